@@ -10,14 +10,22 @@ WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
 COPY packages/address-verification/package.json packages/address-verification/
+COPY packages/conditions/package.json packages/conditions/
 COPY packages/docs/package.json packages/docs/
 COPY packages/drill/package.json packages/drill/
 COPY packages/email-document/package.json packages/email-document/
+COPY packages/guarded-requests/package.json packages/guarded-requests/
+COPY packages/http-server/package.json packages/http-server/
+COPY packages/image-store/package.json packages/image-store/
 COPY packages/local-stack/package.json packages/local-stack/
 COPY packages/mail-providers/package.json packages/mail-providers/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
+COPY packages/message-content/package.json packages/message-content/
+COPY packages/payments/package.json packages/payments/
+COPY packages/postgres/package.json packages/postgres/
 COPY packages/renderer/package.json packages/renderer/
 COPY packages/sdk/package.json packages/sdk/
+COPY packages/service-texts/package.json packages/service-texts/
 COPY packages/cli/package.json packages/cli/
 COPY packages/mcp/package.json packages/mcp/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.

@@ -1,14 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
 import {
+  advanceCanary,
   beginDueSend,
+  type CanaryDeps,
+  type CanaryStep,
   type CleanUpReport,
   cancelCampaignByOperator,
+  chooseCanary,
   claimSize,
   claimsOpen,
   cleanUpCancelled,
+  type DryRunShare,
   type ExpansionDeps,
   expandFrom,
+  failDryRun,
   finishSend,
   type LaneDeps,
   type LanePace,
@@ -19,16 +25,19 @@ import {
   needsSubscription,
   noteRecipients,
   type PrepareCampaign,
+  reviewShare,
   rewindClaims,
   runLane,
   type SendView,
+  type SettledWhilePaused,
+  settleWhilePaused,
   viewSend,
 } from '../src/sending/campaigns/index.ts';
 import { holdSentence } from '../src/sending/engine/index.ts';
 import { alive } from './alive.ts';
 
 /** What the activities of campaigns are built from. */
-export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps {
+export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps, CanaryDeps {
   prepare: PrepareCampaign;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
@@ -56,6 +65,7 @@ export type SendEnd = { done: boolean; waitMs: number; view: SendView | null };
 
 const heartbeatMs = 2000;
 const othersMs = 1000;
+const reviewMs = 30_000;
 
 /** Builds the activities of campaigns. */
 export function campaignActivities(deps: CampaignActivityDeps) {
@@ -78,6 +88,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
           const send = await loadExpansion(db, campaignId, sendSeq);
           if (send === null || !send.sending || send.expanded) {
             await noteRecipients(db, campaignId, sendSeq);
+            await chooseCanary(db, campaignId, sendSeq);
             return send?.count ?? 0;
           }
           await expandFrom(deps, send, (count) => {
@@ -117,6 +128,39 @@ export function campaignActivities(deps: CampaignActivityDeps) {
       return { done: false, waitMs: 0, view };
     },
 
+    /**
+     * Finds out what became of the mail of a paused send that may be with the provider, and hands nothing over: its content can be
+     * revised once nothing of it is unconfirmed.
+     */
+    async settlePaused(campaignId: string, sendSeq: number): Promise<SettledWhilePaused> {
+      return alive(heartbeatMs, async () => {
+        const send = await laneSend(deps, campaignId, sendSeq);
+        return send === null ? { waitMs: null } : settleWhilePaused(deps, send, () => stopIfAsked(deps));
+      });
+    },
+
+    /** Goes on with a dry run until everybody was passed or its share of time is over. */
+    async reviewContacts(dryRunId: string): Promise<DryRunShare> {
+      return alive(heartbeatMs, async (beat) => {
+        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+        const onPage = (contacts: number) => beat({ contacts });
+        const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
+        if (share.state === 'unfinished') stopIfAsked(deps);
+        return share;
+      });
+    },
+
+    /** Ends a dry run as failed, for a reason that users understand. */
+    async failDryRun(dryRunId: string, reason: string): Promise<void> {
+      await failDryRun(db, dryRunId, reason);
+    },
+
+    /** Moves the canary by what its reports say: local (see `src/sending/campaigns/canary/advance.ts`). */
+    async advanceCanary(campaignId: string, sendSeq: number): Promise<CanaryStep & { view: SendView | null }> {
+      const step = await advanceCanary(deps, campaignId, sendSeq);
+      return { ...step, view: await viewSend(db, campaignId, sendSeq) };
+    },
+
     /** Cancels the campaign for an operator who cancelled the execution: the row first. */
     async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
       await cancelCampaignByOperator(db, campaignId, sendSeq);
@@ -147,6 +191,8 @@ async function laneSend(deps: CampaignActivityDeps, campaignId: string, sendSeq:
     sendSeq,
     compose: deps.prepare(content),
     needsSubscription: needsSubscription(content.type),
+    canary: content.canary,
+    version: content.version,
     size: claimSize(content, deps.chunk),
     // A store that was restored gives out the same ids again, and whoever had them then may still be at work.
     holder: `${prefix}${attempt}.${randomBytes(4).toString('hex')}`,

@@ -1,4 +1,5 @@
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
+import type { Payments } from '@posthorn/payments';
 import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Config } from '../src/core/config/config.ts';
@@ -6,7 +7,6 @@ import type { Database } from '../src/core/database/sql.ts';
 import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
-import type { Payments } from '../src/platform/billing/index.ts';
 import type { DnsLookup } from '../src/platform/domains/index.ts';
 import type { TellMembers } from '../src/platform/system-mail/index.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
@@ -18,6 +18,8 @@ export interface ActivityDeps {
   mailer: Mailer;
   /** Null when the provider's account is not configured. */
   domainProvider: DomainProvider | null;
+  /** Deletes messages to an address and answers how many; null where the provider has no such call. */
+  eraseMessages: ((address: string) => Promise<number>) | null;
   /** Null with the sandbox, for whose domains nobody sets records. */
   dns: DnsLookup | null;
   /** Null where billing is not enabled. */

@@ -1,6 +1,6 @@
 import pLimit from 'p-limit';
-import { removeOldHistory } from '../src/audience/contacts/index.ts';
-import { recoverableJobs, removeLostParts, removeOldJobs, removeOldTrash } from '../src/audience/jobs/index.ts';
+import { emptyTrash, removeOldHistory } from '../src/audience/contacts/index.ts';
+import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
 import {
   createOrphanCheck,
   recoverableMigrations,
@@ -15,20 +15,25 @@ import { removeDone } from '../src/core/outbox/queries.ts';
 import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/core/outbox/recovery.ts';
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore } from '../src/core/outbox/store-state.ts';
+import { type Retentions, recoverableErasures } from '../src/insight/erasures/index.ts';
 import { removeOldDeliveries } from '../src/insight/webhooks/index.ts';
-import { removeEndedSessions, removeOldAttempts, removeOldTokens } from '../src/platform/accounts/index.ts';
+import {
+  removeEndedSessions,
+  removeOldAttempts,
+  removeOldSessions,
+  removeOldTokens,
+} from '../src/platform/accounts/index.ts';
 import { removeOldAudit } from '../src/platform/audit/index.ts';
 import { removeOldCounts } from '../src/platform/billing/index.ts';
 import { removeOldMails } from '../src/platform/system-mail/index.ts';
 import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
-import { type PrepareCampaign, recoverableCampaigns } from '../src/sending/campaigns/index.ts';
 import {
-  type Composer,
-  composeQueued,
-  createComposer,
-  type DeliveryDeps,
-  reconcileClaims,
-} from '../src/sending/engine/index.ts';
+  prepareBy,
+  recoverableCampaigns,
+  recoverableDryRuns,
+  removeOldDryRuns,
+} from '../src/sending/campaigns/index.ts';
+import { composeQueued, createComposer, type DeliveryDeps, reconcileClaims } from '../src/sending/engine/index.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/sending/ledger/index.ts';
 import { removeOldHandovers } from '../src/sending/providers/index.ts';
 import { removeOldVisits } from '../src/sending/recipients/index.ts';
@@ -41,6 +46,7 @@ import type { ActivityDeps } from './deps.ts';
 import { domainActivities } from './domains.ts';
 import { emailActivities } from './email.ts';
 import { enrolmentActivities } from './enrolment.ts';
+import { erasureActivities } from './erasure.ts';
 import { jobActivities } from './jobs.ts';
 import { migrationActivities } from './migration.ts';
 import { segmentActivities } from './segment.ts';
@@ -78,8 +84,10 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       ...delivery,
       stopping,
       clock,
+      tell: deps.tellMembers,
+      dispatchSoon: dispatcher(deps),
       billing: config,
-      prepare: prepareCampaign(compose),
+      prepare: prepareBy(compose),
       statements: pLimit(Math.max(2, config.DATABASE_POOL_SIZE - 5)),
       claiming: pLimit(1),
       rendering: pLimit(1),
@@ -131,7 +139,15 @@ function bulkActivities(deps: ActivityDeps, delivery: DeliveryDeps): object {
     ...enrolmentActivities({ db, clock, stopping, dispatchSoon }),
     ...migrationActivities({ db, stopping, dispatchSoon }),
     ...segmentActivities({ db, log, clock, stopping }),
-    ...jobActivities({ db, log, stopping }),
+    ...jobActivities({ db, log, stopping, encryptionKeys: config.encryptionKeys }),
+    ...erasureActivities({
+      db,
+      log,
+      stopping,
+      encryptionKeys: config.encryptionKeys,
+      eraseMessages: deps.eraseMessages,
+      retentions: retentionsOf(config),
+    }),
     ...wipeActivities({
       db,
       log,
@@ -147,24 +163,13 @@ function dispatcher({ outbox }: ActivityDeps): RecoveryDeps['dispatchSoon'] {
   return (...tickets) => outbox.dispatchSoon(...tickets);
 }
 
-function prepareCampaign(compose: Composer): PrepareCampaign {
-  return (content) =>
-    ({ emailId, contactId, toAddress, email, subscribed, data }) =>
-      compose({
-        ...content,
-        messageClass: content.type,
-        sourceType: 'CAMPAIGN',
-        emailId,
-        to: { address: toAddress, name: null },
-        contact: { id: contactId, email, subscribed, data },
-      });
-}
-
 // Each kind of durable work that an execution of its own does is here, and so goes on when that execution is lost.
 const recoverableKinds: readonly RecoverableKind[] = [
   recoverableCampaigns,
+  recoverableDryRuns,
   recoverableMails,
   recoverableWipes,
+  recoverableErasures,
   recoverableJobs,
   recoverableMigrations,
   recoverableRuns,
@@ -206,11 +211,13 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
       name: 'jobs',
       removeSome: (limit) => removeOldJobs(db, Math.max(keepJobsHours, 24 * config.CONTACT_HISTORY_DAYS), limit),
     },
-    { name: 'contacts that an undo deleted', removeSome: (limit) => removeOldTrash(db, limit) },
+    { name: 'reviews of campaigns', removeSome: (limit) => removeOldDryRuns(db, limit) },
+    { name: 'trash of contacts', removeSome: (limit) => emptyTrash(db, limit) },
     { name: 'files of cut-off uploads', removeSome: (limit) => removeLostParts(db, limit) },
     { name: 'visits of recipient pages', removeSome: (limit) => removeOldVisits(db, limit) },
     { name: 'attempts', removeSome: (limit) => removeOldAttempts(db, limit) },
     { name: 'ended sessions', removeSome: (limit) => removeEndedSessions(db, limit) },
+    { name: 'sessions', removeSome: (limit) => removeOldSessions(db, limit) },
     { name: 'account tokens', removeSome: (limit) => removeOldTokens(db, limit) },
     { name: 'wipes', removeSome: (limit) => removeOldWipes(db, limit) },
     { name: 'system mail', removeSome: (limit) => removeOldMails(db, limit) },
@@ -221,6 +228,18 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'audit log', removeSome: (limit) => removeOldAudit(db, limit) },
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
   ];
+}
+
+// Namespaces that the service registers keep closed executions for so long.
+const executionsKeptDays = 7;
+
+function retentionsOf(config: ActivityDeps['config']): Retentions {
+  return {
+    provider: config.mailProvider,
+    providerDays: config.PROVIDER_RETENTION_DAYS,
+    backupDays: config.BACKUP_RETENTION_DAYS,
+    temporalDays: config.TEMPORAL_SHOW_EMAILS ? executionsKeptDays : 0,
+  };
 }
 
 // Mail from before this instant keeps all but its content.

@@ -20,6 +20,8 @@ export interface JobActivityDeps {
   log: Logger;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
+  /** Find the addresses that were erased, which no import brings back. */
+  encryptionKeys: readonly string[];
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
   shareMs?: number;
 }
@@ -32,10 +34,11 @@ const defaultShareMs = 60_000;
 const heartbeatMs = 2_000;
 
 /** Builds the activities of imports and bulk changes. Both may be repeated: the row says where the work stands. */
-export function jobActivities({ db, log, stopping, shareMs = defaultShareMs }: JobActivityDeps) {
+export function jobActivities({ db, log, stopping, encryptionKeys, shareMs = defaultShareMs }: JobActivityDeps) {
   return {
     /** Imports rows of a job's file until none is left or its share of time is over. */
-    importContactRows: (jobId: string): Promise<ShareReport> => work(jobId, importRows),
+    importContactRows: (jobId: string): Promise<ShareReport> =>
+      work(jobId, (store, id, share) => importRows(store, id, share, encryptionKeys)),
 
     /** Changes contacts of a bulk job until none is left or its share of time is over. */
     changeContactRows: (jobId: string): Promise<ShareReport> => work(jobId, changeContacts),

@@ -1,35 +1,20 @@
 import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.ts';
 import { countNewEvents } from '../src/audience/events/counting-queries.ts';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
 import type { Database } from '../src/core/database/sql.ts';
 import { startApi } from '../src/main/api-runtime.ts';
-import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
+import type { FirstProjectFacts } from '../src/main/first-project.ts';
 import { createLogger } from '../src/main/logger.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { tellPlans } from './support/plans.ts';
-import { benchServices } from './support/services.ts';
+import { benchWorld } from './support/world.ts';
 
 const repeats = 15;
 
 /** Lists, searches, counts, fields and events of a large audience by HTTP; BENCH_PLANS=1 prints the plans as well. */
 export async function benchAudience(): Promise<void> {
   const size = audienceSize();
-  await using services = await benchServices({ temporal: false });
-  const config = readConfig({
-    ...process.env,
-    DATABASE_URL: services.databaseUrl,
-    TEMPORAL_ADDRESS: services.temporalAddress,
-    RATE_LIMIT_PER_MINUTE: '0',
-    LOG_LEVEL: 'fatal',
-  });
-  const project = await createFirstProject(config);
-  if (project === null) throw new Error('The database of a benchmark must be empty');
-  await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' },
-    [],
-  );
-  const db = store.db;
+  await using world = await benchWorld();
+  const { config, project, db } = world;
   console.log(`\nAudience: ${size.contacts} contacts, ${size.events} events`);
   await fillAudience(db, project.projectId, size);
   await keepBooks(db, project.projectId, size.contacts);

@@ -157,11 +157,8 @@ async function importFile(db: Database, projectId: string, file: CsvFile): Promi
   for (let part = 0; part * partBytes < file.bytes.length; part++)
     await storePart(db, jobId, part, file.bytes.subarray(part * partBytes, (part + 1) * partBytes));
   await insertJob(db, { id: jobId, projectId, kind: 'import', spec: { projectId, filename: 'list.csv' } });
-  const { state } = await importRows(db, jobId, {
-    stop: new AbortController().signal,
-    longestMs: 600_000,
-    onStep: () => undefined,
-  });
+  const share = { stop: new AbortController().signal, longestMs: 600_000, onStep: () => undefined };
+  const { state } = await importRows(db, jobId, share, []);
   const job = await findJob(db, jobId);
   if (state !== 'finished' || job?.total !== file.rows || job.failed > 0) throw new Error('The import went wrong');
 }
@@ -180,7 +177,12 @@ async function wholePath(config: Config, project: FirstProjectFacts, db: Databas
     queues: [
       {
         taskQueue: taskQueue(config.TEMPORAL_TASK_QUEUE, 'bulk'),
-        activities: jobActivities({ db, log, stopping: new AbortController().signal }),
+        activities: jobActivities({
+          db,
+          log,
+          stopping: new AbortController().signal,
+          encryptionKeys: config.encryptionKeys,
+        }),
         maxCachedWorkflows: 10,
         maxActivities: 4,
       },

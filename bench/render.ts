@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { prepareContent, recipientLinks } from '@posthorn/message-content';
 import { escapeHtml, htmlToText, StepLimitError } from '@posthorn/renderer';
 import { parse } from 'csv-parse/sync';
 import { hostileTemplates } from '../packages/renderer/test/hostile-templates.ts';
-import { recipientLinks } from '../src/content/rendering/links.ts';
-import { prepareContent } from '../src/content/rendering/prepare.ts';
 import { newId } from '../src/core/lib/ids.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 20_000);

@@ -48,6 +48,19 @@ import { Migration20261122013000_content_versions } from './Migration20261122013
 import { Migration20261122013001_saved_blocks } from './Migration20261122013001_saved_blocks.ts';
 import { Migration20261122014000_mcp_plans } from './Migration20261122014000_mcp_plans.ts';
 import { Migration20261122015000_explained_enrollments } from './Migration20261122015000_explained_enrollments.ts';
+import { Migration20261122020000_dry_runs } from './Migration20261122020000_dry_runs.ts';
+import { Migration20261122020100_unapproved_sends } from './Migration20261122020100_unapproved_sends.ts';
+import { Migration20261122021000_campaign_canaries } from './Migration20261122021000_campaign_canaries.ts';
+import { Migration20261122022000_erasures } from './Migration20261122022000_erasures.ts';
+import { Migration20261122023000_bulk_trash } from './Migration20261122023000_bulk_trash.ts';
+import { Migration20261122024000_refused_plans } from './Migration20261122024000_refused_plans.ts';
+import { Migration20261122025000_contact_views } from './Migration20261122025000_contact_views.ts';
+import { Migration20261122026000_campaign_results } from './Migration20261122026000_campaign_results.ts';
+import { Migration20261122030000_invitations_and_sessions } from './Migration20261122030000_invitations_and_sessions.ts';
+import { Migration20261122031000_content_versions_of_sends } from './Migration20261122031000_content_versions_of_sends.ts';
+import { Migration20261122032000_smtp_clients } from './Migration20261122032000_smtp_clients.ts';
+import { Migration20261122034000_trash_without_job } from './Migration20261122034000_trash_without_job.ts';
+import { Migration20261122036000_campaigns_sending } from './Migration20261122036000_campaigns_sending.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -101,4 +114,20 @@ export const migrations = [
   { name: 'Migration20261122013001_saved_blocks', class: Migration20261122013001_saved_blocks },
   { name: 'Migration20261122014000_mcp_plans', class: Migration20261122014000_mcp_plans },
   { name: 'Migration20261122015000_explained_enrollments', class: Migration20261122015000_explained_enrollments },
+  { name: 'Migration20261122020000_dry_runs', class: Migration20261122020000_dry_runs },
+  { name: 'Migration20261122020100_unapproved_sends', class: Migration20261122020100_unapproved_sends },
+  { name: 'Migration20261122021000_campaign_canaries', class: Migration20261122021000_campaign_canaries },
+  { name: 'Migration20261122022000_erasures', class: Migration20261122022000_erasures },
+  { name: 'Migration20261122023000_bulk_trash', class: Migration20261122023000_bulk_trash },
+  { name: 'Migration20261122024000_refused_plans', class: Migration20261122024000_refused_plans },
+  { name: 'Migration20261122025000_contact_views', class: Migration20261122025000_contact_views },
+  { name: 'Migration20261122026000_campaign_results', class: Migration20261122026000_campaign_results },
+  { name: 'Migration20261122030000_invitations_and_sessions', class: Migration20261122030000_invitations_and_sessions },
+  {
+    name: 'Migration20261122031000_content_versions_of_sends',
+    class: Migration20261122031000_content_versions_of_sends,
+  },
+  { name: 'Migration20261122032000_smtp_clients', class: Migration20261122032000_smtp_clients },
+  { name: 'Migration20261122034000_trash_without_job', class: Migration20261122034000_trash_without_job },
+  { name: 'Migration20261122036000_campaigns_sending', class: Migration20261122036000_campaigns_sending },
 ];

@@ -84,6 +84,7 @@ create table audit_log (
   request_id text,
   ip_hash bytea,
   prev_hash bytea not null,
+  redacted_hash bytea,
   constraint audit_log_pkey primary key (id),
   constraint audit_log_position unique (project_id, "position"),
   constraint audit_log_actor_kind_check check ((actor_kind = any (array['user'::text, 'key'::text, 'mcp'::text, 'system'::text])))
@@ -335,6 +336,35 @@ create table brands (
   constraint brands_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+create table campaign_canaries (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  recipients integer not null,
+  hold_seconds integer not null,
+  stop_if jsonb not null,
+  min_delivered integer not null,
+  state text default 'WAITING'::text not null,
+  chosen integer,
+  held_until timestamp(3) with time zone,
+  released_at timestamp(3) with time zone,
+  ended_at timestamp(3) with time zone,
+  stopped jsonb,
+  counts jsonb,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint campaign_canaries_pkey primary key (campaign_id, send_seq),
+  constraint campaign_canaries_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_sends(campaign_id, send_seq) on delete cascade,
+  constraint campaign_canaries_state_check check ((state = any (array['WAITING'::text, 'SENDING'::text, 'HOLDING'::text, 'STOPPED'::text, 'PASSED'::text])))
+);
+
+create table campaign_canary_contacts (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  contact_id uuid not null,
+  constraint campaign_canary_contacts_pkey primary key (campaign_id, send_seq, contact_id),
+  constraint campaign_canary_contacts_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_canaries(campaign_id, send_seq) on delete cascade
+);
+
 create table campaign_claims (
   id text not null,
   campaign_id uuid not null,
@@ -349,10 +379,36 @@ create table campaign_claims (
   handed_at timestamp(3) with time zone,
   attempts integer default 0 not null,
   due_at timestamp(3) with time zone default now() not null,
+  canary boolean default false not null,
+  version integer default 1 not null,
+  former_version integer,
   constraint campaign_claims_pkey primary key (id),
   constraint campaign_claims_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_sends(campaign_id, send_seq) on delete cascade
 );
 create index campaign_claims_open on campaign_claims using btree (campaign_id, send_seq, id) where (not settled);
+
+create table campaign_hours (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  hour timestamp(3) with time zone not null,
+  sent integer default 0 not null,
+  delivered integer default 0 not null,
+  opened integer default 0 not null,
+  clicked integer default 0 not null,
+  bounced integer default 0 not null,
+  constraint campaign_hours_pkey primary key (campaign_id, send_seq, hour),
+  constraint campaign_hours_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
+);
+
+create table campaign_links (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  link text not null,
+  clicks integer not null,
+  recipients integer not null,
+  constraint campaign_links_pkey primary key (campaign_id, send_seq, link),
+  constraint campaign_links_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
+);
 
 create table campaign_sends (
   campaign_id uuid not null,
@@ -365,10 +421,26 @@ create table campaign_sends (
   closed boolean default false not null,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  review_id uuid,
+  drift text,
+  most_unapproved integer,
+  canary boolean default false not null,
   constraint campaign_sends_pkey primary key (campaign_id, send_seq),
   constraint campaign_sends_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
 create index campaign_sends_open on campaign_sends using btree (updated_at) where (not closed);
+
+create table campaign_versions (
+  campaign_id uuid not null,
+  send_seq integer not null,
+  version integer not null,
+  subject text not null,
+  body text not null,
+  sent integer not null,
+  replaced_at timestamp(3) with time zone default now() not null,
+  constraint campaign_versions_pkey primary key (campaign_id, send_seq, version),
+  constraint campaign_versions_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
+);
 
 create table campaigns (
   id uuid not null,
@@ -408,17 +480,22 @@ create table campaigns (
   resend_seq integer,
   revision integer default 1 not null,
   document jsonb,
+  pause_reason text,
+  content_version integer default 1 not null,
+  correction jsonb,
   constraint campaigns_pkey primary key (id),
   constraint campaigns_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint campaigns_audience_type_check check ((audience_type = any (array['ALL'::text, 'SEGMENT'::text, 'FILTERED'::text]))),
   constraint campaigns_check check (((resend_of is null) = (resend_seq is null))),
+  constraint campaigns_correction_check check (((correction is null) or (resend_of is not null))),
   constraint campaigns_status_check check ((status = any (array['DRAFT'::text, 'SCHEDULED'::text, 'SENDING'::text, 'SENT'::text, 'CANCELLED'::text]))),
   constraint campaigns_type_check check ((type = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text])))
 );
 create index campaigns_project on campaigns using btree (project_id, created_at desc, id);
-create unique index campaigns_resend on campaigns using btree (resend_of, resend_seq) where (resend_of is not null);
+create unique index campaigns_resend on campaigns using btree (resend_of, resend_seq) where ((resend_of is not null) and (correction is null));
 create index campaigns_scheduled on campaigns using btree (project_id, scheduled_for, id) where (status = 'SCHEDULED'::text);
 create index campaigns_segment on campaigns using btree (segment_id) where (segment_id is not null);
+create index campaigns_sending on campaigns using btree (project_id) where (status = 'SENDING'::text);
 create index campaigns_sent on campaigns using btree (project_id, sent_at, id) where (sent_at is not null);
 create trigger campaigns_told after update of status, paused_at on campaigns for each row when ((((new.status = 'SENT'::text) and (old.status <> 'SENT'::text)) or ((new.status = 'CANCELLED'::text) and (old.status <> 'CANCELLED'::text)) or ((new.status = 'DRAFT'::text) and (old.status = 'SCHEDULED'::text) and (new.audit_note is null)) or ((new.status = 'SENDING'::text) and (old.paused_at is null) and (new.paused_at is not null)))) execute function tell_project_change();
 
@@ -473,7 +550,9 @@ create table contact_history (
   subscribed_before boolean,
   subscribed_after boolean not null,
   email_before text,
-  email_after text
+  email_after text,
+  moved text,
+  constraint contact_history_moved_check check ((moved = any (array['deleted'::text, 'restored'::text])))
 );
 create index contact_history_contact on contact_history using btree (contact_id, at);
 create index contact_history_project on contact_history using btree (project_id, at);
@@ -492,6 +571,21 @@ create table contact_totals (
   constraint contact_totals_pkey primary key (project_id),
   constraint contact_totals_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50);
+
+create table contact_views (
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  filter jsonb default '{}'::jsonb not null,
+  sort text default 'createdAt'::text not null,
+  dir text default 'desc'::text not null,
+  columns jsonb,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint contact_views_pkey primary key (id),
+  constraint contact_views_name unique (project_id, name),
+  constraint contact_views_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
 
 create table contacts (
   id uuid not null,
@@ -513,7 +607,7 @@ create index contacts_project on contacts using btree (project_id, id);
 create index contacts_updated on contacts using btree (project_id, updated_at);
 create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
 create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
-create trigger contacts_data_limited before insert or update of data on contacts for each row when (((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id))) execute function limit_contact_data();
+create trigger contacts_data_limited before insert or update of data on contacts for each row when (((current_setting('posthorn.trash'::text, true) is distinct from 'on'::text) and ((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id)))) execute function limit_contact_data();
 create trigger contacts_deleted after delete on contacts referencing old table as went for each statement execute function note_contact_changes();
 create trigger contacts_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_contacts();
 create trigger contacts_inserted after insert on contacts for each row when ((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text)) execute function note_contact_change();
@@ -524,17 +618,18 @@ create trigger contacts_runs_forgotten after delete on contacts referencing old 
 create table contacts_trash (
   id uuid not null,
   project_id uuid not null,
-  job_id text not null,
+  job_id text,
   deleted_at timestamp(3) with time zone default now() not null,
   email text not null,
   subscribed boolean not null,
   data jsonb not null,
   created_at timestamp(3) with time zone not null,
+  memberships jsonb default '[]'::jsonb not null,
   constraint contacts_trash_pkey primary key (id)
 );
 create index contacts_trash_deleted on contacts_trash using btree (deleted_at);
+create index contacts_trash_email on contacts_trash using btree (project_id, email);
 create index contacts_trash_job on contacts_trash using btree (job_id, id);
-create index contacts_trash_project on contacts_trash using btree (project_id);
 
 create table content_versions (
   project_id uuid not null,
@@ -595,6 +690,50 @@ create index domains_project on domains using btree (project_id, created_at desc
 create trigger domains_announce after insert or delete on domains for each row execute function announce_change();
 create trigger domains_announce_verified after update on domains for each row when (((old.verified is distinct from new.verified) or (old.domain is distinct from new.domain) or (old.project_id is distinct from new.project_id))) execute function announce_change();
 create trigger domains_told after update of verified on domains for each row when ((old.verified <> new.verified)) execute function tell_project_change();
+
+create table dry_run_rows (
+  dry_run_id uuid not null,
+  contact_id uuid not null,
+  body_hash bytea,
+  bytes integer,
+  left_out text,
+  constraint dry_run_rows_pkey primary key (dry_run_id, contact_id),
+  constraint dry_run_rows_dry_run_id_fkey foreign key (dry_run_id) references dry_runs(id) on delete cascade
+);
+
+create table dry_runs (
+  id uuid not null,
+  project_id uuid not null,
+  campaign_id uuid not null,
+  n integer not null,
+  state text default 'RUNNING'::text not null,
+  failed_reason text,
+  facts jsonb not null,
+  expected integer not null,
+  through uuid,
+  audience integer default 0 not null,
+  would_send integer default 0 not null,
+  render_ms double precision default 0 not null,
+  chain bytea default '\x'::bytea not null,
+  findings jsonb default '{}'::jsonb not null,
+  fingerprint text,
+  finished_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone not null,
+  asked jsonb,
+  asked_at timestamp(3) with time zone,
+  approved_by uuid,
+  approved_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  constraint dry_runs_pkey primary key (id),
+  constraint dry_runs_campaign unique (campaign_id, n),
+  constraint dry_runs_approved_by_fkey foreign key (approved_by) references users(id) on delete set null,
+  constraint dry_runs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint dry_runs_state_check check ((state = any (array['RUNNING'::text, 'DONE'::text, 'FAILED'::text])))
+);
+create index dry_runs_expiry on dry_runs using btree (expires_at);
+create index dry_runs_project on dry_runs using btree (project_id);
+create index dry_runs_running on dry_runs using btree (updated_at) where (state = 'RUNNING'::text);
 
 create table email_queue (
   email_id uuid not null,
@@ -672,6 +811,7 @@ create table emails (
   reason jsonb,
   scheduled_for timestamp(3) with time zone,
   held_until timestamp(3) with time zone,
+  content_version integer,
   constraint emails_pkey primary key (id),
   constraint emails_message_class_check check ((message_class = any (array['TRANSACTIONAL'::text, 'MARKETING'::text, 'HEADLESS'::text]))),
   constraint emails_source_type_check check ((source_type = any (array['TRANSACTIONAL'::text, 'CAMPAIGN'::text, 'WORKFLOW'::text, 'INBOUND'::text]))),
@@ -699,6 +839,46 @@ create table ended_sessions (
   constraint ended_sessions_pkey primary key (session_hash)
 );
 create index ended_sessions_expiry on ended_sessions using btree (expires_at);
+
+create table erased_addresses (
+  project_id uuid not null,
+  subject text not null,
+  suppressed boolean not null,
+  created_at timestamp(3) with time zone default now() not null,
+  constraint erased_addresses_pkey primary key (project_id, subject),
+  constraint erased_addresses_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+
+create table erasures (
+  id uuid not null,
+  project_id uuid not null,
+  contact_id uuid not null,
+  subject text not null,
+  reference text,
+  keep_suppressed boolean not null,
+  addresses_sealed text,
+  phase text default 'SETTLING'::text not null,
+  place integer default 0 not null,
+  after uuid,
+  found_in_pass integer default 0 not null,
+  counts jsonb default '{}'::jsonb not null,
+  ledgers jsonb default '[]'::jsonb not null,
+  mentions jsonb default '[]'::jsonb not null,
+  certificate text,
+  signature text,
+  public_key text,
+  due_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone default now() not null,
+  updated_at timestamp(3) with time zone default now() not null,
+  erased_at timestamp(3) with time zone,
+  finished_at timestamp(3) with time zone,
+  constraint erasures_pkey primary key (id),
+  constraint erasures_contact unique (contact_id),
+  constraint erasures_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint erasures_phase_check check ((phase = any (array['SETTLING'::text, 'LEDGERS'::text, 'ROWS'::text, 'CERTIFYING'::text, 'WAITING'::text, 'DONE'::text])))
+);
+create index erasures_open on erasures using btree (updated_at, id) where (finished_at is null);
+create index erasures_project on erasures using btree (project_id, id);
 
 create table event_counts (
   project_id uuid not null,
@@ -804,7 +984,7 @@ create table jobs (
   constraint jobs_state_check check ((state = any (array['waiting'::text, 'active'::text, 'delayed'::text, 'completed'::text, 'failed'::text])))
 ) with (fillfactor=50);
 create index jobs_finished on jobs using btree (finished_at) where (finished_at is not null);
-create index jobs_project on jobs using btree (project_id);
+create index jobs_list on jobs using btree (project_id, created_at, id);
 create index jobs_unfinished on jobs using btree (id) where (finished_at is null);
 create trigger imports_told after update of state on jobs for each row when (((new.kind = 'import'::text) and (new.state = any (array['completed'::text, 'failed'::text])) and (old.state <> new.state))) execute function tell_project_change();
 
@@ -862,6 +1042,8 @@ create table mcp_plans (
   result jsonb,
   expires_at timestamp(3) with time zone not null,
   created_at timestamp(3) with time zone default now() not null,
+  refused_at timestamp(3) with time zone,
+  refused_by uuid,
   constraint mcp_plans_pkey primary key (id),
   constraint mcp_plans_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
@@ -900,6 +1082,24 @@ create index outbox_done on outbox using btree (done_at) where (done_at is not n
 create index outbox_open_others on outbox using btree (next_attempt_at, id) where ((done_at is null) and ((kind <> 'signal'::text) or (workflow_id !~~ 'automation/%'::text)));
 create index outbox_open_wakes on outbox using btree (next_attempt_at, id) where ((done_at is null) and (kind = 'signal'::text) and (workflow_id ~~ 'automation/%'::text));
 create index outbox_open_workflow on outbox using btree (workflow_id, id) where (done_at is null);
+
+create table project_invitations (
+  id uuid not null,
+  project_id uuid not null,
+  email text not null,
+  role text not null,
+  token_hash bytea not null,
+  invited_by uuid,
+  created_at timestamp(3) with time zone default now() not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint project_invitations_pkey primary key (id),
+  constraint project_invitations_address unique (project_id, email),
+  constraint project_invitations_token_hash_key unique (token_hash),
+  constraint project_invitations_invited_by_fkey foreign key (invited_by) references users(id) on delete set null,
+  constraint project_invitations_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint project_invitations_role_check check ((role = any (array['ADMIN'::text, 'MEMBER'::text])))
+);
+create index project_invitations_inviter on project_invitations using btree (invited_by);
 
 create table project_wipes (
   id uuid not null,
@@ -944,9 +1144,12 @@ create table projects (
   resetting boolean default false not null,
   deleted_at timestamp(3) with time zone,
   hide_secret_key boolean default false not null,
+  approval_above integer,
+  erasure_key_sealed text,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
+  constraint projects_approval_above_check check ((approval_above >= 0)),
   constraint projects_disabled_reason_check check ((disabled_reason = any (array['REPUTATION'::text, 'PAYMENT_FAILED'::text, 'CONTENT'::text, 'MANUAL'::text]))),
   constraint projects_send_rate_check check ((send_rate > 0)),
   constraint projects_tracking_check check ((tracking = any (array['ENABLED'::text, 'DISABLED'::text, 'MARKETING_ONLY'::text])))
@@ -1057,6 +1260,18 @@ create table send_buckets (
   refilled_at timestamp with time zone default clock_timestamp() not null,
   constraint send_buckets_pkey primary key (id)
 ) with (fillfactor=50);
+
+create table smtp_clients (
+  project_id uuid not null,
+  credential text not null,
+  ip text not null,
+  last_at timestamp(3) with time zone default now() not null,
+  accepted_at timestamp(3) with time zone,
+  refused_at timestamp(3) with time zone,
+  refusal text,
+  constraint smtp_clients_pkey primary key (project_id, credential, ip),
+  constraint smtp_clients_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
 
 create table suppression_rules (
   id uuid not null,
@@ -1174,6 +1389,22 @@ create table usage_reports_waiting (
   constraint usage_reports_waiting_pkey primary key (project_id, email_id),
   constraint usage_reports_waiting_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
+
+create table user_sessions (
+  id uuid not null,
+  user_id uuid not null,
+  session_hash bytea not null,
+  session_version integer not null,
+  user_agent text not null,
+  ip text not null,
+  created_at timestamp(3) with time zone default now() not null,
+  expires_at timestamp(3) with time zone not null,
+  constraint user_sessions_pkey primary key (id),
+  constraint user_sessions_session_hash_key unique (session_hash),
+  constraint user_sessions_user_id_fkey foreign key (user_id) references users(id) on delete cascade
+);
+create index user_sessions_expiry on user_sessions using btree (expires_at);
+create index user_sessions_user on user_sessions using btree (user_id, created_at);
 
 create table users (
   id uuid not null,
@@ -1448,6 +1679,16 @@ CREATE OR REPLACE FUNCTION forget_contacts()
  SET enable_mergejoin TO 'off'
 AS $function$
 begin
+  -- An erasure has emptied mail and events, and keeps their rows: campaigns count them.
+  if current_setting('posthorn.erasing', true) = 'on' then
+    return null;
+  end if;
+  -- Contacts that can be restored keep their mail and events until the trash is emptied, but for what was never sent.
+  if current_setting('posthorn.trash', true) = 'on' then
+    delete from emails m using gone
+      where m.contact_id = gone.id and m.status in ('PENDING', 'SENDING') and m.sent_at is null and m.message_id is null;
+    return null;
+  end if;
   delete from emails m using gone where m.contact_id = gone.id;
   delete from events e using gone where e.contact_id = gone.id;
   return null;
@@ -1468,8 +1709,32 @@ CREATE OR REPLACE FUNCTION forget_runs_of_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
 AS $function$
+declare
+  active uuid[];
 begin
   delete from automation_arrivals a using gone where a.contact_id = gone.id;
+  -- A contact that can be restored keeps its entries, so that no workflow takes it for a new one; what is under way ends.
+  if current_setting('posthorn.trash', true) = 'on' then
+    active := array(
+      select r.id from automation_runs r
+      where r.contact_id = any (array(select id from gone)) and r.status in ('RUNNING', 'WAITING') order by r.id for update);
+    if cardinality(active) = 0 then
+      return null;
+    end if;
+    update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
+      where x.run_id = any (active) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING');
+    with ended as (
+      update automation_runs r set status = 'CANCELLED', exit_reason = 'Contact deleted', completed_at = now(),
+        updated_at = now(), due_at = null, next_version_id = null
+      where r.id = any (active)
+      returning uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
+        jsonb_build_object('type', 'cancel', 'id', execution)
+      from ended;
+    perform pg_notify('posthorn_outbox', '');
+    return null;
+  end if;
   delete from automation_runs r using gone where r.contact_id = gone.id;
   delete from automation_entries n using gone where n.contact_id = gone.id;
   return null;
@@ -1502,6 +1767,8 @@ AS $function$
     when 'not_subscribed' then 'The contact is not subscribed'
     when 'unsubscribed' then 'Contact is unsubscribed'
     when 'campaign_cancelled' then 'Campaign cancelled'
+    when 'left_audience' then 'No longer in the audience that was reviewed'
+    when 'left_out_at_review' then 'Left out at the review: {words}'
     when 'cancelled' then 'Cancelled before it was sent'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'
@@ -1547,10 +1814,11 @@ CREATE OR REPLACE FUNCTION note_contact_changes()
 AS $function$
 declare
   cause text := case when tg_op <> 'DELETE' then contact_cause() end;
+  is_moved boolean := coalesce(current_setting('posthorn.trash', true) = 'on', false);
 begin
   if tg_op = 'INSERT' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-      select project_id, data, subscribed, 1, id, clock_timestamp(), cause from came;
+      select project_id, data, subscribed, 1, case when not is_moved then id end, clock_timestamp(), cause from came;
   elsif tg_op = 'UPDATE' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
         subscribed_before, email_before, email_after)
@@ -1561,7 +1829,7 @@ begin
   else
     -- Contacts also go because their project does; then nobody will ask again.
     insert into contact_changes (project_id, data, subscribed, sign, contact_id)
-      select project_id, data, subscribed, -1, id from went
+      select project_id, data, subscribed, -1, case when not is_moved then id end from went
       where project_id = any (array(
         select p.id from projects p where p.id = any (array(select distinct g.project_id from went g))));
   end if;
@@ -1754,7 +2022,8 @@ begin
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
       reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
-      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
+      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now(),
+      content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim))
     from (
       select id, outcome, message_id, subject, reason, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
       from (
@@ -1812,7 +2081,15 @@ begin
       failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
     from tally t
     where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
-      and (select count(*) from usage_moved) >= 0)
+      and (select count(*) from usage_moved) >= 0
+    returning 1),
+  hours_counted as (
+    insert into campaign_hours as h (campaign_id, send_seq, hour, sent, bounced)
+    select campaign, seq, date_bin('1 hour', coalesce(sent_at, bounced_at), timestamptz 'epoch'),
+      count(*) filter (where outcome = 'SENT'), count(*) filter (where outcome = 'BOUNCED')
+    from settled where outcome in ('SENT', 'BOUNCED') and campaign is not null and (select count(*) from counted) > 0
+    group by 3 order by 3
+    on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed from tally t;
 end
 $function$;
@@ -1862,6 +2139,9 @@ begin
       else 'campaign.cancelled' end;
     facts := jsonb_build_object('campaignId', new.id, 'campaignName', new.name, 'recipients', new.total_recipients,
       'sent', new.sent_count, 'skipped', new.skipped_count, 'failed', new.failed_count);
+    if happened = 'campaign.paused' and new.pause_reason is not null then
+      facts := facts || jsonb_build_object('reason', new.pause_reason);
+    end if;
   elsif tg_table_name = 'jobs' then
     happened := 'import.finished';
     facts := jsonb_build_object('importId', new.id, 'filename', new.spec ->> 'filename', 'state', new.state,

@@ -22,6 +22,7 @@ export function siblingQueue(own: string, kind: QueueKind): string {
 export const workflowQueues = {
   emailDelivery: 'mail',
   campaignSend: 'campaign',
+  dryRun: 'campaign',
   importContacts: 'bulk',
   bulkContacts: 'bulk',
   reconcile: 'bulk',
@@ -36,6 +37,7 @@ export const workflowQueues = {
   enrolScheduled: 'bulk',
   migrateAutomation: 'bulk',
   webhookFeed: 'bulk',
+  eraseContact: 'bulk',
 } as const satisfies Record<string, QueueKind>;
 /** Name of a workflow type. */
 export type WorkflowType = keyof typeof workflowQueues;
@@ -46,6 +48,8 @@ export const workflowId = {
   delivery: (projectId: string) => `delivery/${projectId}`,
   /** One send of a campaign. */
   campaign: (campaignId: string, sendSeq: number) => `campaign/${campaignId}/${sendSeq}`,
+  /** A review of a campaign before it is sent; `n` counts them. */
+  dryRun: (campaignId: string, n: number) => `dry-run/${campaignId}/${n}`,
   /** The import of a CSV file. */
   import: (jobId: string) => `import/${jobId}`,
   /** A change of many contacts. */
@@ -63,6 +67,8 @@ export const workflowId = {
   automationMigration: (migrationId: string) => `automation-migration/${migrationId}`,
   /** The webhooks of one endpoint. */
   webhookFeed: (endpointId: string) => `webhook-feed/${endpointId}`,
+  /** The erasure of a contact. */
+  erase: (erasureId: string) => `erase/${erasureId}`,
   /** What the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;

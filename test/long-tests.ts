@@ -1,36 +1,41 @@
-/** Files that take too long for `npm test`. `npm run test:soak` runs them, and CI does. */
+/** Files that take too long for `npm test`, the longest first. `npm run test:soak` runs them, and CI does. */
 export const longTests = [
   'test/e2e/drill.test.ts',
-  'test/e2e/webhook-soak.test.ts',
-  'test/e2e/webhook-verifiers.test.ts',
   'test/api/idempotency-kills.test.ts',
-  'test/browser/awkward-texts.test.ts',
+  'test/e2e/webhook-soak.test.ts',
+  'test/api/openapi-clients.test.ts',
+  'test/e2e/webhook-verifiers.test.ts',
   'test/workflows/automation-run-crowd.test.ts',
   'test/workflows/temporal-store.test.ts',
+  'test/e2e/apps.test.ts',
+  'test/browser/awkward-texts.test.ts',
   'test/start/guides.test.ts',
-  'test/api/openapi-clients.test.ts',
+  'test/api/cli-work.test.ts',
+  'test/e2e/examples.test.ts',
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`). */
 export const longForms = [
+  'test/api/contact-undo.test.ts',
   'test/api/hostile-bodies.test.ts',
-  'test/api/smtp-in.test.ts',
   'test/db/explain.test.ts',
   'test/workflows/automation-migration.test.ts',
+  'test/workflows/campaign-review.test.ts',
+  'test/workflows/campaign-revise.test.ts',
 ];
 
 /** Files that take longest of those that `npm test` runs, the longest first. */
 export const slowTests = [
-  'test/start/npm-start.test.ts',
-  'test/e2e/automation.test.ts',
   'test/browser/dashboard-access.test.ts',
-  'test/e2e/campaign.test.ts',
-  'test/unit/content-limits.test.ts',
-  'packages/local-stack/test/postgres.test.ts',
+  'test/start/npm-start.test.ts',
   'test/api/hostile-bodies.test.ts',
+  'test/unit/content-limits.test.ts',
   'test/api/shutdown.test.ts',
-  'test/api/smtp-in.test.ts',
   'test/browser/dashboard-designer.test.ts',
+  'test/e2e/automation.test.ts',
+  'test/e2e/campaign.test.ts',
+  'test/api/smtp-in.test.ts',
+  'packages/local-stack/test/postgres.test.ts',
   'test/browser/email-document.test.ts',
   'test/browser/code-editor.test.ts',
   'test/workflows/email-delivery.test.ts',

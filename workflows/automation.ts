@@ -2,7 +2,7 @@ import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/index.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
-import { patiently } from './steps.ts';
+import { isRequestedCancellation, patiently } from './steps.ts';
 
 const local = wf.proxyLocalActivities<AutomationActivities>({
   startToCloseTimeout: '2 seconds',
@@ -57,7 +57,7 @@ export async function automation(input: AutomationInput): Promise<AutomationResu
   try {
     return await run.advance();
   } catch (error) {
-    if (wf.isCancellation(error)) await wf.CancellationScope.nonCancellable(() => run.cancel());
+    if (isRequestedCancellation(error)) await wf.CancellationScope.nonCancellable(() => run.cancel());
     throw error;
   }
 }

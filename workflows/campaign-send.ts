@@ -107,6 +107,8 @@ class Send {
   async #sendInRounds(start: SendStart): Promise<CampaignSendResult> {
     this.#display.progress.lanes = start.lanes;
     let { paused } = start;
+    // Only sends from after there were canaries have one, so that what is replayed from before never comes here.
+    if (start.canary === true) paused = await this.#untilCanaryIsOver(start);
     for (let round = 1; ; round += 1) {
       if (paused) await this.#untilResumed(round);
       this.#woken = false;
@@ -123,6 +125,34 @@ class Send {
       if (isLongEnough(round)) await this.#continueInNewRun();
       if (!paused) await this.#waitAfter(reports, waitMs);
     }
+  }
+
+  /** Sends the canary and holds everybody else back until it is over. Answers whether the campaign is paused then. */
+  async #untilCanaryIsOver(start: SendStart): Promise<boolean> {
+    let { paused } = start;
+    // Its members are chosen once all recipients are frozen.
+    await this.#expanding;
+    for (let round = 1; ; round += 1) {
+      if (paused) await this.#untilResumed(round);
+      this.#woken = false;
+      const step = await steadily((steps) => steps.advanceCanary(...this.#key));
+      if (step.view !== null) this.#display.count(step.view);
+      if (step.next === 'over') return step.view?.paused === true;
+      if (isLongEnough(round)) await this.#continueInNewRun();
+      paused = step.next === 'paused';
+      if (step.next === 'hold') {
+        this.#display.show('held', step.detail);
+        await this.#untilWoken(step.waitMs, 'canary');
+      } else if (step.next === 'send') await this.#deliverCanary(start.lanes, step.detail);
+    }
+  }
+
+  async #deliverCanary(lanes: number, detail: string): Promise<void> {
+    this.#display.show('sending', detail);
+    const reports = await this.#deliver(lanes);
+    const isIdle = reports.every(({ sent, skipped, failed }) => sent + skipped + failed === 0);
+    const waits = reports.flatMap(({ waitMs }) => waitMs ?? []);
+    await this.#waitAfter(reports, Math.max(isIdle ? 1000 : 0, Math.min(...waits, longestHoldMs * waits.length)));
   }
 
   /** Where the send stands once it is due; null when the campaign is gone. The row is read again at each wake. */
@@ -143,12 +173,20 @@ class Send {
     for (let checks = round; ; checks += 1) {
       this.#display.show('paused', 'paused by request: nothing is handed over until it is resumed');
       if (checks >= roundsPerRun) await this.#continueInNewRun();
-      await this.#untilWoken(longestPauseMs, 'paused');
+      await this.#untilWoken(await this.#settlePaused(), 'paused');
       this.#woken = false;
       const view = await steadily((steps) => steps.beginSend(...this.#key));
       if (view === null || !view.paused) return;
       this.#display.count(view);
     }
+  }
+
+  /** Looks up what may have left before the pause. Answers when to re-check, in milliseconds. */
+  async #settlePaused(): Promise<number> {
+    if (!wf.patched('settled-while-paused')) return longestPauseMs;
+    const summary = 'look up what left before the pause';
+    const { waitMs } = await activities.settlePaused.executeWithOptions({ summary }, this.#key);
+    return waitMs === null ? longestPauseMs : Math.min(Math.max(1000, Math.ceil(waitMs)), longestHoldMs);
   }
 
   async #expand(): Promise<void> {

@@ -67,6 +67,7 @@ export async function fillDashboard(db: Database, env: NodeJS.ProcessEnv, say: (
   );
   const seeded = {
     endpoint: endpoint?.id ?? '',
+    erasure: '',
     permalink: Buffer.from(JSON.stringify({ contact: loud, about: { topic: 'any' } })).toString('base64url'),
     email: email?.id ?? '',
     project: projectId,

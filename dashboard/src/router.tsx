@@ -42,6 +42,7 @@ const authRoutes = [
   auth('/auth/signup', () => import('./pages/auth/SignUp.tsx'), 'SignUp'),
   auth('/auth/forgot-password', () => import('./pages/auth/Reset.tsx'), 'RequestReset'),
   auth('/auth/reset-password', () => import('./pages/auth/Reset.tsx'), 'ResetPassword'),
+  auth('/auth/invitation', () => import('./pages/auth/Invitation.tsx'), 'Invitation'),
   auth('/auth/verify-email', () => import('./pages/auth/VerifyEmail.tsx'), 'VerifyEmail'),
 ] as const;
 
@@ -121,11 +122,15 @@ const pages = [
   page('/', () => import('./pages/overview/Overview.tsx'), 'Overview'),
   page('/contacts', () => import('./pages/contacts/Contacts.tsx'), 'Contacts'),
   page('/contact-fields', () => import('./pages/contacts/Fields.tsx'), 'Fields'),
+  page('/contact-jobs', () => import('./pages/contacts/Jobs.tsx'), 'Jobs'),
   page('/contacts/$contact', () => import('./pages/contacts/ContactPage.tsx'), 'ContactPage'),
+  page('/erasures', () => import('./pages/contacts/erase/Erasures.tsx'), 'Erasures'),
+  page('/erasures/$erasure', () => import('./pages/contacts/erase/ErasurePage.tsx'), 'ErasurePage'),
   page('/segments', () => import('./pages/segments/Segments.tsx'), 'Segments'),
   page('/segments/new', () => import('./pages/segments/SegmentEditor.tsx'), 'NewSegment'),
   page('/segments/$segment', () => import('./pages/segments/SegmentPage.tsx'), 'SegmentPage'),
   page('/segments/$segment/edit', () => import('./pages/segments/SegmentEditor.tsx'), 'SegmentEditor'),
+  page('/deliverability', () => import('./pages/deliverability/Deliverability.tsx'), 'Deliverability'),
   page('/suppressions', () => import('./pages/suppressions/Suppressions.tsx'), 'Suppressions'),
   page('/activity', () => import('./pages/activity/Activity.tsx'), 'Activity'),
   page('/events', () => import('./pages/events/Events.tsx'), 'Events'),
@@ -147,6 +152,7 @@ const pages = [
   ),
   page('/domains', () => import('./pages/domains/Domains.tsx'), 'Domains'),
   page('/webhooks/$endpoint', () => import('./pages/webhooks/EndpointPage.tsx'), 'EndpointPage'),
+  page('/account', () => import('./pages/account/AccountPage.tsx'), 'AccountPage'),
   page('/settings', () => import('./pages/settings/Settings.tsx'), 'Settings'),
 ] as const;
 

@@ -8,6 +8,8 @@ create or replace function mail_reason_text(reason jsonb) returns text language 
     when 'not_subscribed' then 'The contact is not subscribed'
     when 'unsubscribed' then 'Contact is unsubscribed'
     when 'campaign_cancelled' then 'Campaign cancelled'
+    when 'left_audience' then 'No longer in the audience that was reviewed'
+    when 'left_out_at_review' then 'Left out at the review: {words}'
     when 'cancelled' then 'Cancelled before it was sent'
     when 'not_rendered' then 'The message could not be rendered: {words}'
     when 'refused' then 'Refused by the provider ({number}): {words}'

@@ -1,12 +1,14 @@
 -- Notes what changes in contacts, for statements that write many: many times cheaper for a thousand rows than a row trigger. The plan is
 -- kept from the first call on, whose statement may have changed one row: a nested loop would be quadratic for the next thousand.
+-- Contacts that go to the trash, or come back, are counted without their IDs: their history stays, and is written by whoever moves them.
 create or replace function note_contact_changes() returns trigger language plpgsql set enable_nestloop = off as $fn$
 declare
   cause text := case when tg_op <> 'DELETE' then contact_cause() end;
+  is_moved boolean := coalesce(current_setting('posthorn.trash', true) = 'on', false);
 begin
   if tg_op = 'INSERT' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-      select project_id, data, subscribed, 1, id, clock_timestamp(), cause from came;
+      select project_id, data, subscribed, 1, case when not is_moved then id end, clock_timestamp(), cause from came;
   elsif tg_op = 'UPDATE' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
         subscribed_before, email_before, email_after)
@@ -17,7 +19,7 @@ begin
   else
     -- Contacts also go because their project does; then nobody will ask again.
     insert into contact_changes (project_id, data, subscribed, sign, contact_id)
-      select project_id, data, subscribed, -1, id from went
+      select project_id, data, subscribed, -1, case when not is_moved then id end from went
       where project_id = any (array(
         select p.id from projects p where p.id = any (array(select distinct g.project_id from went g))));
   end if;

@@ -2,7 +2,8 @@
 -- transaction around it to make them would hold the locks on the counters until the process commits. Rows are found by one walk along
 -- the index of their ids and joined to their verdicts by hash: any other plan is quadratic. The campaign is compared in such a way that
 -- no index of it is taken, which would be read from end to end. While the provider has reported nothing of a message, our own verdict
--- decides its status. The counters, which all claims of a campaign share, are written last. Usage comes before contacts, which a send
+-- decides its status. A row notes the content that its claim carries, but for the first, which is that of every row without a note.
+-- The counters, which all claims of a campaign share, are written last. Usage comes before contacts, which a send
 -- locks in that order too.
 create or replace function settle_claim(
   claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[],
@@ -21,7 +22,8 @@ begin
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
       reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
-      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now()
+      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now(),
+      content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim))
     from (
       select id, outcome, message_id, subject, reason, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
       from (
@@ -79,7 +81,15 @@ begin
       failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
     from tally t
     where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
-      and (select count(*) from usage_moved) >= 0)
+      and (select count(*) from usage_moved) >= 0
+    returning 1),
+  hours_counted as (
+    insert into campaign_hours as h (campaign_id, send_seq, hour, sent, bounced)
+    select campaign, seq, date_bin('1 hour', coalesce(sent_at, bounced_at), timestamptz 'epoch'),
+      count(*) filter (where outcome = 'SENT'), count(*) filter (where outcome = 'BOUNCED')
+    from settled where outcome in ('SENT', 'BOUNCED') and campaign is not null and (select count(*) from counted) > 0
+    group by 3 order by 3
+    on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed from tally t;
 end
 $fn$;

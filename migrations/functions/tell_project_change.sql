@@ -11,6 +11,9 @@ begin
       else 'campaign.cancelled' end;
     facts := jsonb_build_object('campaignId', new.id, 'campaignName', new.name, 'recipients', new.total_recipients,
       'sent', new.sent_count, 'skipped', new.skipped_count, 'failed', new.failed_count);
+    if happened = 'campaign.paused' and new.pause_reason is not null then
+      facts := facts || jsonb_build_object('reason', new.pause_reason);
+    end if;
   elsif tg_table_name = 'jobs' then
     happened := 'import.finished';
     facts := jsonb_build_object('importId', new.id, 'filename', new.spec ->> 'filename', 'state', new.state,

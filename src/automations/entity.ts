@@ -8,7 +8,11 @@ import { stepTypes } from './step-configs.ts';
 
 const p = defineEntity.properties;
 
-const AutomationSchema = defineEntity({
+/**
+ * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
+ * `scheduleRevision` counts what the schedule in Temporal must follow.
+ */
+export const Automation = defineEntity({
   name: 'Automation',
   tableName: 'automations',
   properties: {
@@ -41,14 +45,8 @@ const AutomationSchema = defineEntity({
   ],
 });
 
-/**
- * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
- * `scheduleRevision` counts what the schedule in Temporal must follow.
- */
-export class Automation extends AutomationSchema.class {}
-AutomationSchema.setClass(Automation);
-
-const AutomationStepSchema = defineEntity({
+/** A step of the graph that is being edited. */
+export const AutomationStep = defineEntity({
   name: 'AutomationStep',
   tableName: 'automation_steps',
   properties: {
@@ -67,11 +65,8 @@ const AutomationStepSchema = defineEntity({
   ],
 });
 
-/** A step of the graph that is being edited. */
-export class AutomationStep extends AutomationStepSchema.class {}
-AutomationStepSchema.setClass(AutomationStep);
-
-const AutomationTransitionSchema = defineEntity({
+/** A path from one step to another in the graph that is being edited. */
+export const AutomationTransition = defineEntity({
   name: 'AutomationTransition',
   tableName: 'automation_transitions',
   properties: {
@@ -90,11 +85,8 @@ const AutomationTransitionSchema = defineEntity({
   ],
 });
 
-/** A path from one step to another in the graph that is being edited. */
-export class AutomationTransition extends AutomationTransitionSchema.class {}
-AutomationTransitionSchema.setClass(AutomationTransition);
-
-const AutomationVersionSchema = defineEntity({
+/** A published graph, never changed once written: runs are pinned to one. */
+export const AutomationVersion = defineEntity({
   name: 'AutomationVersion',
   tableName: 'automation_versions',
   properties: {
@@ -109,11 +101,8 @@ const AutomationVersionSchema = defineEntity({
   uniques: [{ properties: ['automationId', 'hash'] }, { properties: ['automationId', 'version'] }],
 });
 
-/** A published graph, never changed once written: runs are pinned to one. */
-export class AutomationVersion extends AutomationVersionSchema.class {}
-AutomationVersionSchema.setClass(AutomationVersion);
-
-const AutomationEntrySchema = defineEntity({
+/** How often a contact entered an automation, and why it last did not. The lock of the row serializes the starts of a contact. */
+export const AutomationEntry = defineEntity({
   name: 'AutomationEntry',
   tableName: 'automation_entries',
   properties: {
@@ -128,11 +117,8 @@ const AutomationEntrySchema = defineEntity({
   indexes: [{ name: 'automation_entries_contact', properties: ['contactId'] }],
 });
 
-/** How often a contact entered an automation, and why it last did not. The lock of the row serializes the starts of a contact. */
-export class AutomationEntry extends AutomationEntrySchema.class {}
-AutomationEntrySchema.setClass(AutomationEntry);
-
-const AutomationSwitchSchema = defineEntity({
+/** When an automation was made, enabled and disabled; written by a trigger. */
+export const AutomationSwitch = defineEntity({
   name: 'AutomationSwitch',
   tableName: 'automation_switches',
   properties: {
@@ -144,11 +130,8 @@ const AutomationSwitchSchema = defineEntity({
   indexes: [{ name: 'automation_switches_automation', properties: ['automationId', 'at'] }],
 });
 
-/** When an automation was made, enabled and disabled; written by a trigger. */
-export class AutomationSwitch extends AutomationSwitchSchema.class {}
-AutomationSwitchSchema.setClass(AutomationSwitch);
-
-const AutomationRefusalSchema = defineEntity({
+/** Starts that the guard against loops between automations refused. */
+export const AutomationRefusal = defineEntity({
   name: 'AutomationRefusal',
   tableName: 'automation_refusals',
   properties: {
@@ -158,11 +141,11 @@ const AutomationRefusalSchema = defineEntity({
   },
 });
 
-/** Starts that the guard against loops between automations refused. */
-export class AutomationRefusal extends AutomationRefusalSchema.class {}
-AutomationRefusalSchema.setClass(AutomationRefusal);
-
-const AutomationArrivalSchema = defineEntity({
+/**
+ * A pending enrollment. `eventId` is the event, or a fixed id of a contact and a time of a schedule, so that nothing
+ * starts twice.
+ */
+export const AutomationArrival = defineEntity({
   name: 'AutomationArrival',
   tableName: 'automation_arrivals',
   properties: {
@@ -177,10 +160,3 @@ const AutomationArrivalSchema = defineEntity({
   uniques: [{ properties: ['automationId', 'eventId'] }],
   indexes: [{ name: 'automation_arrivals_contact', properties: ['contactId'] }],
 });
-
-/**
- * A pending enrollment. `eventId` is the event, or a fixed id of a contact and a time of a schedule, so that nothing
- * starts twice.
- */
-export class AutomationArrival extends AutomationArrivalSchema.class {}
-AutomationArrivalSchema.setClass(AutomationArrival);

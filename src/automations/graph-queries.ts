@@ -1,4 +1,5 @@
 import { type Database, sql } from '../core/database/sql.ts';
+import { AutomationStep, AutomationTransition } from './entity.ts';
 import type { GraphStep, GraphTransition } from './graph.ts';
 import { written } from './queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from './rows.ts';
@@ -29,7 +30,7 @@ export function updateSteps(tx: Database, automationId: string, steps: readonly 
 
 /** Deletes steps with the transitions from and to them. */
 export function deleteSteps(tx: Database, automationId: string, ids: readonly string[]): Promise<number> {
-  return tx.count(sql`delete from automation_steps where automation_id = ${automationId} and id = any(${ids}::uuid[])`);
+  return tx.em.nativeDelete(AutomationStep, { automationId, id: [...ids] });
 }
 
 /** Writes new transitions of an automation. */
@@ -57,20 +58,17 @@ export async function insertTransition(
 
 /** Lets every transition that leads to a step lead to another one. */
 export async function redirect(tx: Database, toStepId: string, insteadTo: string): Promise<void> {
-  await tx.count(sql`
-    update automation_transitions set to_step_id = ${insteadTo}, updated_at = now() where to_step_id = ${toStepId}`);
+  await tx.em.nativeUpdate(AutomationTransition, { toStepId }, { toStepId: insteadTo, updatedAt: new Date() });
 }
 
 /** Lets one transition lead to another step. */
 export async function redirectOne(tx: Database, transitionId: string, toStepId: string): Promise<void> {
-  await tx.count(sql`
-    update automation_transitions set to_step_id = ${toStepId}, updated_at = now() where id = ${transitionId}`);
+  await tx.em.nativeUpdate(AutomationTransition, { id: transitionId }, { toStepId, updatedAt: new Date() });
 }
 
 /** Deletes transitions. */
 export async function deleteTransitions(tx: Database, automationId: string, ids: readonly string[]): Promise<void> {
-  await tx.count(sql`
-    delete from automation_transitions where automation_id = ${automationId} and id = any(${ids}::uuid[])`);
+  await tx.em.nativeDelete(AutomationTransition, { automationId, id: [...ids] });
 }
 
 /** Which of the ids are templates of the project. */

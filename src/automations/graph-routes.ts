@@ -24,9 +24,7 @@ const missing =
 
 /** The steps and transitions of automations. */
 export const automationGraphRoutes = [
-  route({
-    method: 'POST',
-    path: '/workflows/:id/steps',
+  route.post('/workflows/:id/steps', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -42,9 +40,7 @@ export const automationGraphRoutes = [
     guarded: true,
     handle: async (call) => tagged(201, await createStep(editOf(call), call.body)),
   }),
-  route({
-    method: 'PATCH',
-    path: '/workflows/:id/steps/:stepId',
+  route.patch('/workflows/:id/steps/:stepId', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -58,9 +54,7 @@ export const automationGraphRoutes = [
     guarded: true,
     handle: async (call) => tagged(200, await patchStep(editOf(call), call.params.stepId, call.body)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/workflows/:id/steps/:stepId',
+  route.delete('/workflows/:id/steps/:stepId', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -74,9 +68,7 @@ export const automationGraphRoutes = [
     handle: async (call) =>
       tagged(204, await deleteStep(editOf(call), call.params.stepId, call.query.splice === 'true')),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows/:id/transitions',
+  route.post('/workflows/:id/transitions', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -91,9 +83,7 @@ export const automationGraphRoutes = [
     guarded: true,
     handle: async (call) => tagged(201, await createTransition(editOf(call), call.body)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/workflows/:id/transitions/:transitionId',
+  route.delete('/workflows/:id/transitions/:transitionId', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -104,9 +94,7 @@ export const automationGraphRoutes = [
     guarded: true,
     handle: async (call) => tagged(204, await deleteTransition(editOf(call), call.params.transitionId)),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows/:id/transitions/:transitionId/insert-step',
+  route.post('/workflows/:id/transitions/:transitionId/insert-step', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,

@@ -1,4 +1,5 @@
 import { type Database, join, type Query, raw, sql } from '../core/database/sql.ts';
+import { likeText } from '../core/lib/text.ts';
 import { type AutomationRow, automationColumns } from './rows.ts';
 
 /** Which automations a list has, and in which order. */
@@ -24,7 +25,7 @@ function filtered(projectId: string, { search, enabled }: AutomationFilter): Que
   const where = [sql`a.project_id = ${projectId}`];
   if (enabled !== null) where.push(sql`a.enabled = ${enabled}`);
   if (search !== null) {
-    const pattern = `%${search.replaceAll(/[\\%_]/g, '\\$&')}%`;
+    const pattern = `%${likeText(search)}%`;
     where.push(sql`(a.name ilike ${pattern} or a.description ilike ${pattern})`);
   }
   return join(where, ' and ');

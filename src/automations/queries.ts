@@ -1,4 +1,5 @@
 import { type Database, raw, sql } from '../core/database/sql.ts';
+import { Automation } from './entity.ts';
 import {
   type AutomationRow,
   automationColumns,
@@ -78,7 +79,7 @@ export async function reviseGraphOf(tx: Database, id: string, editedBy: string |
 
 /** Says that the graph has changed: the next start pins a version that has the change. */
 export async function markGraphDirty(tx: Database, id: string): Promise<void> {
-  await tx.count(sql`update automations set graph_dirty = true where id = ${id}`);
+  await tx.em.nativeUpdate(Automation, { id }, { graphDirty: true });
 }
 
 /** Whether contacts are inside one of the automations; with `stepIds` at one of these steps. */

@@ -40,9 +40,7 @@ function dispatched<Body>(app: App, { body, tickets }: Changed<Body>): Body {
 
 /** Automations: the "workflows" of the interface. */
 export const automationRoutes = [
-  route({
-    method: 'GET',
-    path: '/workflows',
+  route.get('/workflows', {
     scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List workflows',
@@ -51,9 +49,7 @@ export const automationRoutes = [
     reply: WorkflowPage,
     handle: ({ db, project, query }) => listAutomations(db, project.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/fields',
+  route.get('/workflows/fields', {
     scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List the fields of conditions',
@@ -61,9 +57,7 @@ export const automationRoutes = [
     reply: WorkflowFields,
     handle: ({ db, project, query }) => workflowFields(db, project.id, query.eventName),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows',
+  route.post('/workflows', {
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Create a workflow',
@@ -82,9 +76,7 @@ export const automationRoutes = [
     reply: WorkflowBody,
     handle: ({ db, project, body }) => createAutomation(db, project.id, body),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows/bulk-update',
+  route.post('/workflows/bulk-update', {
     refusals: [404, 409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -96,9 +88,7 @@ export const automationRoutes = [
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id',
+  route.get('/workflows/:id', {
     scope: 'workflows:read',
     access: 'dashboard',
     summary: 'Get a workflow with its graph',
@@ -112,9 +102,7 @@ export const automationRoutes = [
       return taggedReply(200, body, etagOf(body.revision));
     },
   }),
-  route({
-    method: 'PATCH',
-    path: '/workflows/:id',
+  route.patch('/workflows/:id', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -130,9 +118,7 @@ export const automationRoutes = [
       return taggedReply(200, dispatched(call.app, patched), etagOf(patched.revision));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/workflows/:id',
+  route.delete('/workflows/:id', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -146,9 +132,7 @@ export const automationRoutes = [
       return reply(204);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/versions',
+  route.get('/workflows/:id/versions', {
     scope: 'workflows:read',
     access: 'dashboard',
     summary: 'List the versions of a graph',
@@ -158,9 +142,7 @@ export const automationRoutes = [
     reply: VersionPage,
     handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/versions/:version',
+  route.get('/workflows/:id/versions/:version', {
     scope: 'workflows:read',
     access: 'dashboard',
     summary: 'Get a version of a graph',
@@ -169,9 +151,7 @@ export const automationRoutes = [
     reply: VersionWithGraph,
     handle: ({ db, project, params }) => getVersion(db, project.id, params.id, params.version),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows/:id/duplicate',
+  route.post('/workflows/:id/duplicate', {
     scope: 'workflows:write',
     access: 'dashboard',
     summary: 'Duplicate a workflow',

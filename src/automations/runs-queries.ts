@@ -1,3 +1,4 @@
+import { contactsAndTrash } from '../audience/contacts/index.ts';
 import { isoText } from '../core/database/columns.ts';
 import { type Database, join, type Query, raw, sql } from '../core/database/sql.ts';
 import { outboxChannel } from '../core/outbox/enqueue.ts';
@@ -7,11 +8,12 @@ import type { ListedExecution, StepExecutionBody } from './schema.ts';
 /** A run with what lists show beside it; the step is null where it is no longer part of the automation. */
 export type ListedRun = RunRow & Omit<ListedExecution, keyof RunRow>;
 
-const listed = sql`${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
+/** The columns of a `ListedRun`, and where they come from. */
+export const listedRuns = sql`${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
   case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) end as "currentStep",
   (select ${raw(isoText('x.started_at'))} from automation_step_runs x where x.run_id = r.id and x.step_id = r.current_step_id
    order by x.seq desc limit 1) as "currentStepSince"
-  from automation_runs r join contacts c on c.id = r.contact_id left join automation_steps s on s.id = r.current_step_id`;
+  from automation_runs r join ${contactsAndTrash} c on c.id = r.contact_id left join automation_steps s on s.id = r.current_step_id`;
 
 /** Which runs of an automation a list has. */
 export interface RunFilter {
@@ -41,7 +43,7 @@ export function pageOfRuns(
   { pageSize, offset }: { pageSize: number; offset: number },
 ): Promise<ListedRun[]> {
   return db.rows<ListedRun>(sql`
-    select ${listed} where r.id in (
+    select ${listedRuns} where r.id in (
       select r.id from automation_runs r where ${filtered(automationId, filter)} order by r.started_at desc, r.id desc
       limit ${pageSize} offset ${offset})
     order by r.started_at desc, r.id desc`);
@@ -57,7 +59,7 @@ export async function countRuns(db: Database, automationId: string, filter: RunF
 /** One run of the automation, or null. */
 export function findRun(db: Database, projectId: string, automationId: string, id: string): Promise<ListedRun | null> {
   return db.row<ListedRun>(sql`
-    select ${listed} where r.project_id = ${projectId} and r.automation_id = ${automationId} and r.id = ${id}`);
+    select ${listedRuns} where r.project_id = ${projectId} and r.automation_id = ${automationId} and r.id = ${id}`);
 }
 
 /** A step of a run, with what it waits for. */

@@ -1,6 +1,8 @@
 import type { Config } from '../core/config/config.ts';
 import { route } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
+import { executionsOfContact } from './contact-runs.ts';
+import { retryExecutions } from './retrying.ts';
 import {
   cancelExecution,
   cancelExecutions,
@@ -11,10 +13,13 @@ import {
 } from './runs-service.ts';
 import {
   CancelledExecutions,
+  ContactExecutions,
   ExecutionBody,
   ExecutionPage,
   ExecutionStory,
   ListExecutions,
+  RetriedExecutions,
+  RetryExecutions,
   StartExecution,
   WorkflowPeople,
 } from './schema.ts';
@@ -31,9 +36,7 @@ const tag = 'workflows';
 
 /** The runs of automations: the "executions" of the interface. */
 export const automationRunRoutes = [
-  route({
-    method: 'POST',
-    path: '/workflows/:id/executions',
+  route.post('/workflows/:id/executions', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -59,9 +62,7 @@ export const automationRunRoutes = [
       return started.body;
     },
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/executions',
+  route.get('/workflows/:id/executions', {
     scope: 'workflows:read',
     access: 'dashboard',
     tag,
@@ -72,9 +73,7 @@ export const automationRunRoutes = [
     reply: ExecutionPage,
     handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id, query),
   }),
-  route({
-    method: 'POST',
-    path: '/workflows/:id/executions/cancel-all',
+  route.post('/workflows/:id/executions/cancel-all', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -84,9 +83,25 @@ export const automationRunRoutes = [
     reply: CancelledExecutions,
     handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/executions/:executionId',
+  route.post('/workflows/:id/executions/retry', {
+    scope: 'workflows:write',
+    access: 'dashboard',
+    tag,
+    summary: 'Retry failed executions',
+    operationId: 'retryWorkflowExecutions',
+    description:
+      'Each goes on with the step that failed, in the current version where that has the step: mend the step, publish, and retry. A step that sends or calls does so again.',
+    ids,
+    body: RetryExecutions,
+    example: {},
+    reply: RetriedExecutions,
+    async handle({ app, db, project, params, body }) {
+      const done = await retryExecutions(db, project.id, params.id, body.executionIds ?? null);
+      app.outbox.dispatchSoon(...done.tickets);
+      return done.body;
+    },
+  }),
+  route.get('/workflows/:id/executions/:executionId', {
     scope: 'workflows:read',
     access: 'dashboard',
     tag,
@@ -96,9 +111,7 @@ export const automationRunRoutes = [
     handle: ({ app, db, project, params }) =>
       getExecution(db, project.id, params.id, params.executionId, (id) => temporalUrl(app.config, id)),
   }),
-  route({
-    method: 'DELETE',
-    path: '/workflows/:id/executions/:executionId',
+  route.delete('/workflows/:id/executions/:executionId', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,
@@ -112,9 +125,7 @@ export const automationRunRoutes = [
       return cancelled.body;
     },
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/people',
+  route.get('/workflows/:id/people', {
     scope: 'workflows:read',
     access: 'dashboard',
     tag,
@@ -123,5 +134,16 @@ export const automationRunRoutes = [
     ids,
     reply: WorkflowPeople,
     handle: ({ db, project, params }) => countInside(db, project.id, params.id),
+  }),
+  route.get('/contacts/:id/executions', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    tag,
+    summary: 'List the executions of a contact',
+    operationId: 'listContactExecutions',
+    description: 'The latest 100, of any workflow.',
+    ids: { id: 'contact' },
+    reply: ContactExecutions,
+    handle: ({ db, project, params }) => executionsOfContact(db, project.id, params.id),
   }),
 ];

@@ -297,6 +297,12 @@ export const ExecutionPage = v.object({
   ...PageFigures.entries,
 });
 
+/** The latest executions of a contact, of any workflow. */
+export const ContactExecutions = v.object({
+  data: v.array(v.object({ ...ListedExecution.entries, workflow: v.object({ id: Uuid, name: v.string() }) })),
+});
+export type ContactExecutions = v.InferOutput<typeof ContactExecutions>;
+
 /** One step of a run in an answer. */
 export const StepExecutionBody = v.object({
   id: Uuid,
@@ -344,6 +350,29 @@ export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 
 /** How many executions `cancel-all` ended. */
 export const CancelledExecutions = v.object({ cancelled: v.number() });
+
+/** `POST /workflows/{id}/executions/retry`. */
+export const RetryExecutions = v.object({
+  executionIds: v.optional(
+    v.pipe(
+      v.array(v.pipe(v.string(), v.uuid('must be a UUID')), 'must be a list of IDs'),
+      v.minLength(1, 'must name at least one execution'),
+      v.maxLength(1_000, 'must name at most 1,000 executions'),
+      v.description('Failed executions; the latest 1,000 when absent.'),
+    ),
+  ),
+});
+
+/** What became of a request to retry. */
+export const RetriedExecutions = v.object({
+  retried: v.pipe(v.number(), v.description('How many go on with the step that failed.')),
+  skipped: v.pipe(
+    v.number(),
+    v.description('How many do not: they have not failed, or their contact is in the workflow again.'),
+  ),
+  more: v.pipe(v.boolean(), v.description('Whether there are more failed executions that can be retried.')),
+});
+export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
 
 /** How many contacts are at each step now, and how often each path out of a step was taken. */
 export const WorkflowPeople = v.object({

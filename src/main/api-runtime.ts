@@ -1,8 +1,10 @@
 import { dnsResolver, type Resolver } from '@posthorn/address-verification';
+import { type RunningServer, type ServerLimits, serve, usualLimits } from '@posthorn/http-server';
 import type { Mailer } from '@posthorn/mail-providers';
 import { createSnsClient, type GetText } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../temporal/connection.ts';
+import { createErasedAddresses } from '../audience/erased/addresses.ts';
 import { createSuppressionRuleCache } from '../audience/suppressions/cache.ts';
 import { createTemplateCache } from '../content/templates/cache.ts';
 import type { Config } from '../core/config/config.ts';
@@ -17,7 +19,6 @@ import { RateLimiter } from '../core/http/rate-limit.ts';
 import type { Route } from '../core/http/route.ts';
 import { routeCaller } from '../core/http/serve.ts';
 import { type Clock, systemClock } from '../core/lib/time.ts';
-import { type HttpServer, type ServerLimits, serve, usualLimits } from '../core/net/server.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
 import { authenticate } from '../platform/access/authenticate.ts';
@@ -96,6 +97,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
     directory,
     templates: createTemplateCache(store.db, changes),
     suppressionRules: createSuppressionRuleCache(store.db, changes),
+    erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
     callRoute: routeCaller(parts),
@@ -108,7 +110,7 @@ export async function startApi(config: Config, log: Logger, overrides: ApiOverri
   const metrics = createHttpMetrics(health.figures);
   measurePool(metrics.registry, store.db.pool);
   const koa = createHttpApp(app, { ...parts, origins, metrics });
-  let server: HttpServer;
+  let server: RunningServer;
   let metricsServer: MetricsServer | null = null;
   try {
     const { registry, text } = metrics;

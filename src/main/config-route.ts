@@ -30,9 +30,7 @@ const PublicConfig = v.object({
 
 /** `GET /config`: no secrets, no versions. */
 export const configRoutes = [
-  route({
-    method: 'GET',
-    path: '/config',
+  route.get('/config', {
     access: 'none',
     summary: 'What this deployment offers',
     tag: 'service',

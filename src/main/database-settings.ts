@@ -1,5 +1,5 @@
+import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@posthorn/postgres';
 import type { Config } from '../core/config/config.ts';
-import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../core/database/connection.ts';
 import type { Store } from '../core/database/orm.ts';
 
 const second = 1000;

@@ -81,6 +81,17 @@ export async function createDomainProvider(config: Config): Promise<DomainProvid
   });
 }
 
+/** Deletes messages to an address at the sandbox; null with providers whose own retention removes them. */
+export function createMessageEraser(config: Config): ((address: string) => Promise<number>) | null {
+  if (config.mailProvider !== 'sandbox') return null;
+  return async (address) => {
+    const url = new URL(`/api/messages?recipient=${encodeURIComponent(address)}`, config.POSTMARK_API_URL);
+    const answer = await fetch(url, { method: 'DELETE', signal: AbortSignal.timeout(30_000) });
+    if (!answer.ok) throw new Error(`The mail sandbox answered ${answer.status} when it was asked to delete messages`);
+    return ((await answer.json()) as { deleted: number }).deleted;
+  };
+}
+
 /** Names the chosen provider and where it is, without secrets. */
 export function describeMail(config: Config): string {
   switch (config.mailProvider) {

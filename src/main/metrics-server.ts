@@ -1,4 +1,4 @@
-import { serve } from '../core/net/server.ts';
+import { serve } from '@posthorn/http-server';
 import type { SdkMetricsUrl } from './temporal-runtime.ts';
 
 /** What a port of metrics answers `GET /metrics` with. */

@@ -1,7 +1,7 @@
+import { DatabaseAddressError } from '@posthorn/postgres';
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
 import { type Config, ConfigError, readConfigOrExit } from '../core/config/config.ts';
-import { DatabaseAddressError } from '../core/database/connection.ts';
 import { MigrationError, migrateDatabase } from '../core/database/migrate.ts';
 import { newerSchema } from '../core/database/readiness.ts';
 import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';

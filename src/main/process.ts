@@ -1,8 +1,8 @@
 import { once } from 'node:events';
+import { DatabaseAddressError } from '@posthorn/postgres';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { DatabaseAddressError } from '../core/database/connection.ts';
 import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { createLogger } from './logger.ts';
 

@@ -1,4 +1,5 @@
 import { type Database, raw, sql } from '../core/database/sql.ts';
+import { leastId } from '../core/lib/ids.ts';
 import { seal, tryUnseal } from '../core/lib/seal.ts';
 
 /** A column of encrypted values; every one of a row with an `id`. */
@@ -14,6 +15,8 @@ export const sealedColumns: readonly SealedColumn[] = [
   { what: 'secret keys of projects', table: 'projects', column: 'secret_key_sealed' },
   { what: 'DKIM keys of domains', table: 'domains', column: 'dkim_key_sealed' },
   { what: 'mails of the service that wait', table: 'system_mails', column: 'content_sealed' },
+  { what: 'erasure keys of projects', table: 'projects', column: 'erasure_key_sealed' },
+  { what: 'addresses that are being erased', table: 'erasures', column: 'addresses_sealed' },
   { what: 'signing secrets of webhook endpoints', table: 'webhook_endpoints', column: 'secret_sealed' },
   { what: 'signing secrets that were replaced', table: 'webhook_endpoints', column: 'old_secret_sealed' },
 ];
@@ -42,7 +45,7 @@ export async function countSealed(
   const [current = ''] = keys;
   const [table, column] = [raw(place.table), raw(place.column)];
   const counts: SealedCounts = { current: 0, previous: 0, changed: 0, unreadable: 0 };
-  let after = '00000000-0000-0000-0000-000000000000';
+  let after: string = leastId;
   for (;;) {
     const rows = await db.rows<{ id: string; sealed: string }>(sql`
       select id, ${column} as sealed from ${table}

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { openTemporal } from '../../temporal/connection.ts';
+import { createErasedAddresses } from '../audience/erased/addresses.ts';
 import { createSuppressionRuleCache } from '../audience/suppressions/cache.ts';
 import { createTemplateCache } from '../content/templates/cache.ts';
 import { type Config, ConfigError } from '../core/config/config.ts';
@@ -71,6 +72,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
     directory: createProjectDirectory(store.db, changes),
     templates: createTemplateCache(store.db, changes),
     suppressionRules: createSuppressionRuleCache(store.db, changes),
+    erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
     budget: new BodyBudget(keyedBudgetSize()),
     billing: config,
     limits: {

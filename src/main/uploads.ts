@@ -1,6 +1,5 @@
 import { join } from 'node:path';
-import { localStore } from '../content/uploads/local-store.ts';
-import type { ImageStore } from '../content/uploads/store.ts';
+import { type ImageStore, localStore } from '@posthorn/image-store';
 import type { Config } from '../core/config/config.ts';
 
 /** The place for uploaded images that the settings choose. */
@@ -9,7 +8,7 @@ export async function createImageStore(config: Config): Promise<ImageStore> {
   if (config.storageDriver === 'local')
     return localStore(config.UPLOAD_DIR ?? join(config.DATA_DIR, 'uploads'), config.API_URI);
   // Amazon's SDK is loaded only where it is used.
-  const { s3Store } = await import('../content/uploads/s3-store.ts');
+  const { s3Store } = await import('@posthorn/image-store/s3-store');
   return s3Store({
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,

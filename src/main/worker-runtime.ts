@@ -1,5 +1,6 @@
 import { freePorts } from '@posthorn/local-stack';
 import type { Mailer } from '@posthorn/mail-providers';
+import { startWokenLoop } from '@posthorn/postgres';
 import type { Logger } from 'pino';
 import { createActivities } from '../../activities/index.ts';
 import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';
@@ -12,7 +13,6 @@ import { wakesUnderWay } from '../automations/runtime/under-way.ts';
 import type { Config } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
 import type { Database } from '../core/database/sql.ts';
-import { startWokenLoop } from '../core/database/woken-loop.ts';
 import { type Clock, pause, systemClock } from '../core/lib/time.ts';
 import { Outbox } from '../core/outbox/dispatcher.ts';
 import { startRelay } from '../core/outbox/relay.ts';

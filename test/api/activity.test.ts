@@ -387,9 +387,11 @@ describe('GET /activity', () => {
   test('runs of automations begin and end in the feed, and stats and counts know them', async () => {
     const project = await aProject(database);
     const contactId = await aContact(database.db, project.id, 'bob@example.com');
+    // Long enough within the last five minutes on any machine, unlike what counts from when this file was loaded.
+    const [started, completed] = [2, 1].map((minutes) => new Date(Date.now() - minutes * 60_000).toISOString());
     const { runs } = await aWelcome(project, [contactId], {
-      started: minutesAgo(3),
-      completed: minutesAgo(2),
+      started,
+      completed,
       status: 'EXITED',
       exitReason: 'enough',
     });
@@ -400,16 +402,16 @@ describe('GET /activity', () => {
         {
           id: `${runs[0]}_completed`,
           type: 'workflow.completed',
-          timestamp: minutesAgo(2),
+          timestamp: completed,
           ...shared,
-          metadata: { workflowName: 'Welcome', status: 'EXITED', exitReason: 'enough' },
+          metadata: { workflowId: expect.any(String), workflowName: 'Welcome', status: 'EXITED', exitReason: 'enough' },
         },
         {
           id: `${runs[0]}_started`,
           type: 'workflow.started',
-          timestamp: minutesAgo(3),
+          timestamp: started,
           ...shared,
-          metadata: { workflowName: 'Welcome', status: 'EXITED' },
+          metadata: { workflowId: expect.any(String), workflowName: 'Welcome', status: 'EXITED' },
         },
       ],
       hasMore: false,
@@ -518,8 +520,10 @@ describe('GET /activity/stats', () => {
       `update emails set created_at = now() - interval '40 days' where project_id = $1 and opens > 1`,
       [project.id],
     );
-    const mail = await database.db.row<{ sent: number; opened: number; clicked: number; events: number }>(
-      `select count(*)::int as sent, count(opened_at)::int as opened, count(clicked_at)::int as clicked,
+    const mail = await database.db.row<
+      Record<'sent' | 'delivered' | 'bounced' | 'opened' | 'clicked' | 'events', number>
+    >(
+      `select count(*)::int as sent, count(delivered_at)::int as delivered, count(bounced_at)::int as bounced, count(opened_at)::int as opened, count(clicked_at)::int as clicked,
          (select count(*)::int from events where project_id = $1) as events
        from emails where project_id = $1 and status <> 'SUPPRESSED' and created_at > now() - interval '30 days'`,
       [project.id],
@@ -528,6 +532,8 @@ describe('GET /activity/stats', () => {
     expect((await get(project, '/activity/stats')).body).toEqual({
       totalEvents: mail.events,
       totalEmailsSent: mail.sent,
+      totalEmailsDelivered: mail.delivered,
+      totalEmailsBounced: mail.bounced,
       totalEmailsOpened: mail.opened,
       totalEmailsClicked: mail.clicked,
       totalWorkflowsStarted: 0,
@@ -565,7 +571,7 @@ test('GET /activity/recent-count counts events and mail of the last minutes', as
   await queueMail(database.db, project, contactId, 'bob@example.com');
   await api.call(project.publicKey, 'POST', '/v1/track', { email: 'bob@example.com', event: 'heron seen' });
   await database.db.count(
-    `insert into events (id, project_id, name, created_at) select uuidv7(), $1, 'old', now() - n * interval '1 minute' from unnest('{4,6,61}'::int[]) n`,
+    `insert into events (id, project_id, name, created_at) select uuidv7(), $1, 'old', now() - n * interval '1 minute' from unnest('{2,8,61}'::int[]) n`,
     [project.id],
   );
   const count = async (query: string) => (await get(project, `/activity/recent-count${query}`)).body;
@@ -573,6 +579,50 @@ test('GET /activity/recent-count counts events and mail of the last minutes', as
   expect(await count('?minutes=10')).toEqual({ count: 4, minutes: 10 });
   expect(await count('?minutes=500')).toEqual({ count: 4, minutes: 60 });
   expect(await count('?minutes=-1')).toEqual({ count: 3, minutes: 5 });
+});
+
+test('GET /activity/running lists what is being worked on, the latest first, with its progress', async () => {
+  const project = await aProject(database);
+  const other = await aProject(database);
+  const at = (minutes: number) => new Date(Date.UTC(2026, 2, 11, 8, minutes)).toISOString();
+  const campaign = await aCampaign(project, null, {
+    status: 'SENDING',
+    sent_at: at(1),
+    total_recipients: 8,
+    sent_count: 3,
+    skipped_count: 1,
+  });
+  await aCampaign(project, null, { status: 'SENT', sent_at: at(1) });
+  await aCampaign(other, null, { status: 'SENDING', sent_at: at(1) });
+  for (const [id, finished] of [
+    ['job-open', null],
+    ['job-done', at(3)],
+  ])
+    await database.db.count(
+      `insert into jobs (id, project_id, kind, spec, state, progress, created_at, finished_at)
+       values ($1, $2, 'import', '{"filename": "members.csv"}', 'active', 40, $3, $4)`,
+      [id, project.id, at(2), finished],
+    );
+  expect((await get(project, '/activity/running')).body.data).toEqual([
+    { type: 'import', id: 'job-open', name: 'members.csv', progress: 40, isPaused: false, startedAt: at(2) },
+    { type: 'campaign', id: campaign, name: 'Spring count', progress: 50, isPaused: false, startedAt: at(1) },
+  ]);
+  const { automation } = await aWelcome(project, []);
+  const [version] = await database.db.rows<{ id: string }>(
+    `select id from automation_versions where automation_id = $1 limit 1`,
+    [automation.id],
+  );
+  await database.db.count(
+    `insert into automation_migrations (id, project_id, automation_id, to_version_id, rules, expected, moved_now)
+     values (uuidv7(), $1, $2, $3, '{}', 4, 1)`,
+    [project.id, automation.id, version?.id],
+  );
+  expect((await get(project, '/activity/running')).body.data[0]).toMatchObject({
+    type: 'migration',
+    id: automation.id,
+    progress: 25,
+  });
+  expect((await get(other, '/activity/running')).body.data).toHaveLength(1);
 });
 
 describe('GET /activity/upcoming', () => {

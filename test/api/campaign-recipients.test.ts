@@ -178,7 +178,7 @@ describe('bounces and complaints', () => {
 });
 
 describe('as a file', () => {
-  const columns = ['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt'];
+  const columns = ['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt', 'version'];
 
   test('the ledger is CSV by parameter or by Accept, whole or of one verdict', async () => {
     await finishedLedger();
@@ -218,6 +218,7 @@ describe('the audit', () => {
       removed: 0,
       addsUp: true,
       hash: createHash('sha256').update(file).digest('hex'),
+      hashFormat: 2,
       reasons: expect.arrayContaining([
         { reason: 'Contact is unsubscribed', count: 1 },
         { reason: 'Suppressed by rule "Test traffic"', count: 1 },

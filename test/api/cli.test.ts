@@ -1,4 +1,3 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -13,9 +12,9 @@ import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js'
 import { verifyWebhook } from '@posthorn/sdk';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { cli, cliProgram } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
-const program = fileURLToPath(new URL('../../packages/cli/src/main.ts', import.meta.url));
 const emails = fileURLToPath(new URL('../../packages/cli/test/emails', import.meta.url));
 
 let database: TestDatabase;
@@ -35,34 +34,11 @@ afterAll(async () => {
   rmSync(home, { recursive: true });
 });
 
-function start(options: string[], env: Record<string, string> = {}): ChildProcess {
-  return spawn(process.execPath, [program, ...options], {
-    env: {
-      PATH: process.env.PATH,
-      XDG_CONFIG_HOME: home,
-      POSTHORN_URL: api.url,
-      POSTHORN_KEY: project.secretKey,
-      ...env,
-    },
-  });
-}
-
-/** Runs the program to its end; standard input is empty unless given. */
-async function run(options: string[], { env = {}, input = '' }: { env?: Record<string, string>; input?: string } = {}) {
-  const child = start(options, env);
-  child.stdin?.end(input);
-  const [out, err, [code]] = await Promise.all([
-    child.stdout ? text(child.stdout) : '',
-    child.stderr ? text(child.stderr) : '',
-    once(child, 'close'),
-  ]);
-  return { code: code as number, out, err };
-}
-async function json(options: string[]) {
-  const { code, out, err } = await run(['--json', ...options]);
-  expect({ code, err }).toEqual({ code: 0, err: '' });
-  return JSON.parse(out);
-}
+const { start, run, json } = cli(() => ({
+  XDG_CONFIG_HOME: home,
+  POSTHORN_URL: api.url,
+  POSTHORN_KEY: project.secretKey,
+}));
 const sending = (to: string) => [
   'send',
   '--to',
@@ -93,8 +69,9 @@ test('refuses a key that the service does not know, and keeps nothing of it', as
 
 test('sends a mail once for one idempotency key, and looks it up', async () => {
   const [sent] = await json([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1']);
-  const again = await run([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1']);
-  expect([again.code, again.err]).toEqual([1, expect.stringContaining('was used before')]);
+  expect(await json([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1'])).toEqual([sent]);
+  const other = await run([...sending('grace@kunde.example'), '--idempotency-key', 'cli-1']);
+  expect([other.code, other.err]).toEqual([1, expect.stringContaining('was used before')]);
   expect(await json(['emails', 'get', sent.email])).toMatchObject({ to: 'ada@kunde.example', status: 'PENDING' });
   expect((await run(['emails', 'get', sent.email])).out).toMatch(/Status +PENDING\nTo +ada@kunde\.example/);
   const tail = await run(['emails', 'tail', '--to', 'ada@kunde.example', '--since', '60', '--once', '--json']);
@@ -111,8 +88,10 @@ test('explains why a contact gets no mail', async () => {
   await run(['send', '--from', project.sender, '--to', to, '--subject', 'Tides', '--body', 'High at six']);
   const { code, out } = await run(['explain', to]);
   expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(/^will: The email is pending/)]);
-  const missing = await run(['explain', to, '--campaign', '0192f6a0-0000-7000-8000-000000000000']);
-  expect(missing.code).toBe(1);
+  const none = '0192f6a0-0000-7000-8000-000000000000';
+  expect((await run(['explain', to, '--campaign', none])).code).toBe(1);
+  expect((await run(['explain', to, none])).err).toContain('campaign');
+  expect((await run(['explain', to, none, '--email', none])).code).toBe(2);
   expect((await run(['explain', to, '--campaign', 'a', '--email', 'b'])).code).toBe(2);
 });
 
@@ -238,7 +217,7 @@ test('forwards new events, signed as webhooks are', async () => {
 test('speaks MCP on standard input and output', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' });
   const env = { XDG_CONFIG_HOME: home, POSTHORN_URL: api.url, POSTHORN_KEY: project.secretKey };
-  await client.connect(new StdioClientTransport({ command: process.execPath, args: [program, 'mcp'], env }));
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [cliProgram, 'mcp'], env }));
   onTestFinished(() => client.close());
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('find_contact');
   const found = await client.callTool({ name: 'find_contact', arguments: { search: 'nobody' } });

@@ -45,6 +45,7 @@ test('a change tells what it changed, why and by whom, before it is folded and a
   const cause = { type: 'contact', id: null, by };
   const expected = [
     {
+      kind: 'changed',
       created: false,
       cause,
       before: {},
@@ -53,6 +54,7 @@ test('a change tells what it changed, why and by whom, before it is folded and a
       email: { before: 'ada@example.org', after: 'ada.l@example.org' },
     },
     {
+      kind: 'changed',
       created: false,
       cause,
       before: { plan: 'free', city: 'Turin' },
@@ -61,6 +63,7 @@ test('a change tells what it changed, why and by whom, before it is folded and a
       email: null,
     },
     {
+      kind: 'created',
       created: true,
       cause,
       before: {},

@@ -1,5 +1,5 @@
+import { linkToken } from '@posthorn/message-content';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { linkToken } from '../../src/content/rendering/links.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

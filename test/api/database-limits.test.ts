@@ -1,7 +1,7 @@
+import type { ConnectionSettings } from '@posthorn/postgres';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
-import type { ConnectionSettings } from '../../src/core/database/connection.ts';
 import { openStore } from '../../src/core/database/orm.ts';
 import { databaseProblem } from '../../src/core/database/readiness.ts';
 import { requestDatabase, workerDatabase } from '../../src/main/database-settings.ts';

@@ -256,7 +256,14 @@ test('a dropped answer: the mail waits for a report of SES, which proves it; it 
     at: new Date().toISOString(),
     effect: { kind: 'sent' } as const,
   };
-  const webhook = { db: store.db, clock: systemClock, billing: { freeTier: null }, log: silent, patienceMs: 10 };
+  const webhook = {
+    db: store.db,
+    clock: systemClock,
+    billing: { freeTier: null },
+    erasedAddresses: { suppressed: async () => new Set<string>() },
+    log: silent,
+    patienceMs: 10,
+  };
   expect(await takeReport(webhook, 'sns', notification)).toMatchObject({ status: 200 });
   await store.db.count('update email_queue set due_at = now() - make_interval(secs => 1) where email_id = $1', [id]);
   expect(await deliverPending(deps, run(project.id), pace)).toMatchObject({ delivered: 1, waitMs: null });
@@ -280,7 +287,16 @@ test('a dropped answer without any report ends as "submission unknown", and a la
     DeliveredAt: new Date().toISOString(),
     Metadata: { eid: id, pid: project.id },
   });
-  await receivePostmark({ db: store.db, clock: systemClock, billing: { freeTier: null }, log: silent }, delivery);
+  await receivePostmark(
+    {
+      db: store.db,
+      clock: systemClock,
+      billing: { freeTier: null },
+      erasedAddresses: { suppressed: async () => new Set<string>() },
+      log: silent,
+    },
+    delivery,
+  );
   expect(await rowOf(id)).toMatchObject({ status: 'DELIVERED', error: null, sent: true });
   // What was told at the time stays told; the report follows it.
   expect(await namesOf(id)).toEqual(['email.failed', 'email.sent', 'email.delivery']);

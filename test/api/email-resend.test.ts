@@ -99,6 +99,19 @@ test('a resend under a key happens once, however often it is asked for', async (
   expect((await deliver(project)).taken).toHaveLength(2);
 });
 
+test('a resend without a key that is repeated sends nothing more, and says what was sent', async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => call(project, 'POST', `/v1/emails/${id}/resend`, {})),
+  );
+  const [made, ...others] = answers.toSorted((one, other) => one.status - other.status);
+  expect(made?.status).toBe(201);
+  for (const { status, body } of others)
+    expect([status, body.error.code, body.error.details]).toEqual([409, 'EMAIL_RESENT', { email: made?.body.id }]);
+  expect((await deliver(project)).taken).toHaveLength(1);
+});
+
 test('mail that may have arrived is sent again on request alone', async () => {
   const project = await aProject(database);
   const id = await aFailed(project);
@@ -126,9 +139,14 @@ test('a resend takes its quota, and everything is checked once more when it leav
   const project = await aProject(database);
   const id = await aFailed(project);
   const resend = () => call(project, 'POST', `/v1/emails/${id}/resend`, {}, { 'Idempotency-Key': 'once' });
-  await database.db.count('update projects set billing_limit_transactional = 0 where id = $1', [project.id]);
+  const limitTo = async (mails: number | null) => {
+    await database.db.count('update projects set billing_limit_transactional = $2 where id = $1', [project.id, mails]);
+    // The notification of the change may still be on its way.
+    api.app.directory.forget(project.id);
+  };
+  await limitTo(0);
   expect(refusalOf(await resend())).toEqual([402, 'BILLING_LIMIT_EXCEEDED']);
-  await database.db.count('update projects set billing_limit_transactional = null where id = $1', [project.id]);
+  await limitTo(null);
   // The refusal has not used up the key.
   const resent = await resend();
   expect(resent.status).toBe(201);

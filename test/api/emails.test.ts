@@ -1,5 +1,5 @@
+import { prepareContent } from '@posthorn/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { prepareContent } from '../../src/content/rendering/prepare.ts';
 import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
 import { deliverPending } from '../../src/sending/engine/pending.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';

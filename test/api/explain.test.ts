@@ -61,6 +61,9 @@ async function aMail(changes: Record<string, unknown>): Promise<string> {
 }
 
 const instant = '2026-11-20T10:00:00Z';
+/** A cause in plain English: what to ask about, and the answer. */
+type Cause = [name: string, arrange: () => Promise<object>, verdict: string, sentence: string];
+
 const mailCauses: [name: string, changes: Record<string, unknown>, verdict: string, sentence: string][] = [
   [
     'delivered',
@@ -158,7 +161,7 @@ const mailCauses: [name: string, changes: Record<string, unknown>, verdict: stri
   ],
 ];
 
-test.each(mailCauses)('a mail: %s', async (_name, changes, verdict, sentence) => {
+test.each(mailCauses)('email: %s', async (_name, changes, verdict, sentence) => {
   expect(await told({ emailId: await aMail(changes) })).toEqual([verdict, sentence]);
 });
 
@@ -231,74 +234,157 @@ test('of a condition with OR only what failed it is a stop', async () => {
   ]);
 });
 
-test('causes of campaigns', async () => {
-  const { db } = database;
-  const draft = await aCampaign(db, project);
-  expect(await told({ campaignId: draft })).toEqual([
+const later = () => new Date(Date.now() + 3_600_000);
+const setCampaign = (id: string, changes: string) =>
+  database.db.count(`update campaigns set ${changes} where id = $1`, [id]);
+
+async function scheduled(changes: CampaignChanges = {}): Promise<object> {
+  const campaignId = await aCampaign(database.db, project, changes);
+  await openSend(database.db, campaignId, 1, later());
+  return { campaignId };
+}
+
+/** A campaign whose audience is being frozen. */
+async function freezing(): Promise<string> {
+  const id = await begun({});
+  await database.db.count(sql`update campaign_sends set expanded = false where campaign_id = ${id}`);
+  return id;
+}
+
+async function aSegment(): Promise<string> {
+  const id = newId();
+  await database.db.count(
+    sql`insert into segments (id, project_id, name, type) values (${id}, ${project.id}, 'VIP', 'STATIC')`,
+  );
+  return id;
+}
+
+const campaignCauses: Cause[] = [
+  [
+    'a draft',
+    async () => ({ campaignId: await aCampaign(database.db, project) }),
     'will_not',
     'The campaign "Spring count" is a draft and has not been sent.',
-  ]);
-  const scheduled = await aCampaign(db, project);
-  await openSend(db, scheduled, 1, new Date(Date.now() + 3_600_000));
-  expect(await told({ campaignId: scheduled })).toEqual([
+  ],
+  [
+    'scheduled',
+    () => scheduled(),
     'will',
     'The contact matches its audience now; the audience is found again when it begins.',
-  ]);
-  const scheduledForOthers = await aCampaign(db, project, wanted(pro));
-  await openSend(db, scheduledForOthers, 1, new Date(Date.now() + 3_600_000));
-  expect(await told({ campaignId: scheduledForOthers })).toEqual([
-    'will_not',
-    '"data.plan" is "pro": no, it is "free".',
-  ]);
-
-  const segmentId = newId();
-  await db.count(
-    sql`insert into segments (id, project_id, name, type) values (${segmentId}, ${project.id}, 'VIP', 'STATIC')`,
-  );
-  expect(await told({ campaignId: await begun({ audienceType: 'SEGMENT', segmentId }) })).toEqual([
+  ],
+  ['scheduled for others', () => scheduled(wanted(pro)), 'will_not', '"data.plan" is "pro": no, it is "free".'],
+  [
+    'an event that is missing',
+    async () => ({ campaignId: await begun(wanted({ logic: 'AND', groups: [{ filters: [bought] }] })) }),
+    'did_not',
+    '"event.bought" has happened within the last 30 days: no, there is none.',
+  ],
+  [
+    'not in the segment',
+    async () => ({ campaignId: await begun({ audienceType: 'SEGMENT', segmentId: await aSegment() }) }),
     'did_not',
     'The contact was not in the segment "VIP".',
-  ]);
-  expect(await told({ campaignId: await begun({ audienceType: 'SEGMENT', segmentId: newId() }) })).toEqual([
+  ],
+  [
+    'a segment that is gone',
+    async () => ({ campaignId: await begun({ audienceType: 'SEGMENT', segmentId: newId() }) }),
     'did_not',
     'The segment of this campaign was deleted.',
-  ]);
-
-  const earlier = await begun({});
-  await db.count(sql`update campaigns set sent_at = '2026-01-01' where id = ${earlier}`);
-  expect(await told({ campaignId: earlier })).toEqual(['did_not', 'The contact was only created on <date>.']);
-
-  const changed = await begun({});
-  await db.count(sql`update campaigns set sent_at = '2026-06-01' where id = ${changed}`);
-  await db.count(sql`update contacts set created_at = '2026-01-01' where id = ${contact}`);
-  expect(await told({ campaignId: changed })).toEqual([
+  ],
+  [
+    'before the contact came',
+    async () => {
+      const campaignId = await begun({});
+      await setCampaign(campaignId, `sent_at = '2026-01-01'`);
+      return { campaignId };
+    },
+    'did_not',
+    'The contact was only created on <date>.',
+  ],
+  [
+    'a contact that matches only today',
+    async () => {
+      const campaignId = await begun({});
+      await setCampaign(campaignId, `sent_at = '2026-06-01'`);
+      await database.db.count(sql`update contacts set created_at = '2026-01-01' where id = ${contact}`);
+      return { campaignId };
+    },
     'did_not',
     'The contact was not in the audience when it was frozen, although it would match today. The contact has changed since, on <date>.',
-  ]);
-
-  const freezing = await begun({});
-  await db.count(sql`update campaign_sends set expanded = false where campaign_id = ${freezing}`);
-  expect(await told({ campaignId: freezing })).toEqual([
+  ],
+  [
+    'an audience that is being frozen',
+    async () => ({ campaignId: await freezing() }),
     'will',
     'Its audience is still being frozen, and the contact matches it.',
-  ]);
-  await db.count(sql`update campaigns set status = 'CANCELLED', cancelled_at = now() where id = ${freezing}`);
-  expect(await told({ campaignId: freezing })).toEqual([
+  ],
+  [
+    'stopped before its turn',
+    async () => {
+      const campaignId = await freezing();
+      await setCampaign(campaignId, `status = 'CANCELLED', cancelled_at = now()`);
+      return { campaignId };
+    },
     'did_not',
     "The campaign was stopped on <date> before the contact's turn came.",
-  ]);
+  ],
+  [
+    'paused',
+    async () => {
+      const campaignId = await begun({});
+      await aMail({ campaign_id: campaignId, send_seq: 1 });
+      await setCampaign(campaignId, 'paused_at = now()');
+      return { campaignId };
+    },
+    'will',
+    'The campaign is paused, and this email is pending.',
+  ],
+  [
+    'not subscribed',
+    async () => {
+      const campaignId = await begun({});
+      await database.db.count(sql`update contacts set subscribed = false where id = ${contact}`);
+      return { campaignId };
+    },
+    'did_not',
+    'The contact was not subscribed.',
+  ],
+  [
+    'stopped after the ledger was written',
+    async () => {
+      const campaignId = await begun({});
+      const reason = { code: 'campaign_cancelled' };
+      await aMail({ campaign_id: campaignId, send_seq: 1, status: 'FAILED', reason });
+      return { campaignId };
+    },
+    'did_not',
+    'The email was not sent: Campaign cancelled.',
+  ],
+  [
+    'a resend to those whom an earlier one missed',
+    async () => {
+      const earlier = await begun({});
+      await aMail({ campaign_id: earlier, send_seq: 1, status: 'SENT', sent_at: instant });
+      const campaignId = await begun({});
+      await setCampaign(campaignId, `resend_of = '${earlier}', resend_seq = 1`);
+      return { campaignId };
+    },
+    'did_not',
+    'This campaign goes to those whom an earlier one missed, and the contact was not among them.',
+  ],
+];
 
-  const paused = await begun({});
-  await aMail({ campaign_id: paused, send_seq: 1 });
-  await db.count(sql`update campaigns set paused_at = now() where id = ${paused}`);
-  expect(await told({ campaignId: paused })).toEqual(['will', 'The campaign is paused, and this email is pending.']);
-  expect((await explained({ campaignId: paused })).fixes).toEqual([
-    { sentence: 'Resume the campaign', method: 'POST', path: `/campaigns/${paused}/resume`, body: {} },
-  ]);
+test.each(campaignCauses)('campaign: %s', async (_name, arrange, verdict, sentence) => {
+  expect(await told(await arrange())).toEqual([verdict, sentence]);
+});
 
-  const marketing = await begun({});
-  await db.count(sql`update contacts set subscribed = false where id = ${contact}`);
-  expect(await told({ campaignId: marketing })).toEqual(['did_not', 'The contact was not subscribed.']);
+test('a paused campaign can be resumed from its explanation', async () => {
+  const campaignId = await begun({});
+  await aMail({ campaign_id: campaignId, send_seq: 1 });
+  await setCampaign(campaignId, 'paused_at = now()');
+  expect((await explained({ campaignId })).fixes).toEqual([
+    { sentence: 'Resume the campaign', method: 'POST', path: `/campaigns/${campaignId}/resume`, body: {} },
+  ]);
 });
 
 const mailStep = async () =>
@@ -316,24 +402,191 @@ async function advanced(): Promise<void> {
   for (const { id, seq } of runs) await advance(advanceDeps(database.db), id, seq);
 }
 
-test('causes of workflows', async () => {
-  const { db } = database;
+/** A workflow that an event of the contact may start: an email, then a wait of two days. */
+async function aWorkflow(spec: Partial<AutomationSpec> = {}): Promise<{ workflowId: string }> {
   const steps = { mail: await mailStep(), wait: ['DELAY', { amount: 2, unit: 'days' }] } as AutomationSpec['steps'];
-  const { id: workflowId } = await anAutomation(db, project.id, { event: 'user.signup', steps });
-  const about = { workflowId };
-  await anEvent(db, project.id, contact, 'user.sign_up');
-  expect(await told(about)).toEqual(['did_not', 'The contact has no event "user.signup". Its events: "user.sign_up".']);
+  const { id } = await anAutomation(database.db, project.id, { event: 'user.signup', steps, ...spec });
+  return { workflowId: id };
+}
 
-  await anEvent(db, project.id, contact, 'user.signup');
-  expect(await told(about)).toEqual(['will', 'The contact is pending enrollment.']);
+const happens = (name: string) => anEvent(database.db, project.id, contact, name);
+const onlyWait = { wait: ['DELAY', { amount: 2, unit: 'days' }] } as unknown as AutomationSpec['steps'];
+const branches = async () =>
+  ({
+    steps: {
+      check: ['CONDITION', { field: 'contact.data.plan', operator: 'equals', value: 'pro' }],
+      mail: await mailStep(),
+      out: ['EXIT', {}],
+    },
+    ways: [
+      ['trigger', 'check'],
+      ['check.yes', 'mail'],
+      ['check.no', 'out'],
+    ],
+  }) as unknown as AutomationSpec;
+
+/** A workflow with the contact in it, as far as its steps go at once. */
+async function inside(spec?: Partial<AutomationSpec>): Promise<{ workflowId: string }> {
+  const about = await aWorkflow(spec);
+  await happens('user.signup');
   await enrolled();
-  expect(await told(about)).toEqual(['will', 'The contact is between two steps.']);
   await advanced();
-  expect(await told(about)).toEqual(['will', expect.stringMatching(/^The email is pending: it is due on <date>\./)]);
-  await db.count(sql`delete from email_queue where project_id = ${project.id}`);
-  await db.count(sql`update emails set status = 'DELIVERED', sent_at = now(), delivered_at = now()
-    where project_id = ${project.id} and source_type <> 'INBOUND'`);
-  expect(await told(about)).toEqual(['received', 'The email to ada@example.com was delivered on <date>.']);
+  return about;
+}
+
+const endRuns = (changes: string) =>
+  database.db.count(`update automation_runs set completed_at = now(), ${changes} where contact_id = $1`, [contact]);
+
+const workflowCauses: Cause[] = [
+  [
+    'an event of a name that is only near',
+    async () => {
+      const about = await aWorkflow();
+      await happens('user.sign_up');
+      return about;
+    },
+    'did_not',
+    'The contact has no event "user.signup". Its events: "user.sign_up".',
+  ],
+  ['no event at all', () => aWorkflow(), 'did_not', 'The contact has no event "user.signup".'],
+  [
+    'pending enrollment',
+    async () => {
+      const about = await aWorkflow();
+      await happens('user.signup');
+      return about;
+    },
+    'will',
+    'The contact is pending enrollment.',
+  ],
+  [
+    'just entered',
+    async () => {
+      const about = await aWorkflow();
+      await happens('user.signup');
+      await enrolled();
+      return about;
+    },
+    'will',
+    'The contact is between two steps.',
+  ],
+  ['a wait', () => inside({ steps: onlyWait }), 'will', 'The contact is at "wait", until <date> at the latest.'],
+  ['an email that is due', () => inside(), 'will', 'The email is pending: it is due on <date>.'],
+  [
+    'an email that was delivered',
+    async () => {
+      const about = await inside();
+      await database.db.count(sql`delete from email_queue where project_id = ${project.id}`);
+      await database.db.count(sql`update emails set status = 'DELIVERED', sent_at = now(), delivered_at = now()
+        where project_id = ${project.id} and source_type <> 'INBOUND'`);
+      return about;
+    },
+    'received',
+    'The email to ada@example.com was delivered on <date>.',
+  ],
+  [
+    'in it before',
+    async () => {
+      const about = await inside();
+      await happens('user.signup');
+      await enrolled();
+      return about;
+    },
+    'did_not',
+    'The contact had been in this workflow before, and it does not allow re-entry.',
+  ],
+  [
+    'disabled then',
+    async () => {
+      const about = await aWorkflow();
+      await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+      await happens('user.signup');
+      await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
+      return about;
+    },
+    'did_not',
+    'The workflow was disabled when the event came.',
+  ],
+  [
+    'in it already',
+    async () => {
+      const about = await inside({ steps: onlyWait, allowReentry: true });
+      await happens('user.signup');
+      await enrolled();
+      return about;
+    },
+    'did_not',
+    'The contact was in this workflow already when the event came.',
+  ],
+  [
+    'stopped by the guard against loops',
+    async () => {
+      const about = await inside({ steps: onlyWait, allowReentry: true });
+      await endRuns(`status = 'COMPLETED'`);
+      await happens('user.signup');
+      await enrolled(1);
+      return about;
+    },
+    'did_not',
+    'The guard against loops stopped the contact from entering this workflow once more within an hour.',
+  ],
+  [
+    'a refusal of which nothing was kept',
+    async () => {
+      const about = await inside({ steps: onlyWait, allowReentry: true });
+      await endRuns(`status = 'COMPLETED'`);
+      await happens('user.signup');
+      await enrolled(1);
+      await database.db.count(sql`
+        update automation_entries set refused_at = null, refused_reason = null, refused_event_id = null
+        where automation_id = ${about.workflowId}`);
+      return about;
+    },
+    'cannot_tell',
+    'The event started no execution, and the reason was not kept.',
+  ],
+  [
+    'a path without an email',
+    async () => inside(await branches()),
+    'did_not',
+    'The contact went through the workflow by a path without an email.',
+  ],
+  [
+    'stopped by somebody',
+    async () => {
+      const about = await inside({ steps: onlyWait });
+      await endRuns(`status = 'CANCELLED', exit_reason = 'Cancelled by request'`);
+      return about;
+    },
+    'did_not',
+    'The execution was cancelled: Cancelled by request.',
+  ],
+  [
+    'started by requests alone',
+    async () => {
+      const about = await aWorkflow();
+      await database.db.count(
+        sql`update automations set trigger_type = 'MANUAL', trigger_config = null where id = ${about.workflowId}`,
+      );
+      return about;
+    },
+    'did_not',
+    'Only a request starts this workflow, and none did.',
+  ],
+];
+
+test.each(workflowCauses)('workflow: %s', async (_name, arrange, verdict, sentence) => {
+  expect(await told(await arrange())).toEqual([verdict, sentence]);
+});
+
+test('thirty causes or more have a sentence of their own in plain English', () => {
+  const sentences = [...mailCauses, ...campaignCauses, ...workflowCauses].map(([, , , sentence]) => sentence);
+  expect(new Set(sentences).size).toBeGreaterThanOrEqual(30);
+  for (const sentence of sentences) expect(sentence).toMatch(/^["A-Z]/);
+});
+
+test('the way through a workflow is told step by step, and a refusal is counted', async () => {
+  const about = await inside();
   const { decisions } = await explained(about);
   expect(decisions.map(({ check }) => check)).toEqual([
     'workflow.event',
@@ -341,90 +594,40 @@ test('causes of workflows', async () => {
     'workflow.step',
     'workflow.step',
     'mail.accepted',
-    'mail.sent',
-    'mail.delivered',
+    'mail.pending',
     'workflow.step',
   ]);
-
-  await anEvent(db, project.id, contact, 'user.signup');
+  await happens('user.signup');
   await enrolled();
-  expect(await told(about)).toEqual([
-    'did_not',
-    'The contact had been in this workflow before, and it does not allow re-entry.',
-  ]);
-  const entry = await db.row(sql`
-    select refused_reason as reason, refusals from automation_entries where automation_id = ${workflowId}`);
+  const entry = await database.db.row(sql`
+    select refused_reason as reason, refusals from automation_entries where automation_id = ${about.workflowId}`);
   expect(entry).toEqual({ reason: 'reentry', refusals: 1 });
-
-  await db.count(sql`update automations set enabled = false where id = ${workflowId}`);
-  await anEvent(db, project.id, contact, 'user.signup');
-  expect(await told(about)).toEqual(['did_not', 'The workflow was disabled when the event came.']);
+  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  await happens('user.signup');
   expect((await explained(about)).fixes).toMatchObject([{ method: 'PATCH', body: { enabled: true } }]);
-  await db.count(sql`update automations set enabled = true where id = ${workflowId}`);
+  await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
   const known = (await explained(about)).decisions.find(({ check }) => check === 'workflow.enabled');
   expect(known).toMatchObject({ basis: 'recorded', outcome: 'stop' });
 });
 
-test('causes of workflows that let contacts in again', async () => {
-  const { db } = database;
-  const wait = { steps: { wait: ['DELAY', { amount: 2, unit: 'days' }] } } as unknown as AutomationSpec;
-  const { id: workflowId } = await anAutomation(db, project.id, { ...wait, event: 'ping', allowReentry: true });
-  await anEvent(db, project.id, contact, 'ping');
-  await anEvent(db, project.id, contact, 'ping');
-  await enrolled();
-  expect(await told({ workflowId })).toEqual([
-    'did_not',
-    'The contact was in this workflow already when the event came.',
-  ]);
-  await db.count(
-    sql`update automation_runs set status = 'COMPLETED', completed_at = now() where contact_id = ${contact}`,
-  );
-  await anEvent(db, project.id, contact, 'ping');
-  await enrolled(1);
-  expect(await told({ workflowId })).toEqual([
-    'did_not',
-    'The guard against loops stopped the contact from entering this workflow once more within an hour.',
-  ]);
+test('a workflow that is enabled again within the millisecond of an event was disabled when that came', async () => {
+  const about = await aWorkflow();
+  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  const eventId = await happens('user.signup');
+  await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
+  const enabledAgain = sql`automation_id = ${about.workflowId} and enabled and id > (
+    select id from automation_switches where automation_id = ${about.workflowId} and not enabled)`;
+  await database.db.count(sql`
+    update automation_switches set at = (select created_at from events where id = ${eventId}) where ${enabledAgain}`);
+  expect(await told(about)).toEqual(['did_not', 'The workflow was disabled when the event came.']);
 });
 
-test('a branch without mail, a failed step, and a workflow that only requests start', async () => {
-  const { db } = database;
-  const check = ['CONDITION', { field: 'contact.data.plan', operator: 'equals', value: 'pro' }];
-  const spec = {
-    event: 'check',
-    steps: { check, mail: await mailStep(), out: ['EXIT', {}] },
-    ways: [
-      ['trigger', 'check'],
-      ['check.yes', 'mail'],
-      ['check.no', 'out'],
-    ],
-  } as unknown as AutomationSpec;
-  const { id: workflowId } = await anAutomation(db, project.id, spec);
-  await anEvent(db, project.id, contact, 'check');
-  await enrolled();
-  await advanced();
-  expect(await told({ workflowId })).toEqual([
-    'did_not',
-    'The contact went through the workflow by a path without an email.',
-  ]);
-  const condition = (await explained({ workflowId })).decisions.find(
-    ({ check: name }) => name === 'workflow.condition',
-  );
+test('a branch names its values, and a failed step its error', async () => {
+  const about = await inside(await branches());
+  const condition = (await explained(about)).decisions.find(({ check: name }) => name === 'workflow.condition');
   expect(condition).toMatchObject({ actual: 'free', expected: { operator: 'equals', value: 'pro' } });
-
-  const broken = { event: 'broken', steps: { mail: ['SEND_EMAIL', {}] } } as unknown as AutomationSpec;
-  const failing = await anAutomation(db, project.id, broken);
-  await anEvent(db, project.id, contact, 'broken');
-  await enrolled();
-  await advanced();
-  expect(await told({ workflowId: failing.id })).toEqual(['did_not', expect.stringMatching(/^Step "mail" failed: /)]);
-
-  await db.count(sql`update automations set trigger_type = 'MANUAL', trigger_config = null where id = ${failing.id}`);
-  await db.count(sql`delete from automation_runs where automation_id = ${failing.id}`);
-  expect(await told({ workflowId: failing.id })).toEqual([
-    'did_not',
-    'Only a request starts this workflow, and none did.',
-  ]);
+  const failing = await inside({ steps: { mail: ['SEND_EMAIL', {}] } as unknown as AutomationSpec['steps'] });
+  expect(await told(failing)).toEqual(['did_not', expect.stringMatching(/^Step "mail" failed: /)]);
 });
 
 test('any mail: the rule that would keep it, and the latest one', async () => {

@@ -116,8 +116,8 @@ describe('requests and answers', () => {
     },
   );
 
-  test('a trailing slash changes nothing', async () => {
-    expect((await api.call(project.secretKey, 'GET', '/contacts/')).status).toBe(200);
+  test.each(['/contacts/', '/Contacts', '/CONTACTS/'])('%s is /contacts', async (path) => {
+    expect((await api.call(project.secretKey, 'GET', path)).status).toBe(200);
   });
 
   test.each([

@@ -1,6 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { changeContacts } from '../../src/audience/jobs/index.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
@@ -77,6 +78,7 @@ test('lists the tools of the mode of the key, with what they do to the world', a
     'search_emails',
     'list_campaigns',
     'campaign_audit',
+    'campaign_review',
     'list_stuck',
     'list_workflows',
     'workflow_people',
@@ -84,11 +86,17 @@ test('lists the tools of the mode of the key, with what they do to the world', a
   ]);
   expect(reads.every(({ annotations }) => annotations?.readOnlyHint === true)).toBe(true);
   const plans = await listed({ mode: 'plan' });
-  expect(plans.map(({ name }) => name).slice(reads.length)).toEqual([
+  expect(plans.map(({ name }) => name).filter((name) => !reads.some((read) => read.name === name))).toEqual([
+    'start_campaign_review',
     'plan_send_email',
+    'plan_resend_email',
+    'plan_undo',
     'plan_launch_campaign',
     'plan_pause_campaign',
+    'plan_revise_campaign',
+    'plan_correct_campaign',
     'plan_enrol',
+    'plan_retry_runs',
   ]);
   const all = await listed({ mode: 'act' });
   expect(all.at(-1)).toMatchObject({ name: 'commit', annotations: { destructiveHint: true, readOnlyHint: false } });
@@ -196,6 +204,14 @@ test('a plan expires, and one that reaches too many is refused or waits for a pe
   expect((await use(client, 'commit', { planId })).alreadyDone).toBe(false);
   for (const one of to) expect(await sentTo(one)).toBe(1);
 
+  const unwanted = await use(client, 'plan_send_email', { ...wide, again: true });
+  const refuse = `/projects/${project.id}/mcp-plans/${unwanted.planId}/refuse`;
+  expect((await api.call(null, 'POST', refuse, undefined, admin.session)).status).toBe(204);
+  expect((await use(client, 'commit', { planId: unwanted.planId })).failed.code).toBe('PLAN_REFUSED');
+  const reconsidered = refuse.replace('/refuse', '/approve');
+  expect((await api.call(null, 'POST', reconsidered, undefined, admin.session)).status).toBe(404);
+  for (const one of to) expect(await sentTo(one)).toBe(1);
+
   const late = await use(client, 'plan_send_email', mail('late@kunde.example'));
   await database.db.count(`update mcp_plans set expires_at = now() - interval '1 second' where id = $1`, [late.planId]);
   expect((await use(client, 'commit', { planId: late.planId })).failed.code).toBe('CONFLICT');
@@ -230,6 +246,60 @@ test('launches and pauses a campaign, and not for more contacts than were agreed
   expect(await use(client, 'commit', { planId: pause.planId })).toMatchObject({ alreadyDone: false });
   const { body } = await api.call(project.secretKey, 'GET', `/campaigns/${campaignId}`);
   expect(body.data.pausedAt).not.toBeNull();
+  const content = { subject: 'Right news', body: '<p>Right news</p>' };
+  const fix = await use(client, 'plan_revise_campaign', { campaignId, ...content });
+  expect(fix).toMatchObject({ affects: 2, sentence: expect.stringContaining('with the subject "Right news"') });
+  expect(await use(client, 'commit', { planId: fix.planId })).toMatchObject({
+    result: { data: { contentVersion: 2 } },
+  });
+  const correction = { campaignId, versions: [1], who: 'got', ...content };
+  expect(await use(client, 'plan_correct_campaign', correction)).toMatchObject({
+    affects: 0,
+    sentence: expect.stringContaining('as a draft for 0 contacts'),
+  });
+});
+
+test('resends a failed email once, and takes a bulk change back', async () => {
+  const client = await connect((await aKey({ mode: 'act' }, [...everything, 'contacts:write'])).key);
+  const to = 'failed@kunde.example';
+  const sent = await api.call(project.secretKey, 'POST', '/v1/send', { ...mail(to) });
+  const emailId = sent.body.data.emails[0].email;
+  await database.db.count('delete from email_queue where email_id = $1', [emailId]);
+  await database.db.count(`update emails set status = 'FAILED', reason = '{"code": "rejected"}' where id = $1`, [
+    emailId,
+  ]);
+  const { planId, sentence } = await use(client, 'plan_resend_email', { emailId });
+  expect(sentence).toContain(`Resend the email "Hello ${to}" to "${to}".`);
+  expect((await use(client, 'commit', { planId })).alreadyDone).toBe(false);
+  const another = await use(client, 'plan_resend_email', { emailId });
+  expect((await use(client, 'commit', { planId: another.planId })).failed.code).toBe('EMAIL_RESENT');
+  expect(await sentTo(to)).toBe(2);
+
+  const contact = await aContact(database.db, project.id, 'undone@kunde.example', { subscribed: true });
+  const body = { contactIds: [contact] };
+  const { jobId } = (await api.call(project.secretKey, 'POST', '/contacts/bulk-unsubscribe', body)).body;
+  // There is no worker here.
+  const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+  await changeContacts(database.db, jobId, share);
+  const undo = await use(client, 'plan_undo', { kind: 'bulk', jobId });
+  expect(undo).toMatchObject({ affects: 1, sentence: expect.stringContaining('restore 1 contact,') });
+  const { result } = await use(client, 'commit', { planId: undo.planId });
+  await changeContacts(database.db, result.jobId, share);
+  const { subscribed } = (await api.call(project.secretKey, 'GET', `/contacts/${contact}`)).body;
+  expect(subscribed).toBe(true);
+});
+
+test('reads and starts the review of a campaign, without the bodies of its samples', async () => {
+  const made = await api.call(project.secretKey, 'POST', '/campaigns', {
+    ...{ name: 'Reviewed', subject: 'News', body: '<p>News</p>', from: project.sender, audienceType: 'ALL' },
+  });
+  const campaignId = made.body.data.id;
+  const client = await connect((await aKey({ mode: 'plan' }, [...everything, 'campaigns:write'])).key);
+  expect((await use(client, 'campaign_review', { campaignId })).failed.code).toBe('RESOURCE_NOT_FOUND');
+  expect(await use(client, 'start_campaign_review', { campaignId })).toMatchObject({ n: 1, state: 'RUNNING' });
+  const report = await use(client, 'campaign_review', { campaignId });
+  expect(report).toMatchObject({ n: 1 });
+  expect(JSON.stringify(report)).not.toContain('<p>');
 });
 
 test('enrolls a contact once', async () => {
@@ -243,6 +313,34 @@ test('enrolls a contact once', async () => {
   expect(done.map(({ alreadyDone }) => alreadyDone).sort()).toEqual([false, true, true]);
   const runs = await database.db.rows('select id from automation_runs where automation_id = $1', [automation.id]);
   expect(runs).toHaveLength(1);
+});
+
+test('retries the runs that failed when the plan was made, once', async () => {
+  const client = await connect((await aKey({ mode: 'act' })).key);
+  const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+  const enter = async (email: string) => {
+    const contactId = await aContact(database.db, project.id, email);
+    const { planId } = await use(client, 'plan_enrol', { workflowId: automation.id, contactId });
+    return (await use(client, 'commit', { planId })).result.id as string;
+  };
+  const failed = await enter('stuck-run@kunde.example');
+  const fail = (id: string) =>
+    database.db.count(
+      `update automation_runs set status = 'FAILED', completed_at = now(), exit_reason = 'No template' where id = $1`,
+      [id],
+    );
+  await fail(failed);
+  const plan = await use(client, 'plan_retry_runs', { workflowId: automation.id });
+  expect(plan).toMatchObject({ affects: 1, samples: ['stuck-run@kunde.example'] });
+  expect(plan.sentence).toContain('"No template"');
+  await fail(await enter('later-run@kunde.example'));
+  const done = await Promise.all([1, 2, 3].map(() => use(client, 'commit', { planId: plan.planId })));
+  expect(done.map(({ result }) => result)).toEqual(Array(3).fill({ retried: 1, skipped: 0, more: false }));
+  const states = await database.db.rows<{ status: string }>(
+    'select status from automation_runs where automation_id = $1 order by id',
+    [automation.id],
+  );
+  expect(states.map(({ status }) => status)).toEqual(['RUNNING', 'FAILED']);
 });
 
 /** Numbers of [0, 1) that are the same in every run. */

@@ -139,6 +139,17 @@ async function seen(mail: SentMail) {
   return { row, events: events.map(({ name }) => name).toSorted() };
 }
 
+/** The campaign's counts by hour, added up, and those by link. */
+async function results({ campaignId }: SentMail) {
+  const sums = ['delivered', 'opened', 'clicked', 'bounced'].map((name) => `coalesce(sum(${name}), 0)::int as ${name}`);
+  return {
+    hours: await store.db.row(`select ${sums.join(', ')} from campaign_hours where campaign_id = $1`, [campaignId]),
+    links: await store.db.rows('select link, clicks, recipients from campaign_links where campaign_id = $1', [
+      campaignId,
+    ]),
+  };
+}
+
 test('reports in any order, some of them again, end in the same mail, counters, contact and events', async () => {
   await fc.assert(
     fc.asyncProperty(history, async ({ set, order }) => {
@@ -157,6 +168,11 @@ test('reports in any order, some of them again, end in the same mail, counters, 
         [mail.campaignId],
       );
       expect(counters).toEqual(wanted.counters);
+      const { delivered_count, opened_count, clicked_count, bounced_count } = wanted.counters;
+      expect(await results(mail)).toEqual({
+        hours: { delivered: delivered_count, opened: opened_count, clicked: clicked_count, bounced: bounced_count },
+        links: clicked_count === 0 ? [] : [{ link: 'https://acme.test', clicks: wanted.row.clicks, recipients: 1 }],
+      });
     }),
     { numRuns: 60 },
   );

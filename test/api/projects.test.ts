@@ -55,6 +55,7 @@ describe('projects', () => {
       language: 'en',
       escapeContactData: true,
       hideSecretKey: false,
+      approvalAbove: null,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });

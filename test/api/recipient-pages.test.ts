@@ -1,9 +1,8 @@
 import { request } from 'node:http';
+import { linkToken } from '@posthorn/message-content';
+import { languages, textsIn } from '@posthorn/service-texts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { linkToken } from '../../src/content/rendering/links.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { languages } from '../../src/core/lib/languages.ts';
-import { textsIn } from '../../src/sending/recipients/texts.ts';
 import { removeOldVisits } from '../../src/sending/recipients/visits.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -226,11 +225,21 @@ describe('the one-click POST of RFC 8058', () => {
 });
 
 describe('limits', () => {
+  // A minute that begins now, in which a test cannot be too slow to make the requests one by one.
+  async function visited(times: number): Promise<void> {
+    const changed = await database.db.count(
+      'update recipient_visits set used = $1::int, started_at = clock_timestamp() where used = 2',
+      [times],
+    );
+    expect(changed).toBe(1);
+  }
+
   test('a visitor may look 60 times a minute, the JSON calls included; others are not affected', async () => {
-    for (let i = 0; i < 30; i += 1) {
-      expect((await ask('GET', `/manage/${id}?t=${t}`)).status).toBe(200);
-      expect((await ask('GET', `/contacts/public/${id}?t=${t}`)).status).toBe(200);
-    }
+    await database.db.count('delete from recipient_visits');
+    expect((await ask('GET', `/manage/${id}?t=${t}`)).status).toBe(200);
+    expect((await ask('GET', `/contacts/public/${id}?t=${t}`)).status).toBe(200);
+    await visited(59);
+    expect((await ask('GET', `/manage/${id}?t=${t}`)).status).toBe(200);
     const refused = await ask('GET', `/manage/${id}?t=${t}`, undefined, { 'Accept-Language': 'de' });
     expect(refused.status).toBe(429);
     expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
@@ -251,14 +260,19 @@ describe('limits', () => {
       ask('GET', `/manage/${id}?t=${t}`, undefined, {
         'X-Forwarded-For': `2001:db8:0:${visitor}::${host.toString(16)}`,
       });
-    for (let host = 1; host <= 60; host += 1) expect((await from(host)).status).toBe(200);
+    await database.db.count('delete from recipient_visits');
+    for (const host of [1, 2]) expect((await from(host)).status).toBe(200);
+    await visited(59);
+    expect((await from(60)).status).toBe(200);
     expect((await from(61)).status).toBe(429);
   });
 
   test('what is known of visitors is no address, and goes when their minute is over', async () => {
+    // Those of earlier tests may be older than a minute.
+    await database.db.count('delete from recipient_visits');
     await ask('GET', `/manage/${id}?t=${t}`);
     const rows = await database.db.rows<{ visitor: string }>('select visitor from recipient_visits');
-    expect(rows.length).toBeGreaterThan(0);
+    expect(rows).toHaveLength(1);
     for (const row of rows) expect(row.visitor).toMatch(/^[\w-]{22}$/);
     expect(await removeOldVisits(database.db, 1000)).toBe(0);
     await database.db.count(`update recipient_visits set started_at = now() - interval '2 minutes'`);

@@ -5,7 +5,6 @@ import { type DeliveryReport, deliverPending } from '../../src/sending/engine/pe
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { deliveryDeps } from '../support/delivery-fixtures.ts';
-import { isLong } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
 
 const minuteMs = 60_000;
@@ -167,7 +166,7 @@ test('mail is moved to another time and released, until it has left', async () =
   });
 });
 
-const races = isLong ? 1_000 : 200;
+const races = 200;
 
 test(`of ${races} mails that are cancelled while they are claimed, each ends cancelled or sent`, async () => {
   const projects = await Promise.all(Array.from({ length: 10 }, () => aProject(database)));
@@ -267,4 +266,24 @@ test('scheduled mail is listed by when it is due, page by page, and without mail
   expect(ids((await api.call((await aProject(database)).secretKey, 'GET', '/v1/emails?scheduled=true')).body)).toEqual(
     [],
   );
+});
+
+test('who moved, released or cancelled a mail is in the log of the project', async () => {
+  const project = await aProject(database);
+  const [moved, cancelled] = [
+    await sentId(project, { scheduledFor: inTime(dayMs) }),
+    await sentId(project, { hold: '15m' }),
+  ];
+  const scheduledFor = inTime(2 * dayMs);
+  expect((await call(project, 'PATCH', `/${moved}`, { scheduledFor })).status).toBe(200);
+  expect((await call(project, 'POST', `/${moved}/release`)).status).toBe(200);
+  expect((await call(project, 'POST', `/${cancelled}/cancel`)).status).toBe(200);
+  // A refusal changes nothing, and is no entry.
+  expect((await call(project, 'POST', `/${cancelled}/cancel`)).status).toBe(409);
+  const log = await api.call(project.secretKey, 'GET', `/projects/${project.id}/audit-log`);
+  expect(log.body.data).toMatchObject([
+    { action: 'email.cancelled', target: cancelled },
+    { action: 'email.released', target: moved },
+    { action: 'email.rescheduled', target: moved, after: { scheduledFor } },
+  ]);
 });

@@ -93,12 +93,33 @@ test('moves, releases and cancels mail that waits', async () => {
 test('repeats a send whose answer was lost with the same key, and the mail is there once', async () => {
   const { lossy, keys } = losingAnswers(1);
   const to = 'once@kunde.example';
-  // The service has the mail and says so with 409, which is no reason to send again.
-  await expect(client({ fetch: lossy }).send({ ...mail(), to })).rejects.toMatchObject({ status: 409 });
+  const [sent] = await client({ fetch: lossy }).send({ ...mail(), to });
   expect(keys).toHaveLength(2);
   expect(keys[0]).toBe(keys[1]);
   expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
-  expect(await all(client().emails.list({ to }))).toHaveLength(1);
+  expect((await all(client().emails.list({ to }))).map(({ id }) => id)).toEqual([sent?.email]);
+});
+
+test('answers a send with a key of the app the same after a restart, and refuses the key for another mail', async () => {
+  const own = { idempotencyKey: 'receipt-A-17' };
+  const sent = await client().send(mail(), own);
+  expect(await client().send(mail(), own)).toEqual(sent);
+  await expect(client().send({ ...mail(), subject: 'Another' }, own)).rejects.toMatchObject({ status: 409 });
+  await expect(client().send(mail(), { ...own, headers: { 'Idempotency-Mode': '' } })).rejects.toMatchObject({
+    code: 'IDEMPOTENCY_KEY_REUSED',
+  });
+});
+
+test('resends once, although the answer was lost, and sends a batch', async () => {
+  const batch = await client().sendBatch({ emails: [mail(), mail()] });
+  const [id = '', other] = batch.flatMap((item) => (item.ok ? item.emails.map(({ email }) => email) : []));
+  expect(other).not.toBe(id);
+  await database.db.count(`delete from email_queue where email_id = $1`, [id]);
+  await database.db.count(`update emails set status = 'FAILED', reason = '{"code": "rejected"}' where id = $1`, [id]);
+  const { lossy, keys } = losingAnswers(2);
+  const resent = await client({ fetch: lossy }).emails.resend(id);
+  expect([resent.resendOf, new Set(keys).size, keys.length]).toEqual([id, 1, 3]);
+  expect((await client().emails.get(id)).resends).toEqual([resent.id]);
 });
 
 test('does not repeat a write that carries no key', async () => {

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { linkToken } from '@posthorn/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { linkToken } from '../../src/content/rendering/links.ts';
 import { readConfig } from '../../src/core/config/config.ts';
 import { seal, unseal } from '../../src/core/lib/seal.ts';
 import { sealedColumns } from '../../src/main/sealed-queries.ts';

@@ -3,7 +3,9 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../src/core/lib/ids.ts';
+import { linksOf } from '../../src/insight/setup/state.ts';
 import { settleQueued } from '../../src/sending/ledger/settle.ts';
+import { receiversOf } from '../../src/sending/reputation/deliverability.ts';
 import { foldAndJudge } from '../../src/sending/reputation/fold.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -300,6 +302,109 @@ describe('automatic pause', () => {
   });
 });
 
+describe('GET /deliverability', () => {
+  interface Row {
+    sent: number;
+    bounces: number;
+    complaints: number;
+    domain?: string;
+    provider?: string;
+  }
+  const deliverability = async (project: TestProject, query = '') =>
+    (await api.call(project.secretKey, 'GET', `/deliverability${query}`)).body;
+  const toDomain = (project: TestProject, domain: string) =>
+    database.db.count(
+      `update emails set to_address = 'keeper@' || $2 where project_id = $1 and to_address = 'keeper@example.com'`,
+      [project.id, domain],
+    );
+
+  test('counts by day, recipient domain and mailbox provider what reputation is judged by', async () => {
+    const project = await aProject(database);
+    await mailed(project, { total: 20, bounced: 3, complained: 1, hoursAgo: 30 });
+    await toDomain(project, 'GMAIL.com');
+    await mailed(project, { total: 5, bounced: 2, hoursAgo: 30 });
+    await toDomain(project, 'googlemail.com');
+    await mailed(project, { total: 10, bounced: 2 });
+    await mailed(project, { total: 4, status: 'FAILED' });
+    await mailed(project, { total: 4, simulated: true });
+    await mailed(project, { total: 4, source: 'INBOUND' });
+    await mailed(await aProject(database), { total: 7, bounced: 7 });
+    await mailed(project, { total: 9, bounced: 9, hoursAgo: 24 * 40 });
+    const found = await deliverability(project, '?days=7');
+    expect(found.domains).toEqual([
+      { domain: 'gmail.com', sent: 20, bounces: 3, complaints: 1 },
+      { domain: 'example.com', sent: 10, bounces: 2, complaints: 0 },
+      { domain: 'googlemail.com', sent: 5, bounces: 2, complaints: 0 },
+    ]);
+    expect(found.providers).toEqual([
+      { provider: 'Google', sent: 25, bounces: 5, complaints: 1 },
+      { provider: 'Other', sent: 10, bounces: 2, complaints: 0 },
+    ]);
+    expect(found.countedSince).toBeNull();
+    expect(found.days).toHaveLength(7);
+    const sum = (key: 'sent' | 'bounces' | 'complaints') =>
+      found.days.reduce((total: number, day: Row) => total + day[key], 0);
+    expect([sum('sent'), sum('bounces'), sum('complaints')]).toEqual([35, 7, 1]);
+    expect((await deliverability(project)).days).toHaveLength(30);
+    expect((await deliverability(project, '?days=900')).days).toHaveLength(90);
+    expect((await deliverability(project, '?days=none')).days).toHaveLength(30);
+  });
+
+  test('shows each limit with where the project stands, and applies rates from a hundred emails on', async () => {
+    const project = await aProject(database);
+    const bounceRate = async () => {
+      const { limits } = await deliverability(project);
+      return limits.find(
+        (limit: { of: string; window: string; unit: string }) =>
+          limit.of === 'bounces' && limit.window === 'sevenDay' && limit.unit === 'percent',
+      );
+    };
+    await mailed(project, { total: 60, bounced: 6 });
+    expect(await bounceRate()).toMatchObject({ value: 10, level: 'warning', applies: false });
+    await mailed(project, { total: 60, bounced: 6 });
+    expect(await bounceRate()).toEqual({
+      of: 'bounces',
+      window: 'sevenDay',
+      unit: 'percent',
+      value: 10,
+      warning: { rate: 5, count: 5 },
+      critical: { rate: 10, count: 10 },
+      level: 'critical',
+      applies: true,
+    });
+    expect(await deliverability(project)).toMatchObject({ pauses: true, isPaused: false });
+  });
+
+  test('looks at no more than the latest emails of a large ledger, along its index, and says since when', async () => {
+    const project = await aProject(database);
+    await mailed(project, { total: 12, bounced: 12, hoursAgo: 48 });
+    await mailed(project, { total: 8, bounced: 1, hoursAgo: 2 });
+    const since = new Date(Date.now() - 7 * 86_400_000);
+    const latest = await receiversOf(database.db, project.id, since, 8);
+    expect(latest.domains).toEqual([{ domain: 'example.com', sent: 8, bounces: 1, complaints: 0 }]);
+    expect(Date.parse(latest.countedSince ?? '')).toBeGreaterThan(Date.now() - 3 * 3_600_000);
+    expect((await receiversOf(database.db, project.id, since, 21)).countedSince).toBeNull();
+  });
+});
+
+test('links lead to what the reader can open: nothing on localhost for those who are elsewhere', () => {
+  const here = {
+    API_URI: 'http://localhost:3000',
+    mailProvider: 'sandbox',
+    SANDBOX_INBOX_URL: 'http://localhost:8025/',
+    TEMPORAL_UI_URL: 'http://127.0.0.1:8233',
+    TEMPORAL_NAMESPACE: 'mail team',
+  } as const;
+  const temporal = 'http://127.0.0.1:8233/namespaces/mail%20team/workflows';
+  expect(linksOf(here)).toEqual({ inbox: 'http://localhost:8025', temporal });
+  expect(linksOf({ ...here, mailProvider: 'postmark' })).toEqual({ inbox: null, temporal });
+  const away = { ...here, API_URI: 'https://mail.example.com' };
+  expect(linksOf(away)).toEqual({ inbox: null, temporal: null });
+  expect(linksOf({ ...away, TEMPORAL_UI_URL: 'https://temporal.example.com' }).temporal).toBe(
+    'https://temporal.example.com/namespaces/mail%20team/workflows',
+  );
+});
+
 test('GET /projects/{id}/setup-state tells what is there', async () => {
   const project = await aProject(database);
   const state = async () => (await api.call(project.secretKey, 'GET', `/projects/${project.id}/setup-state`)).body;
@@ -311,6 +416,7 @@ test('GET /projects/{id}/setup-state tells what is there', async () => {
       contactCount: 0,
       lastCampaignSentAt: null,
       hasEnabledWorkflow: false,
+      links: linksOf(api.config),
     },
   });
   await aContact(database.db, project.id, 'ada@example.com');
@@ -332,5 +438,6 @@ test('GET /projects/{id}/setup-state tells what is there', async () => {
     contactCount: 1,
     lastCampaignSentAt: '2026-02-11T08:00:00.000Z',
     hasEnabledWorkflow: true,
+    links: linksOf(api.config),
   });
 });

@@ -1,10 +1,10 @@
 import { once } from 'node:events';
 import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
-import { json, text } from 'node:stream/consumers';
+import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { usualLimits } from '@posthorn/http-server';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { usualLimits } from '../../src/core/net/server.ts';
 import { aProject, type TestProject, testApi } from '../support/api.ts';
 import { apiProcess } from '../support/api-process.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -75,12 +75,18 @@ test('a body that drips is answered with the envelope, and nothing is accepted',
   const limits = { ...usualLimits, body: { startMs: 200, bytesPerSecond: 1_000, checkMs: 20 } };
   await using api = await testApi(database, {}, { limits });
   const socket = connect(api.port, '127.0.0.1');
-  socket.on('error', () => {});
+  socket.on('error', () => undefined);
   const headers = `Host: x\r\nAuthorization: Bearer ${project.secretKey}\r\nContent-Type: application/json`;
   socket.write(`POST /v1/send HTTP/1.1\r\n${headers}\r\nContent-Length: 1000000\r\n\r\n{"to":`);
   const drip = setInterval(() => socket.write(' '), 20);
-  const [head = '', body = ''] = (await text(socket)).split('\r\n\r\n');
+  // The connection may end with a reset, since what dripped last is never read; the answer has come before.
+  let said = '';
+  socket.on('data', (chunk) => {
+    said += chunk;
+  });
+  await new Promise((resolve) => socket.once('close', resolve));
   clearInterval(drip);
+  const [head = '', body = ''] = said.split('\r\n\r\n');
   expect(head).toMatch(/^HTTP\/1\.1 408 .*Connection: close/s);
   const answer = JSON.parse(body.slice(body.indexOf('{'), body.lastIndexOf('}') + 1));
   expect(answer).toMatchObject({ success: false, error: { code: 'REQUEST_TIMEOUT', statusCode: 408 } });

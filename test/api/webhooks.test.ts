@@ -379,7 +379,13 @@ test('a mail whose metadata was lost is found by the provider’s id and the rec
 
 test('a report that overtakes the record of its own hand-over waits for it, and proves it when it does not come', async () => {
   const overtaken = await sentMail({ sent: false });
-  const deps = { db: store.db, clock: systemClock, billing: { freeTier: null }, log: { warn: () => undefined } };
+  const deps = {
+    db: store.db,
+    clock: systemClock,
+    billing: { freeTier: null },
+    erasedAddresses: { suppressed: async () => new Set<string>() },
+    log: { warn: () => undefined },
+  };
   const waiting = receivePostmark({ ...deps, patienceMs: 60_000 }, payload(overtaken, 'Delivery'));
   await new Promise((resolve) => setTimeout(resolve, 60));
   expect(await rowOf(overtaken)).toMatchObject({ status: 'PENDING', delivered_at: null });

@@ -112,15 +112,25 @@ test('a forgotten password is replaced by the link of a mail', async () => {
   });
 });
 
-test('a colleague is added, becomes an admin and is removed; whoever has no account is not invented', async () => {
+test('a colleague is invited by mail, joins, becomes an admin and is removed', async () => {
   const colleague = await aPerson(world.database.db, world.api.config, { name: 'wiebke.lorenzen' });
   await as(admin, async (page) => {
     await open(page, 'settings?tab=team');
-    await page.getByLabel('Email address').fill('nobody@seehundstation.test');
-    await button(page, 'Add').click();
-    await page.getByRole('alert').waitFor();
     await page.getByLabel('Email address').fill(colleague.email);
-    await button(page, 'Add').click();
+    await button(page, 'Send invitation').click();
+    await page
+      .getByRole('region', { name: 'Pending invitations' })
+      .getByText(colleague.email, { exact: true })
+      .waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  await as(colleague, async (page) => {
+    await page.goto(await linkTo(colleague.email, '/auth/invitation'));
+    await button(page, `Join ${project.name}`).click();
+    await button(page, `Project: ${project.name}. Switch project`).waitFor();
+  });
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=team');
     const role = page.getByLabel(`Role of ${colleague.email}`);
     expect(await role.inputValue()).toBe('MEMBER');
     await role.selectOption('ADMIN');
@@ -153,7 +163,7 @@ test('a member sees the work and not what only admins may do', async () => {
     for (const [tab, shown, hidden] of [
       ['Project', 'Only admins and the owner can change these settings.', ['Reset project', 'Delete project']],
       ['API keys', 'Public key', ['Roll both keys']],
-      ['Team', admin.email, ['Add', `Remove ${admin.email}`]],
+      ['Team', admin.email, ['Send invitation', `Remove ${admin.email}`]],
       ['Billing', 'Emails this month', ['Change limits']],
     ] as const) {
       await page.getByRole('tab', { name: tab }).click();
@@ -215,5 +225,83 @@ test('the secret key is covered until it is asked for, and both keys are replace
     const shown = await page.getByText(/^sk_\w{20,}/).textContent();
     expect((await world.api.call(project.secretKey, 'GET', '/contacts')).status).toBe(401);
     expect((await world.api.call(shown, 'GET', '/contacts')).status).toBe(200);
+  });
+});
+
+test('whoever has no account chooses a password at the link of an invitation, and it can be revoked before', async () => {
+  const [guest, unwanted] = ['swantje.petersen@seehundstation.test', 'harm.unwanted@seehundstation.test'];
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=team');
+    for (const email of [guest, unwanted]) {
+      await page.getByLabel('Email address').fill(email);
+      await page.getByLabel('Email address').press('Enter');
+      await page.getByRole('region', { name: 'Pending invitations' }).getByText(email, { exact: true }).waitFor();
+    }
+  });
+  const [link, revoked] = [await linkTo(guest, '/auth/invitation'), await linkTo(unwanted, '/auth/invitation')];
+  await as(admin, async (page) => {
+    await open(page, 'settings?tab=team');
+    await page.getByRole('button', { name: `Revoke invitation to ${unwanted}` }).click();
+    await page.getByRole('button', { name: `Revoke invitation to ${unwanted}` }).waitFor({ state: 'detached' });
+    // Another's link says whose it is.
+    await page.goto(link);
+    await page.getByText(`You’re signed in as ${admin.email}.`).waitFor();
+  });
+  await world.inPage({}, async (page) => {
+    await page.goto(revoked);
+    await page.getByRole('alert').getByText('ask for a new one').waitFor();
+    await page.goto(link);
+    await heading(page, `Join ${project.name}`).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByLabel('Choose a password').fill('tern');
+    await button(page, 'Create account and join').click();
+    await page.getByRole('alert').waitFor();
+    await page.getByLabel('Choose a password').fill('a tern that came back from Ghana');
+    await button(page, 'Create account and join').click();
+    await button(page, `Project: ${project.name}. Switch project`).waitFor();
+  });
+});
+
+test('the account page changes the password and signs out other devices', async () => {
+  const person = await aPerson(world.database.db, world.api.config, { name: 'fenja.claussen', signsIn: true });
+  await joins(world.database.db, project.id, person, 'MEMBER');
+  const signIn = async (page: Page, password: string) => {
+    await page.goto(`${world.url}/auth/login`);
+    await page.getByLabel('Email address').fill(person.email);
+    await page.getByLabel('Password').fill(password);
+    await button(page, 'Sign in').click();
+    await button(page, `Account: ${person.email}`).waitFor();
+  };
+  await world.inPage({}, async (phone) => {
+    await signIn(phone, person.password);
+    await world.inPage({}, async (page) => {
+      await signIn(page, person.password);
+      await button(page, `Account: ${person.email}`).click();
+      await page.getByRole('menuitem', { name: 'Account settings' }).click();
+      await heading(page, 'Account').waitFor();
+      const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('row');
+      await page.getByText('This session').waitFor();
+      expect(await rows.count()).toBe(3);
+      expect(await accessibilityProblems(page)).toEqual([]);
+
+      await page.getByLabel('Current password').fill('not the password');
+      await page.getByLabel('New password').fill('a tern that came back from Ghana');
+      await button(page, 'Change password').click();
+      await page.getByText('is not your password').first().waitFor();
+      await page.getByLabel('Current password').fill(person.password);
+      await button(page, 'Change password').click();
+      await page.getByText('You’re signed out everywhere else').first().waitFor();
+      await expect.poll(() => rows.count()).toBe(2);
+      await page.reload();
+      await heading(page, 'Account').waitFor();
+
+      await button(page, 'Sign out everywhere else').click();
+      await page.getByRole('alertdialog').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('alertdialog').waitFor({ state: 'detached' });
+    });
+    await phone.reload();
+    await heading(phone, 'Sign in').waitFor();
   });
 });

@@ -58,7 +58,13 @@ beforeAll(async () => {
     places.push(`campaigns/${campaign.id}`, `workflows/${workflow}/executions`);
   }
   places.push('segments', 'templates', 'campaigns', 'workflows', 'activity', 'events', 'suppressions', 'domains');
-  places.push(`events?name=${encodeURIComponent(unbroken)}`, 'settings', 'settings?tab=keys', 'settings?tab=team');
+  places.push(
+    `events?name=${encodeURIComponent(unbroken)}`,
+    'settings',
+    'settings?tab=keys',
+    'settings?tab=team',
+    'account',
+  );
 });
 afterAll(async () => {
   await browser?.close();

@@ -6,7 +6,7 @@ import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, desktop, phone } from '../support/browser.ts';
+import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { outsidePlaces, placeOf, projectPlaces, type Seeded, seedDashboard } from '../support/dashboard-seed.ts';
@@ -33,14 +33,15 @@ async function open(page: Page, path: string): Promise<void> {
   await page.goto(world.url + path, { waitUntil: 'load' });
   await page.locator('h1').first().waitFor();
   await page.waitForLoadState('networkidle');
-  await eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
+  await settled(page);
 }
+const settled = (page: Page) => eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
 
-describe.each([desktop, phone])('at $width pixels', (viewport) => {
+describe('on a phone and at a desk, in both themes', () => {
   // One window for all of them, which has the scripts of the dashboard in its cache.
   let context: BrowserContext;
   beforeAll(async () => {
-    context = await world.browser.newContext({ viewport, reducedMotion: 'reduce' });
+    context = await world.browser.newContext({ viewport: phone, reducedMotion: 'reduce' });
     context.setDefaultTimeout(60_000);
   });
   afterAll(() => context?.close());
@@ -52,9 +53,10 @@ describe.each([desktop, phone])('at $width pixels', (viewport) => {
       try {
         if (place.path.startsWith('/app')) await signedIn(page);
         await open(page, placeOf(place, seeded));
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          expect(await accessibilityProblems(page), colorScheme).toEqual([]);
+        for (const viewport of [phone, desktop]) {
+          await page.setViewportSize(viewport);
+          await settled(page);
+          expect(await problemsInBothThemes(page), `${viewport.width} pixels`).toEqual([]);
           const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
           expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);
         }
@@ -151,6 +153,7 @@ describe('by keyboard alone', () => {
       // The rows of the other end are gone once the first is there again; the focus would go with them.
       const first = list.locator('li[data-index="0"]').getByRole('link');
       await first.waitFor();
+      await list.locator('li[data-index="0"]').getByRole('checkbox').focus();
       await page.keyboard.press('Tab');
       await focusOn(page, (await first.textContent()) ?? '');
       await page.keyboard.press('Enter');

@@ -134,10 +134,16 @@ test('subscribing all names how many and whom it concerns', async () => {
   const { total } = await own.done('GET', '/contacts?subscribed=false&limit=1');
   await inDashboard(async (page) => {
     await open(page, 'contacts');
-    await button(page, 'Subscribe all').click();
+    await page.getByRole('checkbox', { name: 'Select loaded contacts' }).click();
+    const all = page.getByRole('button', { name: /^Select all/ });
+    if (await all.isVisible()) await all.click();
+    await page
+      .getByRole('region', { name: 'Selected contacts' })
+      .getByRole('button', { name: 'Subscribe', exact: true })
+      .click();
     const many = `${total} contact${total === 1 ? '' : 's'}`;
     const dialog = page.getByRole('alertdialog', { name: `Subscribe ${many}?` });
-    await dialog.getByText('all contacts of this project').waitFor();
+    await dialog.getByText('This applies to').waitFor();
     await dialog.getByText('Contacts who unsubscribed themselves are included.').waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   });

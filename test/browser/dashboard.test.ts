@@ -1,19 +1,24 @@
+import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, temporaryFolder } from '../../packages/local-stack/test/fakes.ts';
 import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
+import { judgePolicy } from '../../src/platform/domains/dmarc.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
-import { followRequests } from '../support/browser.ts';
+import { accessibilityProblems, followRequests, phone } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
 let world: DashboardWorld;
 let project: TestProject;
 let person: Person;
 const people = audience();
+const run = promisify(execFile);
 
 beforeAll(async () => {
   world = await dashboardWorld();
@@ -50,6 +55,9 @@ async function writeCampaign(page: Page, name: string, from: string): Promise<vo
   await page.getByText('Campaign saved').waitFor();
 }
 
+const goToStep = (page: Page, name: string) =>
+  page.getByRole('navigation', { name: 'Steps' }).getByRole('link', { name }).click();
+
 async function contacts(count: number, from = 0): Promise<string[]> {
   const chosen = people.slice(from, from + count);
   for (const { email, data } of chosen) await world.api.call(project.secretKey, 'POST', '/contacts', { email, data });
@@ -84,14 +92,19 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Import').first().click();
       await page.getByLabel('File').setInputFiles(file);
       await page.getByRole('dialog').getByText(first.email).waitFor();
-      await page.getByRole('dialog').getByRole('button', { name: 'Import' }).click();
-      await page.getByText('Created').waitFor();
+      await page.getByRole('dialog').getByRole('button', { name: 'Preview changes' }).click();
+      await page
+        .getByRole('dialog')
+        .getByRole('button', { name: /^Import [\d,]+ rows?$/ })
+        .click();
+      await page.getByRole('dialog').getByText('Created').waitFor();
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
       await page.getByRole('link', { name: first.email }).waitFor();
 
       await page.getByRole('link', { name: 'Campaigns', exact: true }).click();
       await page.getByRole('link', { name: 'New campaign' }).first().click();
       await writeCampaign(page, 'First letter', 'enno@wattenmeer-vogelschutz.test');
+      await goToStep(page, 'Send');
       await button(page, 'Send campaign').click();
       await button(page, 'Send now').click();
       await page.getByText('Balanced: every recipient is accounted for.').waitFor();
@@ -106,12 +119,131 @@ describe('the dashboard in Chromium', () => {
     expect(mail?.html).toContain('come and count with us');
   });
 
+  test('a first day: a key, a request that works as pasted, and its email live on the overview', async () => {
+    const first = await aProject(world.database, 'Vogelschutz Wangerooge');
+    // Somebody else, because the tests below count the mail of the first.
+    const newcomer = await aPerson(world.database.db, world.api.config, { signsIn: true });
+    await joins(world.database.db, first.id, newcomer, 'OWNER');
+    using folder = temporaryFolder();
+    const answerOf = async (command: string, args: readonly string[]) =>
+      (await run(command, args, { cwd: folder.path })).stdout;
+    await world.inPage({}, async (page) => {
+      await signInAs(page, world.url, newcomer.session);
+      await page.goto(`${world.url}/app/${first.id}`);
+      await page.getByText('Nothing is running').waitFor();
+      const links = page.getByRole('main');
+      expect(await links.getByRole('link', { name: 'Sandbox inbox' }).getAttribute('href')).toBe(world.sandbox.url);
+      expect(await links.getByRole('link', { name: 'Docs', exact: true }).getAttribute('href')).toBe('/docs');
+      await links.getByRole('link', { name: 'Temporal Web UI' }).waitFor();
+      const menu = page.getByRole('navigation', { name: 'Pages' });
+      expect(await menu.getByRole('link', { name: 'Documentation' }).getAttribute('href')).toBe('/docs');
+
+      await button(page, 'Create API key').focus();
+      await page.keyboard.press('Enter');
+      await page.getByText('Waiting for your first request…').waitFor();
+      const key = (await page.locator('[data-slot=secret]').textContent()) ?? '';
+      expect(key).toMatch(/^rk_/);
+      const snippet = async (name: string) =>
+        (await page.getByRole('region', { name: `${name} request` }).textContent()) ?? '';
+      const curl = await snippet('curl');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await accessibilityProblems(page), colorScheme).toEqual([]);
+      }
+
+      // A request that is refused is told apart from none.
+      await answerOf('bash', ['-c', curl.replaceAll('hello@', 'hello@nobody-owns.')]);
+      await page.getByText('no email was accepted').waitFor();
+      expect(JSON.parse(await answerOf('bash', ['-c', curl]))).toMatchObject({ success: true });
+      const confirmation = page.locator('[data-slot=confirmation]');
+      await confirmation.getByText(`Your first email to ${newcomer.email} was accepted.`).waitFor();
+      await confirmation.getByText('Delivered', { exact: true }).waitFor();
+
+      // The languages by keyboard. The key stays until it is put away.
+      await page.getByRole('tab', { name: 'curl' }).focus();
+      await page.keyboard.press('ArrowRight');
+      writeFileSync(join(folder.path, 'first.ts'), await snippet('TypeScript'));
+      expect(await answerOf(process.execPath, ['first.ts'])).toMatch(/^200 \{"success":true/);
+      await page.keyboard.press('ArrowRight');
+      writeFileSync(join(folder.path, 'first.py'), await snippet('Python'));
+      expect(await answerOf('python3', ['first.py'])).toContain('"success":true');
+      await page.keyboard.press('ArrowRight');
+      expect(await snippet('Go')).toContain(`"Bearer ${key}"`);
+      await page.setViewportSize(phone);
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+      await button(page, 'I have copied the key').click();
+      await page.getByText('Get started').waitFor({ state: 'detached' });
+      expect(await page.getByText(key).count()).toBe(0);
+    });
+    await eventually(async () => (await world.mailTo(newcomer.email)).length === 3);
+  });
+
+  test('deliverability: limits, who returned mail, and what to change in a DMARC record', async () => {
+    const received = await aProject(world.database, 'Vogelschutz Juist');
+    // Somebody else, because the tests below count the mail of the first.
+    const newcomer = await aPerson(world.database.db, world.api.config, { signsIn: true });
+    await joins(world.database.db, received.id, newcomer, 'OWNER');
+    await world.api.call(received.secretKey, 'POST', '/contacts', { email: 'ada@gmail.com' });
+    await world.database.db.count(
+      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, status, sent_at, bounced_at)
+       select uuidv7(), project_id, id, case when n > 40 then 'ada@gmail.com' else 'ole@juist.test' end, $2, 'TRANSACTIONAL',
+         'TRANSACTIONAL', 'SENT', now(), case when n % 20 = 0 then now() end
+       from contacts, generate_series(1, 120) n where project_id = $1`,
+      [received.id, received.sender],
+    );
+    await world.inPage({}, async (page) => {
+      await signInAs(page, world.url, newcomer.session);
+      // The sandbox asks no DNS: what a name server would have is answered here.
+      const policy = 'v=DMARC1; p=none';
+      await page.route('**/domains/*/dmarc', (route) =>
+        route.fulfill({
+          json: {
+            state: 'found',
+            ...judgePolicy(
+              { records: [policy], inheritedFrom: null, isAnswered: true },
+              { domain: 'acme.test', hasDkim: true },
+            ),
+          },
+        }),
+      );
+      await page.goto(`${world.url}/app/${received.id}`);
+      await page.getByRole('link', { name: 'By domain and provider' }).click();
+      await heading(page, 'Deliverability').waitFor();
+      const row = (table: string, text: string) =>
+        page.getByRole('region', { name: table, exact: true }).getByRole('row').filter({ hasText: text });
+      expect(await row('Limits', 'Bounces, last 7 days').first().textContent()).toMatch(/^Bounces, last 7 days5%High/);
+      expect(await row('By mailbox provider', 'Google').locator('td').allTextContents()).toEqual([
+        ...['Google', '80', '4', '5%', '0', '0%'],
+      ]);
+      expect(await row('By recipient domain', 'juist.test').locator('td').nth(1).textContent()).toBe('40');
+      await page.getByText('View as table').focus();
+      await page.keyboard.press('Enter');
+      const today = await row('Bounces and complaints by day', '20').first().locator('td').allTextContents();
+      expect(today.slice(1)).toEqual(['6', '0']);
+
+      await page.getByText('The policy only reports (p=none)').waitFor();
+      await page.getByText('Nobody gets reports').waitFor();
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await button(page, /^Copy the DMARC record/)
+        .first()
+        .click();
+      expect(await page.evaluate('navigator.clipboard.readText()')).toBe('v=DMARC1; p=quarantine');
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        expect(await accessibilityProblems(page), colorScheme).toEqual([]);
+      }
+      await page.getByLabel('Period').selectOption('Last 7 days');
+      await page.waitForURL(/days=/);
+    });
+  });
+
   test('draws a campaign up, tests it, sends it, watches it to SENT and reads its audit', async () => {
     const written = await contacts(12, 10);
     await world.inPage({}, async (page) => {
       await signIn(page, `/app/${project.id}/campaigns/new`);
       await writeCampaign(page, 'Heron count in March', project.sender);
       await page.frameLocator('iframe[title="Email preview"]').getByText('come and count').waitFor();
+      await goToStep(page, 'Audience');
       await page.getByText('12 contacts right now').waitFor();
 
       await button(page, 'Send test email').click();
@@ -119,6 +251,7 @@ describe('the dashboard in Chromium', () => {
       await eventually(async () => (await world.mailTo(person.email)).length === 1);
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
+      await goToStep(page, 'Send');
       await button(page, 'Send campaign').click();
       await button(page, 'Send now').click();
       await page.getByText('Balanced: every recipient is accounted for.').waitFor();

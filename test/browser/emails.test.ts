@@ -201,8 +201,12 @@ test('the activity, the contact and a recipient of a campaign lead to the mail',
     await page.getByRole('link', { name: 'Spring counts' }).first().click();
     await page.getByRole('heading', { level: 1, name: 'Spring counts' }).waitFor();
     await page.getByRole('link', { name: 'rike@wattenmeer.test' }).click();
-    await page.getByRole('link', { name: 'All emails to this contact' }).click();
-    await rows(page).filter({ hasText: 'Spring counts' }).waitFor();
+    await page.getByRole('tab', { name: 'Emails' }).click();
+    await page
+      .getByRole('region', { name: 'Emails to this contact' })
+      .getByRole('listitem')
+      .filter({ hasText: 'Spring counts' })
+      .waitFor();
     await open(page, `campaigns/${data.id}`);
     await page.getByRole('link', { name: 'View email to rike@wattenmeer.test' }).click();
     await page.getByRole('heading', { level: 1, name: 'The herons are back' }).waitFor();

@@ -3,11 +3,11 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { audience } from '../support/audience.ts';
 import { accessibilityProblems, startBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { jobsWorker } from '../support/jobs.ts';
+import { jobDone, uploaded } from '../support/uploads.ts';
 import type { TestWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
@@ -31,7 +31,7 @@ afterAll(async () => {
   await database?.close();
 });
 
-test('a file of an audience is previewed, imported with progress, counted, and its failed rows are downloaded', async () => {
+test('a file of an audience is mapped, previewed, imported into a segment with progress, counted, and its failed rows are downloaded', async () => {
   await asOwner(
     browser,
     { api, database, project },
@@ -41,18 +41,32 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       await page.getByRole('button', { name: 'Import', exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('File').setInputFiles(file);
-      const preview = dialog.getByRole('table');
-      await preview.waitFor();
-      expect(await preview.getByRole('columnheader').allTextContents()).toEqual([
-        'email',
-        ...['first name', 'last name', 'company', 'plan', 'score', 'signed up', 'newsletter', 'country', 'notes'].map(
-          (name) => `data.${name}`,
-        ),
-      ]);
-      expect(await preview.getByRole('row').nth(1).getByRole('cell').first().textContent()).toBe('x.0.lee@example.com');
+      const columns = dialog.getByRole('region', { name: 'Columns of the file' });
+      await columns.waitFor();
+      await dialog.getByText('x.0.lee@example.com').waitFor();
+      const fieldOf = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true });
+      expect(await fieldOf('Email Address').inputValue()).toBe('email');
+      await fieldOf('Notes').selectOption({ label: 'Skip this column' });
+      await fieldOf('Newsletter').selectOption({ label: 'Subscription' });
+      await dialog.getByLabel('Name of the field for First Name').fill('firstName');
+      await dialog.getByLabel('Type of Score').selectOption({ label: 'Number' });
       expect(await accessibilityProblems(page)).toEqual([]);
+      await dialog.getByRole('button', { name: 'Preview changes' }).press('Enter');
 
-      await dialog.getByRole('button', { name: 'Import' }).click();
+      await dialog.getByText('is not a number').waitFor();
+      const told = async (name: string) =>
+        Number(
+          (await dialog.locator('[data-slot=figure]', { hasText: name }).locator('dd').textContent())?.replace(
+            /\D/g,
+            '',
+          ),
+        );
+      const [created, invalid] = [await told('New'), await told('Invalid')];
+      expect((await api.call(project.secretKey, 'GET', '/contacts?limit=1')).body.total).toBe(0);
+      await dialog.getByLabel('Add to segment').selectOption({ label: 'New segment' });
+      await dialog.getByLabel('Name of the new segment').fill('Fair 2026');
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await dialog.getByRole('button', { name: /^Import [\d,]+ rows$/ }).click();
       await dialog.getByText('Created', { exact: true }).waitFor();
       const figure = async (name: string) =>
         Number(
@@ -61,8 +75,9 @@ test('a file of an audience is previewed, imported with progress, counted, and i
             '',
           ),
         );
-      expect(await figure('Created')).toBe(audience().length);
+      expect(await figure('Created')).toBe(created);
       const failed = await figure('Failed');
+      expect(failed).toBe(invalid);
       expect(failed).toBeGreaterThan(0);
       expect((await figure('Created')) + (await figure('Updated')) + (await figure('Unchanged')) + failed).toBe(
         await figure('Rows'),
@@ -78,12 +93,19 @@ test('a file of an audience is previewed, imported with progress, counted, and i
       for (const line of lines.slice(1)) expect(line).toMatch(/^\d+,".*",".+"$/s);
 
       await dialog.getByRole('button', { name: 'Close' }).click();
-      await page.getByText(`${new Intl.NumberFormat('en-US').format(audience().length)} contacts`).waitFor();
+      await page.getByText(`${new Intl.NumberFormat('en-US').format(created)} contacts`).waitFor();
     },
     { locale: 'en-US' },
   );
   const { body } = await api.call(project.secretKey, 'GET', '/contacts?limit=1');
-  expect(body.total).toBe(audience().length);
+  const [segment] = (await api.call(project.secretKey, 'GET', '/segments')).body;
+  expect(segment).toMatchObject({ name: 'Fair 2026', type: 'STATIC', memberCount: body.total });
+  const { fields } = (await api.call(project.secretKey, 'GET', '/contacts/fields')).body;
+  const custom = fields.filter(({ isCustom }: { isCustom: boolean }) => isCustom);
+  const score = custom.find(({ field }: { field: string }) => field === 'data.score');
+  expect(score).toMatchObject({ type: 'number' });
+  expect(custom.map(({ field }: { field: string }) => field)).toContain('data.firstName');
+  expect(custom.map(({ field }: { field: string }) => field)).not.toContain('data.notes');
 });
 
 test('a file without a column of addresses cannot be sent', async () => {
@@ -94,7 +116,41 @@ test('a file without a column of addresses cannot be sent', async () => {
     await dialog
       .getByLabel('File')
       .setInputFiles({ name: 'birds.csv', mimeType: 'text/csv', buffer: Buffer.from('Vogel,Ort\nRingelgans,Hooge\n') });
-    await dialog.getByText('The first row has no “email” column.').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Import' }).isDisabled()).toBe(true);
+    await dialog.getByText('Choose the column with the email addresses.').waitFor();
+    expect(await dialog.getByRole('button', { name: 'Preview changes' }).isDisabled()).toBe(true);
   });
+});
+
+test('an import is undone from the list of jobs, with what was changed since named first', async () => {
+  const own = await aProject(database, 'Undo');
+  const call = (method: string, path: string, body?: object) => api.call(own.secretKey, method, path, body);
+  const { id } = (await call('POST', '/contacts', { email: 'enno@example.org', data: { plan: 'free' } })).body;
+  const jobId = await uploaded(api, own, 'email,plan,city\nenno@example.org,pro,Husum\nokke@example.org,pro,Husum\n');
+  await jobDone(api, own, `/contacts/import/${jobId}`);
+  await call('PATCH', `/contacts/${id}`, { data: { plan: 'team' } });
+  await asOwner(browser, { api, database, project: own }, async (page) => {
+    await page.goto(`${api.url}/app/${own.id}/contacts`);
+    await page.getByRole('button', { name: 'More about contacts', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Imports and bulk changes', exact: true }).click();
+    const jobs = page.getByRole('region', { name: 'Imports and bulk changes' });
+    await jobs.getByText('1 contact created · 1 contact changed').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await jobs.getByRole('button', { name: 'Undo list.csv', exact: true }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Undo this import?' });
+    await dialog.getByText('1 contact restored').waitFor();
+    await dialog.getByText('1 contact deleted').waitFor();
+    await dialog.getByText('“plan” changed since on 1 contact: stays as it is').waitFor();
+    await dialog.getByLabel('Also restore fields that were changed since').check();
+    await dialog.getByText('“plan” changed since on 1 contact: restored as well').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByLabel('Also restore fields that were changed since').uncheck();
+    await dialog.getByText('“plan” changed since on 1 contact: stays as it is').waitFor();
+    await dialog.getByRole('button', { name: 'Undo import', exact: true }).click();
+    // The undo is a job of the list, which can be undone itself.
+    await jobs.getByText('Undone', { exact: true }).waitFor();
+    await jobs.getByRole('button', { name: 'Undo Undo', exact: true }).waitFor();
+    expect(await jobs.getByRole('button', { name: 'Undo list.csv', exact: true }).count()).toBe(0);
+  });
+  expect((await call('GET', `/contacts/${id}`)).body.data).toEqual({ plan: 'team' });
+  expect((await call('GET', '/contacts?limit=1')).body.total).toBe(1);
 });

@@ -1,7 +1,7 @@
+import { linkToken } from '@posthorn/message-content';
+import { languages } from '@posthorn/service-texts';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { linkToken } from '../../src/content/rendering/links.ts';
-import { languages } from '../../src/core/lib/languages.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

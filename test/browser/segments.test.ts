@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
@@ -188,6 +189,17 @@ test('people are put into a segment by their addresses, taken out again, and the
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await page.getByText('1 total').waitFor();
     expect(await page.getByRole('link', { name: anna?.email ?? '' }).count()).toBe(1);
+    await page.getByRole('button', { name: 'Refresh count' }).click();
+    await page.getByText('Static segment with 1 contact').waitFor();
+    await page.getByRole('button', { name: 'Export', exact: true }).click();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const waiting = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'Download CSV' }).click();
+    const file = readFileSync(await (await waiting).path(), 'utf8');
+    expect(file.split('\r\n').slice(0, 2)).toEqual([
+      'email,subscribed,createdAt',
+      expect.stringMatching(new RegExp(`^${anna?.email.replaceAll('+', '\\+')},true,`)),
+    ]);
     await page.getByRole('button', { name: 'Delete', exact: true }).click();
     await page.getByRole('heading', { name: 'Delete Speakers' }).waitFor();
     await page.getByRole('button', { name: 'Delete segment' }).click();
@@ -207,14 +219,15 @@ test('a campaign gets an audience by a condition that is built beside it', async
   });
   const id = body.data.id;
   await inDashboard(async (page) => {
-    await open(page, `campaigns/${id}`);
+    await open(page, `campaigns/${id}?step=audience`);
     await page.getByLabel('Send to', { exact: true }).selectOption('FILTERED');
     const plan = filterOf(page, 'Filter 1 of group 1');
     await choose(plan, 'Filter by', 'data');
     await type(plan, 'Field name', 'plan');
     await type(plan, 'Value', 'pro');
     await page.getByRole('region', { name: 'Matching contacts' }).getByText('12 contacts').waitFor();
-    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Campaign saved').waitFor();
     await page.getByText('12 contacts right now.').waitFor();
   });
   const saved = (await own.call('GET', `/campaigns/${id}`)).body.data;

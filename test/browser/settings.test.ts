@@ -1,6 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { noteClient } from '../../src/sending/smtp-in/client-queries.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { accessibilityProblems } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
@@ -244,6 +245,58 @@ test('the audit log is filtered, shows what changed, is verified, and leaves as 
   });
 });
 
+test('a plan of an AI assistant waits in the dashboard for somebody to approve or refuse it', async () => {
+  const sentTo = async (to: string) =>
+    (await world.database.db.rows('select from emails where project_id = $1 and to_address = $2', [project.id, to]))
+      .length;
+  await inDashboard(async (page) => {
+    await open(page, 'settings?tab=keys');
+    await button(page, 'Create key').click();
+    const dialog = page.getByRole('dialog', { name: 'Create an API key' });
+    await dialog.getByLabel('Name', { exact: true }).fill('Assistant');
+    await dialog.getByRole('checkbox', { name: 'Emails: Send' }).check();
+    await dialog.getByLabel('AI assistants').selectOption('Read, make plans and carry them out');
+    await dialog.getByLabel('Approval').selectOption('For every plan');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create key' }).click();
+    await page.getByRole('dialog', { name: 'Assistant is ready' }).waitFor();
+    const key = await secretOf(page);
+    await button(page, 'Done').click();
+    await page
+      .getByRole('row', { name: /Assistant/ })
+      .getByText('acts with approval')
+      .waitFor();
+
+    const use = async (name: string, input: object) => {
+      const params = { name, arguments: input };
+      const { body } = await world.api.call(key, 'POST', '/mcp', {
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params,
+      });
+      return body.result.structuredContent;
+    };
+    const plan = (to: string) =>
+      use('plan_send_email', { to: [to], from: project.sender, subject: 'High tide', body: '<p>At six</p>' });
+    const [wanted, unwanted] = [await plan('wanted@example.com'), await plan('unwanted@example.com')];
+    const waiting = page.getByRole('list', { name: 'Plans waiting for approval' }).getByRole('listitem');
+    const first = waiting.filter({ hasText: 'Send 1 email to "wanted@example.com"' });
+    const second = waiting.filter({ hasText: 'Send 1 email to "unwanted@example.com"' });
+    await first.waitFor();
+    await second.waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await first.getByRole('button', { name: 'Approve plan' }).click();
+    await page.getByText('Approved. The assistant can carry the plan out for 10 minutes.').waitFor();
+    await first.waitFor({ state: 'detached' });
+    await second.getByRole('button', { name: 'Refuse plan' }).click();
+    await second.waitFor({ state: 'detached' });
+    expect((await use('commit', { planId: wanted.planId })).alreadyDone).toBe(false);
+    expect((await use('commit', { planId: unwanted.planId })).error.code).toBe('PLAN_REFUSED');
+    expect([await sentTo('wanted@example.com'), await sentTo('unwanted@example.com')]).toEqual([1, 0]);
+  });
+});
+
 test('the settings of SMTP are there to copy, and lead to a key that sends', async () => {
   await inDashboard(async (page) => {
     await open(page, 'settings?tab=smtp');
@@ -253,6 +306,15 @@ test('the settings of SMTP are there to copy, and lead to a key that sends', asy
       .getByRole('region', { name: 'swaks command' })
       .getByText(`--from hello@${project.domain}`, { exact: false })
       .waitFor();
+    const connections = page.getByRole('region', { name: 'Programs that send by SMTP' });
+    await page.getByText('No program has signed in').waitFor();
+    await noteClient(world.database.db, {
+      ...{ projectId: project.id, credential: 'unknown', ip: '192.0.2.7' },
+      ...{ isAccepted: false, refusal: '535 5.7.8 Sign in' },
+    });
+    await page.reload();
+    await connections.getByText('Wrong key').waitFor();
+    expect(await connections.textContent()).toContain('535 5.7.8 Sign in');
     await button(page, 'Create a key for SMTP').click();
     const dialog = page.getByRole('dialog', { name: 'Create an API key' });
     await dialog.getByLabel('Name', { exact: true }).fill('Blog');

@@ -71,3 +71,43 @@ test('a campaign is asked about somebody whom it left out', () =>
     await dialog.getByRole('alert').getByText('"data.plan" is "pro": no, it is "free".').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   }));
+
+test('rows of the activity and of a ledger say why, and what is offered is done from there', () =>
+  world.inPage({}, async (page) => {
+    const { db } = world.database;
+    const id = await aCampaign(db, project, {});
+    await openSend(db, id, 1, null);
+    await db.count(sql`update campaign_sends set expanded = true where campaign_id = ${id}`);
+    await db.count(sql`
+      insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject, campaign_id, send_seq)
+      values (${newId()}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'CAMPAIGN', 'MARKETING', 'Spring', ${id}, 1)`);
+    await db.count(sql`update campaigns set paused_at = now() where id = ${id}`);
+    const failed = newId();
+    await db.count(sql`
+      insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject)
+      values (${failed}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'TRANSACTIONAL', 'TRANSACTIONAL', 'Lost')`);
+    await db.count(sql`update emails set status = 'FAILED', reason = '{"code": "limit_reached"}' where id = ${failed}`);
+    await open(page, 'activity');
+    await page
+      .getByRole('button', { name: /^Why\? Failed/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Why?' });
+    await dialog.getByRole('alert').getByText('The email was not sent: Billing limit reached.').waitFor();
+    await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+
+    const paused = 'The campaign is paused, and this email is pending.';
+    await page.goto(`${world.url}/app/${project.id}/campaigns/${id}`);
+    await page.getByRole('button', { name: 'Why? ada@example.com', exact: true }).click();
+    await dialog.getByText(paused).first().waitFor();
+    await dialog.getByRole('button', { name: 'Resume the campaign', exact: true }).click();
+    const asked = page.getByRole('alertdialog', { name: 'Resume the campaign?' });
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await asked.getByRole('button', { name: 'Resume the campaign', exact: true }).click();
+    await dialog.getByText(paused).first().waitFor({ state: 'detached' });
+    await dialog.getByRole('list', { name: 'Decisions' }).waitFor();
+    const row = await db.row<{ paused: boolean }>(
+      sql`select paused_at is not null as paused from campaigns where id = ${id}`,
+    );
+    expect(row).toEqual({ paused: false });
+  }));

@@ -1,12 +1,11 @@
 import { randomUUID } from 'node:crypto';
+import { type Condition, parseCondition, type SegmentMap, segmentFacts } from '@posthorn/conditions';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type Condition, parseCondition } from '../../src/audience/conditions/schema.ts';
-import { type SegmentMap, segmentFacts } from '../../src/audience/conditions/segments.ts';
-import { compileCondition } from '../../src/audience/conditions/sql.ts';
+import { evaluateCondition } from '../../packages/conditions/test/evaluate-condition.ts';
+import { compileCondition } from '../../src/audience/conditions/index.ts';
 import { sql } from '../../src/core/database/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { evaluateCondition } from '../support/evaluate-condition.ts';
 import { aSubject, now } from './conditions-population.ts';
 import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';
 import { aFilter, aTree, type Kind, leaf, operators } from './conditions-trees.ts';

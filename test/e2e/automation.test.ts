@@ -86,6 +86,7 @@ async function killAndRestart(): Promise<void> {
 type Fate = 'converted' | 'small order' | 'lost';
 const fates: Fate[] = ['converted', 'small order', 'lost'];
 const fateOf = new Map<string, Fate>(people.map((person, n) => [person.email, fates[n % 3] ?? 'lost']));
+const buyers = people.filter(({ email }) => fateOf.get(email) !== 'lost');
 
 async function onboarding(): Promise<string> {
   const template = await post('/templates', {
@@ -102,7 +103,10 @@ async function onboarding(): Promise<string> {
     (await post(`/workflows/${id}/steps`, { type, name, position: { x: 0, y: 0 }, config, autoConnect: false })).id;
   const mail = await step('SEND_EMAIL', 'Welcome', { templateId: template.id });
   const delay = await step('DELAY', 'Let it sink in', { amount: 0.02, unit: 'minutes' });
-  const wait = await step('WAIT_FOR_EVENT', 'First order', { eventName: 'order.paid', timeout: 60 });
+  // Who orders has an hour, so that no machine is too slow for it; who never does is not waited for that long.
+  const ready = await step('CONDITION', 'Ready to buy?', { field: 'data.ready', operator: 'equals', value: true });
+  const wait = await step('WAIT_FOR_EVENT', 'First order', { eventName: 'order.paid', timeout: 3600 });
+  const brief = await step('WAIT_FOR_EVENT', 'A last chance', { eventName: 'order.paid', timeout: 10 });
   const check = await step('CONDITION', 'Large order?', { field: 'event.total', operator: 'greaterThan', value: 100 });
   const hook = await step('WEBHOOK', 'Tell the shop', {
     url: `http://127.0.0.1:${receiver.port}/orders?who={{ email | url_encode }}`,
@@ -119,9 +123,13 @@ async function onboarding(): Promise<string> {
   const ways: [string, string, object?][] = [
     [trigger.id, mail],
     [mail, delay],
-    [delay, wait],
+    [delay, ready],
+    [ready, wait, { branch: 'yes' }],
+    [ready, brief, { branch: 'no' }],
     [wait, check, { waitOutcome: 'EVENT' }],
     [wait, farewell, { waitOutcome: 'TIMEOUT' }],
+    [brief, check, { waitOutcome: 'EVENT' }],
+    [brief, farewell, { waitOutcome: 'TIMEOUT' }],
     [check, hook, { branch: 'yes' }],
     [check, small, { branch: 'no' }],
     [hook, customer],
@@ -164,7 +172,9 @@ describe('an onboarding of a crowd', () => {
 
   test('everybody who signs up comes in once, through kill -9 of the worker', async () => {
     workflow = await onboarding();
-    await forAll(people, (person) => post('/contacts', { email: person.email, data: person.data }));
+    await forAll(people, ({ email, data }) =>
+      post('/contacts', { email, data: { ...data, ready: fateOf.get(email) !== 'lost' } }),
+    );
     let signedUp = 0;
     const signingUp = forAll(people, async (person) => {
       const body = { email: person.email, event: 'user.signup', data: { channel: 'web' } };
@@ -190,9 +200,9 @@ describe('an onboarding of a crowd', () => {
           await forAll(some, async ({ contact }) => {
             waiting.add(contact.email);
             const person = byEmail.get(contact.email);
-            if (person !== undefined && fateOf.get(person.email) !== 'lost') await trackOrder(person);
+            if (person !== undefined) await trackOrder(person);
           });
-          if (!killed && waiting.size > people.length / 2) {
+          if (!killed && waiting.size > buyers.length / 2) {
             killed = true;
             await killAndRestart();
           }
@@ -200,8 +210,8 @@ describe('an onboarding of a crowd', () => {
         },
         { timeout: 300_000, interval: 300 },
       )
-      .toBe(people.length);
-    expect(await executions(workflow)).toHaveLength(people.length);
+      .toBe(buyers.length);
+    await expect.poll(async () => (await executions(workflow)).length, { timeout: 60_000 }).toBe(people.length);
   }, 400_000);
 
   test('every execution ends in the branch that its data demands', async () => {
@@ -262,6 +272,7 @@ describe('an onboarding of a crowd', () => {
       expect.stringContaining('Trigger'),
       'Welcome',
       'Let it sink in',
+      'Ready to buy?',
       'First order',
       'Large order?',
       'Tell the shop',
@@ -272,6 +283,6 @@ describe('an onboarding of a crowd', () => {
       expect(one).toMatchObject({ status: 'COMPLETED', error: null });
       expect(Date.parse(one.completedAt)).toBeGreaterThanOrEqual(Date.parse(one.startedAt));
     }
-    expect(story.stepExecutions[5].output).toMatchObject({ statusCode: 200, success: true, response: { ok: true } });
+    expect(story.stepExecutions[6].output).toMatchObject({ statusCode: 200, success: true, response: { ok: true } });
   });
 });

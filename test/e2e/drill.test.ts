@@ -6,10 +6,9 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const program = fileURLToPath(new URL('../../src/main/drill.ts', import.meta.url));
 
-test('a drill: everything is killed under a campaign, its provider fails in every way, and the balance sheet balances', async () => {
-  const drill = spawn(process.execPath, [program, '--recipients', '1500', '--rounds', '1', '--minutes', '6'], {
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** Runs a drill; answers its status, and what it said. */
+async function drilled(...args: string[]): Promise<{ code: number | null; said: string }> {
+  const drill = spawn(process.execPath, [program, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   onTestFinished(() => void drill.kill('SIGTERM'));
   let said = '';
   for (const output of [drill.stdout, drill.stderr])
@@ -17,6 +16,11 @@ test('a drill: everything is killed under a campaign, its provider fails in ever
       said += chunk.toString();
     });
   const [code] = (await once(drill, 'close')) as [number | null];
+  return { code, said };
+}
+
+test('a drill: everything is killed under a campaign, its provider fails in every way, and the balance sheet balances', async () => {
+  const { code, said } = await drilled('--recipients', '1500', '--rounds', '1', '--minutes', '6');
 
   expect(code, said).toBe(0);
   expect(said).toMatch(/recipients +1,500 of 1,500 in the ledger\n/);
@@ -27,4 +31,17 @@ test('a drill: everything is killed under a campaign, its provider fails in ever
   const folder = /The stack is ready in (\S+)/.exec(said)?.[1];
   expect(folder).toBeDefined();
   expect(existsSync(folder ?? '')).toBe(false);
+}, 600_000);
+
+test('a canary: its bounces stop the campaign over a kill of every process, and cancelling the rest adds up', async () => {
+  const { code, said } = await drilled(
+    ...['--canary', '--cancel', '--recipients', '600', '--rounds', '1', '--minutes', '6'],
+  );
+
+  expect(code, said).toBe(0);
+  expect(said).toMatch(/canary +30 of 600, of whom 2 bounced\n/);
+  expect(said).toMatch(/stopped +canary_bounce_rate: [12] of 30, limit 3%\n/);
+  expect(said).toMatch(/\n {4}outside the canary +0\n/);
+  expect(said).toMatch(/cancelled +30 handed over, 570 skipped, 0 failed\n/);
+  for (const victim of ['worker', 'api', 'postgres', 'temporal', 'sandbox']) expect(said).toContain(`${victim} 1`);
 }, 600_000);

@@ -17,7 +17,9 @@ import { prepareNamespace } from '../../temporal/setup.ts';
 import { automationCases } from './cases/automation.ts';
 import { campaignSendCases } from './cases/campaign-send.ts';
 import type { ReplayCase } from './cases/case.ts';
+import { dryRunCases } from './cases/dry-run.ts';
 import { emailDeliveryCases } from './cases/email-delivery.ts';
+import { erasureCases } from './cases/erase-contact.ts';
 import { jobCases } from './cases/jobs.ts';
 import { sweepCases } from './cases/sweeps.ts';
 import { systemMailCases } from './cases/system-mail.ts';
@@ -32,6 +34,8 @@ const cases = [
   ...automationCases,
   ...emailDeliveryCases,
   ...campaignSendCases,
+  ...dryRunCases,
+  ...erasureCases,
   ...jobCases,
   ...sweepCases,
   ...systemMailCases,

@@ -1,11 +1,18 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { aPlace, leftOf, type Place, startIn } from '../support/npm-start.ts';
 
 const minutes = 60_000;
+// With the data of earlier runs, so that a database is made and migrated once.
+let kept: Place;
+beforeAll(async () => {
+  kept = await aPlace();
+});
+afterAll(() => kept[Symbol.dispose]());
+
 const firstProject = (place: Place) => JSON.parse(readFileSync(join(place.dataDir, 'first-project.json'), 'utf8'));
 
 async function send(place: Place, to: string): Promise<void> {
@@ -28,7 +35,7 @@ async function inbox(place: Place, to: string): Promise<unknown> {
 test(
   'one command starts everything, Ctrl-C stops everything, and the next start goes on with the data',
   async () => {
-    using place = await aPlace();
+    const place = kept;
     await using first = startIn(place);
     await first.untilReady();
     const file = firstProject(place);
@@ -84,7 +91,7 @@ test(
 test(
   'a supervisor that is killed takes its processes along, and a start right after it cleans up and goes on',
   async () => {
-    using place = await aPlace();
+    const place = kept;
     await using killed = startIn(place);
     await killed.untilReady();
     const processes = killed.processes();
@@ -96,8 +103,8 @@ test(
     const named = second.processes().map(({ name }) => name);
     expect(named.sort()).toEqual(['api', 'postgres', 'sandbox', 'smtp', 'temporal', 'worker']);
     expect(second.text()).toContain('Stopping what an earlier run left behind');
-    await send(place, 'avery.kim@example.com');
-    await eventually(async () => (await inbox(place, 'avery.kim@example.com')) === 1);
+    await send(place, 'robin.vale@example.com');
+    await eventually(async () => (await inbox(place, 'robin.vale@example.com')) === 1);
     const later = second.processes();
     second.signalGroup('SIGKILL');
     await second.ended;

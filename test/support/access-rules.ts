@@ -43,6 +43,7 @@ export const rules = {
   /** Work in a project: its key, or any member who names it. Another project's key works in its own project. */
   content: row(unknown, wrongKey, 'in', 'in', 'in', 'in', 'in', denied, unnamed),
   contentOfAdmins: row(unknown, wrongKey, 'in', 'in', 'in', 'in', forbidden, denied, unnamed),
+  contentOfOwnersInPerson: row(unknown, wrongKey, forbidden, forbidden, 'in', forbidden, forbidden, denied, unnamed),
   /** The project in the path. */
   project: row(unknown, wrongKey, 'in', denied, 'in', 'in', 'in', noProject, 'in'),
   projectOfAdmins: row(unknown, wrongKey, 'in', denied, 'in', 'in', forbidden, noProject, 'in'),
@@ -103,6 +104,11 @@ const exact: Record<string, Rule> = {
   'POST /auth/request-verification': 'person',
 
   'GET /users/@me': 'person',
+  'GET /users/@me/account': 'person',
+  'POST /users/@me/password': 'person',
+  'GET /users/@me/sessions': 'person',
+  'DELETE /users/@me/sessions': 'person',
+  'DELETE /users/@me/sessions/:sessionId': 'person',
   'GET /users/@me/projects': 'personOrKey',
   'POST /users/@me/projects': 'personAlone',
   'PATCH /users/@me/projects/:id': 'projectOfAdmins',
@@ -129,15 +135,27 @@ const exact: Record<string, Rule> = {
   'GET /projects/:id/audit-log': 'projectOfAdmins',
   'GET /projects/:id/audit-log/verify': 'projectOfAdmins',
   'GET /projects/:id/mcp-plans': 'project',
+  'GET /projects/:id/smtp-clients': 'project',
+  'POST /campaigns/:id/approve': 'contentOfAdmins',
   'POST /projects/:id/mcp-plans/:planId/approve': 'projectOfAdminsInPerson',
+  'POST /projects/:id/mcp-plans/:planId/refuse': 'projectOfAdminsInPerson',
   'GET /projects/:id/members': 'project',
   'POST /projects/:id/members': 'projectOfAdminsInPerson',
+  'GET /projects/:id/invitations': 'project',
+  'POST /projects/:id/invitations': 'projectOfAdminsInPerson',
+  'DELETE /projects/:id/invitations/:invitationId': 'projectOfAdminsInPerson',
+  'POST /invitations/find': 'open',
+  'POST /invitations/accept': 'person',
+  'POST /invitations/sign-up': 'open',
   'PATCH /projects/:id/members/:userId': 'projectOfAdminsInPerson',
   'DELETE /projects/:id/members/:userId': 'projectOfAdminsInPerson',
 
   'GET /domains/project/:projectId': 'projectNamedTwice',
+  'POST /contacts/:id/erase': 'contentOfAdmins',
+  'POST /erasures/:id/lift': 'contentOfOwnersInPerson',
   'POST /domains': 'contentOfAdmins',
   'GET /domains/:id/verify': 'content',
+  'GET /domains/:id/dmarc': 'content',
   'DELETE /domains/:id': 'contentOfAdmins',
 };
 
@@ -145,7 +163,7 @@ const exact: Record<string, Rule> = {
 const administration = /^\/webhook-endpoints(\/|$)/;
 // All below these is work in a project. A route that is meant to be otherwise needs a line of its own above.
 const work =
-  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|uploads|brand|blocks|emails|explain)(\/|$)/;
+  /^\/(contacts|events|templates|campaigns|segments|workflows|suppressions|activity|analytics|deliverability|uploads|brand|blocks|emails|explain|erasures)(\/|$)/;
 
 /** The rule of a route; undefined for one that has none. */
 export function ruleOf(method: string, path: string): Rule | undefined {
@@ -170,10 +188,15 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: stri
     (method) => (method === 'GET' ? 'emails:read' : 'emails:send'),
   ],
   [/^\/(v1|events)\/track$/, 'events:write'],
-  [/^\/(contacts\/lookup|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
-  [/^\/(contacts(?!\/public)|segments|events)(\/|$)/, reads('contacts')],
+  [/^\/(contacts\/(lookup|search|export|import\/preview)|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
+  [/^\/erasures\/:id\/lift$/, () => null],
+  [/^\/(contacts(?!\/public)|segments|events|erasures)(\/|$)/, reads('contacts')],
   [/^\/(templates|blocks|brand(?!\/icons)|uploads(?!\/files))(\/|$)/, 'templates'],
-  [/^\/campaigns\/:id\/(send|cancel|pause|resume|resend|test)$/, 'campaigns:send'],
+  [
+    /^\/campaigns\/:id\/(send|approve|approval|cancel|pause|resume|resend|revise|test|canary\/continue)$/,
+    'campaigns:send',
+  ],
+  [/^\/campaigns\/(audience|:id\/correction\/audience)$/, 'campaigns:read'],
   [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
   [/^\/workflows(\/|$)/, reads('workflows')],
   [/^\/projects\/:id\/audit-log(\/verify)?$/, 'audit'],

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@posthorn/local-stack';
+import { programEnv } from './program-env.ts';
 
 /** An API as `npm run api` starts it. */
 export interface ApiProcess extends AsyncDisposable {
@@ -18,10 +19,11 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 /** Starts an API process with these settings on a free port, as npm's child where asked, and resolves once it listens. */
 export async function apiProcess(settings: Record<string, string>, by: 'node' | 'npm' = 'node'): Promise<ApiProcess> {
   const [port = 0] = await freePorts(1);
-  const [command, args] = by === 'npm' ? ['npm', ['run', 'api']] : [process.execPath, ['src/main/api.ts']];
+  const [command, args] =
+    by === 'npm' ? ['npm', ['run', '--no-update-notifier', 'api']] : [process.execPath, ['src/main/api.ts']];
   const child = spawn(command, args, {
     cwd: root,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NODE_ENV: 'test', PORT: String(port), ...settings },
+    env: { ...programEnv(), NODE_ENV: 'test', PORT: String(port), ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let log = '';

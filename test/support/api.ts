@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
+import { type DestinationStream, pino } from 'pino';
 import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/core/config/config.ts';
 import type { Store } from '../../src/core/database/orm.ts';
@@ -48,7 +48,7 @@ export interface TestApi extends RunningApi {
 export async function testApi(
   database: TestDatabase,
   settings: Record<string, string> = {},
-  overrides: ApiOverrides = {},
+  overrides: ApiOverrides & { logTo?: DestinationStream } = {},
 ): Promise<TestApi> {
   const config = readConfig({
     NODE_ENV: 'test',
@@ -64,7 +64,7 @@ export async function testApi(
     UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
     ...settings,
   });
-  const log = pino({ level: settings.LOG_LEVEL ?? 'silent' });
+  const log = pino({ level: settings.LOG_LEVEL ?? 'silent' }, overrides.logTo ?? process.stdout);
   // Port 0 is no setting a deployment may have, but the right one for tests that run side by side.
   const running = await startApi(settings.PORT === undefined ? { ...config, PORT: 0 } : config, log, overrides);
   return {

@@ -1,3 +1,5 @@
+import { guardedConnector } from '@posthorn/guarded-requests';
+import { startWokenLoop } from '@posthorn/postgres';
 import { pino } from 'pino';
 import { automationActivities, webhookActivities } from '../../activities/automation.ts';
 import type { RunRow } from '../../src/automations/rows.ts';
@@ -7,9 +9,7 @@ import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
 import { type Started, startRuns } from '../../src/automations/starting.ts';
 import type { StepType } from '../../src/automations/step-configs.ts';
 import type { Database } from '../../src/core/database/sql.ts';
-import { startWokenLoop } from '../../src/core/database/woken-loop.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { guardedConnector } from '../../src/core/net/outgoing/guard.ts';
 import { Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
 import { revivers } from '../../src/main/revivers.ts';

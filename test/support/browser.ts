@@ -89,29 +89,44 @@ export function followRequests(page: Page): () => boolean {
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+const allRules = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'];
+/** The rules that look at colors, which are all that a theme changes. */
+const colorRules = ['color-contrast', 'link-in-text-block'];
+
 /**
  * What axe-core finds wrong on a page by WCAG 2.2 AA and its best practices, one line for each place. Only what it finds a
  * second time counts: a button that comes back to life while it looks has the colours of both.
  */
-export async function accessibilityProblems(page: Page): Promise<string[]> {
+export async function accessibilityProblems(page: Page, rules: readonly string[] = allRules): Promise<string[]> {
   // Evaluated by the debugger, so that the page's own policy against scripts stands.
   if (!(await page.evaluate<boolean>('"axe" in globalThis'))) await page.evaluate(axeSource);
   await page.locator('[aria-busy="true"]').first().waitFor({ state: 'detached' });
-  const found = await axeFindings(page);
+  const found = await axeFindings(page, rules);
   if (found.length === 0) return found;
   await page.waitForTimeout(500);
-  return axeFindings(page);
+  return axeFindings(page, rules);
 }
 
-function axeFindings(page: Page): Promise<string[]> {
-  return page.evaluate(async () => {
-    const { axe } = globalThis as unknown as {
-      axe: { run(options: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }> };
-    };
-    const { violations } = await axe.run({
-      runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'],
-      resultTypes: ['violations'],
-    });
-    return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
-  });
+/** The same in both themes: by every rule in the light one, by those on colors in the dark one. The page stays dark. */
+export async function problemsInBothThemes(page: Page): Promise<string[]> {
+  await page.emulateMedia({ colorScheme: 'light' });
+  const light = await accessibilityProblems(page);
+  await page.emulateMedia({ colorScheme: 'dark' });
+  const dark = await accessibilityProblems(page, colorRules);
+  return [...light.map((problem) => `light: ${problem}`), ...dark.map((problem) => `dark: ${problem}`)];
+}
+
+function axeFindings(page: Page, rules: readonly string[]): Promise<string[]> {
+  return page.evaluate(
+    async (runOnly) => {
+      const { axe } = globalThis as unknown as {
+        axe: {
+          run(options: object): Promise<{ violations: { id: string; help: string; nodes: { html: string }[] }[] }>;
+        };
+      };
+      const { violations } = await axe.run({ runOnly, resultTypes: ['violations'] });
+      return violations.flatMap(({ id, help, nodes }) => nodes.map(({ html }) => `${id}: ${help}: ${html}`));
+    },
+    [...rules],
+  );
 }

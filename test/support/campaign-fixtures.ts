@@ -6,6 +6,7 @@ import { readConfig } from '../../src/core/config/config.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
+import { prepareBy } from '../../src/sending/campaigns/content.ts';
 import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
 import { createComposer } from '../../src/sending/engine/compose.ts';
@@ -93,7 +94,8 @@ export async function scheduled(
   );
 }
 
-const compose = createComposer(readConfig({}), { warn: () => undefined });
+/** Renders messages of test campaigns. */
+export const compose = createComposer(readConfig({}), { warn: () => undefined });
 
 /** The activities of campaigns at the pace of a test: small claims, short shares. */
 export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Partial<CampaignActivityDeps> = {}) {
@@ -109,17 +111,9 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     lagMs: 0,
     clock: systemClock,
     billing: { freeTier: null },
-    prepare:
-      (content) =>
-      ({ emailId, contactId, toAddress, email, subscribed, data }) =>
-        compose({
-          ...content,
-          messageClass: content.type,
-          sourceType: 'CAMPAIGN',
-          emailId,
-          to: { address: toAddress, name: null },
-          contact: { id: contactId, email, subscribed, data },
-        }),
+    tell: async () => [],
+    dispatchSoon: () => undefined,
+    prepare: prepareBy(compose),
     stopping: new AbortController().signal,
     lanes: 2,
     chunk: 10,

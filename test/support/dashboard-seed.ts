@@ -13,7 +13,8 @@ export type Seeded = Record<
   | 'execution'
   | 'email'
   | 'endpoint'
-  | 'permalink',
+  | 'permalink'
+  | 'erasure',
   string
 >;
 
@@ -160,7 +161,10 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     contact: first.id,
     about: { campaignId: campaign.id },
   });
+  const leaver = await call('POST', '/contacts', { email: 'leaver@example.org' });
+  const erasure = await call('POST', `/contacts/${leaver.id}/erase`, { reference: 'DSR-2026-041' });
   return {
+    erasure: erasure.id,
     project: project.id,
     contact: first.id,
     template: templates[2]?.id ?? '',

@@ -53,6 +53,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
     closing.push(() => sandbox.close());
     const api = await testApi(database, {
       POSTMARK_API_URL: sandbox.url,
+      SANDBOX_URL: sandbox.url,
       POSTMARK_WEBHOOK_USER: webhook.webhookUser,
       POSTMARK_WEBHOOK_PASSWORD: webhook.webhookPassword,
       ...own,

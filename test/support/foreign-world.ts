@@ -38,6 +38,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
   });
   const block = await make('/blocks', { name: 'Theirs', content: [{ type: 'divider' }] });
   const segment = await make('/segments', { name: 'Theirs', type: 'STATIC' });
+  const view = await make('/contacts/views', { name: 'Theirs' });
   const rule = await make('/suppressions', { name: 'Theirs', kind: 'DOMAIN', pattern: 'nowhere.example' });
   const domain = await db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
   const jobs: Record<string, string> = {};
@@ -97,11 +98,19 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
   );
 
   const endpoint = await make('/webhook-endpoints', { url: 'https://example.com/', events: ['*'] });
+  const leaver = await make('/contacts', { email: 'leaver@theirs.example' });
+  const erasure = await make(`/contacts/${leaver}/erase`, {});
   const event = newId();
   await db.count(
     `insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at)
      values ($1, $2, 1, $3, 'theirs', now())`,
     [newId(), endpoint, event],
+  );
+
+  await db.count(
+    `insert into dry_runs (id, project_id, campaign_id, n, state, facts, expected, expires_at)
+     values ($1, $2, $3, 1, 'DONE', '{}', 0, now() + interval '1 day')`,
+    [newId(), project.id, campaign],
   );
 
   const bySubject: Record<string, string | undefined> = {
@@ -115,6 +124,7 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
     workflows: automation.id,
     uploads: image,
     'webhook-endpoints': endpoint,
+    erasures: erasure,
   };
   return {
     project,
@@ -135,6 +145,8 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
         eventName: 'theirs',
         eventId: event,
         planId: newId(),
+        viewId: view,
+        n: '1',
       };
       const id = parameter === 'id' ? bySubject[path.split('/')[1] ?? ''] : known[parameter];
       if (id === undefined) throw new Error(`Say in test/support/foreign-world.ts what :${parameter} of ${path} is`);
@@ -146,11 +158,16 @@ export async function foreignWorld(api: TestApi, { db, ...store }: TestDatabase)
 /** Bodies that would be accepted, so that it is the id that decides. */
 export const foreignBodies: Record<string, object> = {
   'PATCH /contacts/:id': { subscribed: false },
+  'PATCH /contacts/views/:viewId': { name: 'Mine now' },
   'PATCH /emails/:id': { scheduledFor: new Date().toISOString() },
   'PATCH /v1/emails/:id': { scheduledFor: new Date().toISOString() },
   'PATCH /templates/:id': { name: 'Mine now' },
   'PATCH /blocks/:id': { name: 'Mine now' },
   'PUT /campaigns/:id': { name: 'Mine now' },
+  'POST /campaigns/:id/approve': { fingerprint: '0'.repeat(64) },
+  'POST /campaigns/:id/revise': { subject: 'Mine now' },
+  'POST /campaigns/:id/correction': { versions: [1], who: 'got', subject: 'Mine now', body: '<p>Mine.</p>' },
+  'POST /campaigns/:id/correction/audience': { versions: [1], who: 'got' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },
   'POST /templates/:id/test': { email: 'me@example.org' },
   'PATCH /segments/:id': { name: 'Mine now' },

@@ -5,6 +5,7 @@ import { type ClientRequest, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '@posthorn/local-stack';
+import { programEnv } from './program-env.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -26,8 +27,7 @@ export async function apiProcess(settings: Record<string, string>): Promise<ApiP
     [fileURLToPath(new URL('../../src/main/api.ts', import.meta.url))],
     {
       env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
+        ...programEnv(),
         NODE_ENV: 'test',
         LOG_LEVEL: 'warn',
         PORT: String(port),

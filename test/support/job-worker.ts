@@ -23,6 +23,7 @@ async function main([url = '', address = '', queuePrefix = '', stopAt = '']: str
       db: stopping(store.db, stopAt),
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
+      encryptionKeys: [],
     }),
   });
   process.send?.('ready');

@@ -1,5 +1,6 @@
 import { pino } from 'pino';
 import { jobActivities } from '../../activities/jobs.ts';
+import { readConfig } from '../../src/core/config/config.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 
@@ -16,6 +17,7 @@ export function jobsWorker(
       db,
       log: pino({ level: 'silent' }),
       stopping: new AbortController().signal,
+      encryptionKeys: readConfig({}).encryptionKeys,
       ...changes,
     }),
     queues: ['bulk'],

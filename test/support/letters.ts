@@ -1,7 +1,7 @@
+import type { Letter } from '@posthorn/service-texts';
 import type { Config } from '../../src/core/config/config.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { unseal } from '../../src/core/lib/seal.ts';
-import type { Letter } from '../../src/platform/system-mail/letter.ts';
 
 /** A mail of the service that was queued, as its reader will see it. */
 export interface QueuedLetter extends Letter {

@@ -38,7 +38,7 @@ export async function aPlace(): Promise<Place> {
   chmodSync(dataDir, 0o755);
   const ports = await freePorts(6);
   const names = ['PORT', 'SANDBOX_PORT', 'TEMPORAL_PORT', 'TEMPORAL_UI_PORT', 'POSTGRES_PORT', 'SMTP_IN_PORT'];
-  const kept = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'TEMPORAL_CLI'].flatMap((name) => {
+  const kept = ['PATH', 'HOME', 'XDG_CACHE_HOME', 'TEMPORAL_CLI', 'NODE_COMPILE_CACHE'].flatMap((name) => {
     const value = process.env[name];
     return value ? [[name, value]] : [];
   });

@@ -1,5 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { slowTests } from '../long-tests.ts';
+import { longTests, slowTests } from '../long-tests.ts';
+
+const order = [...longTests, ...slowTests];
 
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Vitest itself goes by the size of files
@@ -7,7 +9,7 @@ import { slowTests } from '../long-tests.ts';
  */
 export class SlowFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
-    const place = ({ moduleId }: TestSpecification) => slowTests.findIndex((path) => moduleId.endsWith(path));
+    const place = ({ moduleId }: TestSpecification) => order.findIndex((path) => moduleId.endsWith(path));
     const sorted = await super.sort(files);
     const slow = sorted.filter((file) => place(file) >= 0).sort((a, b) => place(a) - place(b));
     return [...slow, ...sorted.filter((file) => place(file) < 0)];

@@ -8,6 +8,8 @@ import { findTemporalCli, freePorts, openLog, openTerminal, type Running, startT
 export interface TemporalStore extends AsyncDisposable {
   /** host:port, the same after every start. */
   readonly address: string;
+  /** Where its store is. */
+  readonly databaseFile: string;
   start(): Promise<void>;
   stop(): Promise<void>;
   /** Takes a back-up of the stopped server's store. */
@@ -34,6 +36,7 @@ export async function temporalStore(): Promise<TemporalStore> {
   let running: Running | null = null;
   const store: TemporalStore = {
     address: `127.0.0.1:${port}`,
+    databaseFile,
     async start() {
       running = await startTemporal({ cli, port, uiPort: null, databaseFile, log, terminal, signal });
     },

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { workerNodeOptions } from '../../src/main/worker-options.ts';
+import { programEnv } from './program-env.ts';
 
 /** A worker as `npm run worker` starts it, which a test may kill as a crash would. */
 export interface WorkerProcess extends AsyncDisposable {
@@ -20,8 +21,7 @@ export async function workerProcess(settings: Record<string, string>): Promise<W
     [...workerNodeOptions, fileURLToPath(new URL('../../src/main/worker.ts', import.meta.url))],
     {
       env: {
-        PATH: process.env.PATH,
-        HOME: process.env.HOME,
+        ...programEnv(),
         NODE_ENV: 'test',
         LOG_LEVEL: 'info',
         TEMPORAL_SETUP: 'false',

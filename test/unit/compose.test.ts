@@ -29,6 +29,12 @@ const fixed: Record<string, string> = {
 const fixedIn: Record<string, Record<string, string>> = {
   api: { API_METRICS_PORT: '9464' },
   worker: { WORKER_METRICS_PORT: '9464' },
+  smtp: {
+    SMTP_IN_HOST: '0.0.0.0',
+    SMTP_IN_PORT: '587',
+    SMTP_IN_TLS_PORT: '465',
+    SMTP_IN_METRICS_PORT: '9464',
+  },
 };
 
 /** Variables of docker-compose.yml that are no settings of ours. */
@@ -40,12 +46,13 @@ const variables = [
   'POSTGRES_PASSWORD',
   'PROMETHEUS_PORT',
   'PROMETHEUS_VERSION',
+  'SMTP_CERTIFICATES',
   'TEMPORAL_UI_VERSION',
   'TEMPORAL_VERSION',
 ];
 
 test('docker-compose.yml passes every setting of .env to every process of ours', () => {
-  expect(ours.map(([name]) => name).sort()).toEqual(['api', 'migrate', 'sandbox', 'worker']);
+  expect(ours.map(([name]) => name).sort()).toEqual(['api', 'migrate', 'sandbox', 'smtp', 'worker']);
   for (const [service, definition] of ours)
     for (const name of names) {
       const due = { ...fixed, ...fixedIn[service] }[name] ?? `the value of ${name}`;
@@ -98,7 +105,7 @@ test.each([
 
 test('what must outlive its container lies in a volume with a name', () => {
   const mounts = Object.entries(services).flatMap(([name, service]) =>
-    (service.volumes ?? []).filter((mount) => !mount.startsWith('./')).map((mount) => `${name} ${mount}`),
+    (service.volumes ?? []).filter((mount) => !/^(\.\/|\$)/.test(mount)).map((mount) => `${name} ${mount}`),
   );
   expect(mounts).toEqual([
     `api uploads:${fixed.UPLOAD_DIR}`,
@@ -112,9 +119,11 @@ test('what must outlive its container lies in a volume with a name', () => {
   expect(read('Dockerfile')).toContain('mkdir -p /data/uploads && chown -R node:node /data');
 });
 
-test('docker-compose.yml listens where `npm start` does, and nothing but the API can be opened to others', () => {
+test('docker-compose.yml listens where `npm start` does, and nothing but the API and SMTP can be opened to others', () => {
   expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual([
     `\${BIND_ADDRESS:-127.0.0.1}:\${PORT:-${settings.PORT.fallback}}:3000`,
+    `\${BIND_ADDRESS:-127.0.0.1}:\${SMTP_IN_PORT:-587}:587`,
+    `\${BIND_ADDRESS:-127.0.0.1}:\${SMTP_IN_TLS_PORT:-465}:465`,
     `127.0.0.1:\${SANDBOX_PORT:-${settings.SANDBOX_PORT.fallback}}:8025`,
     `127.0.0.1:\${TEMPORAL_PORT:-${settings.TEMPORAL_PORT.fallback}}:7233`,
     `127.0.0.1:\${TEMPORAL_UI_PORT:-${settings.TEMPORAL_UI_PORT.fallback}}:8080`,
@@ -146,7 +155,7 @@ test('the image gets the dependencies of every workspace', () => {
 test('docker-compose.yml runs programs that exist and are in the image', () => {
   const programs = matches(`${compose}\n${read('Dockerfile')}`, /node"?,? "?(?:--[\w=-]+, )?(src\/main\/[a-z-]+\.ts)/g);
   expect(new Set(programs)).toEqual(
-    new Set(['api', 'worker', 'sandbox', 'migrate', 'build'].map((name) => `src/main/${name}.ts`)),
+    new Set(['api', 'worker', 'smtp', 'sandbox', 'migrate', 'build'].map((name) => `src/main/${name}.ts`)),
   );
   for (const program of programs) expect(existsSync(join(root, program)), program).toBe(true);
   const copied = matches(read('.dockerignore'), /^!(\S+)$/gm);

@@ -1,16 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { MessageClass } from '@posthorn/message-content';
+import { type ContentSource, contentAsWritten, type MessageRecipient, prepareContent } from '@posthorn/message-content';
 import { htmlToText } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';
-import {
-  type ContentSource,
-  contentAsWritten,
-  type MessageRecipient,
-  prepareContent,
-} from '../../src/content/rendering/prepare.ts';
-import type { MessageClass } from '../../src/core/lib/message-kinds.ts';
 
 const links = { pagesUrl: 'https://mail.example', apiUrl: 'https://api.mail.example', secret: 'a secret of links' };
 const contactId = '0190a1f4-0000-7000-8000-000000000001';

@@ -1,3 +1,4 @@
+import * as service from '@posthorn/conditions';
 import { describe, expect, test } from 'vitest';
 import {
   changeFilter,
@@ -27,7 +28,6 @@ import {
   type TreeFilter,
   treeOf,
 } from '../../dashboard/src/conditions/tree.ts';
-import * as service from '../../src/audience/conditions/schema.ts';
 
 const segmentId = '0199d1f2-7e6b-7a51-9a54-2f8ad2f0c111';
 const ofFilters = (...filters: TreeFilter[]): Tree => ({ logic: 'AND', groups: [{ filters }] });

@@ -40,7 +40,7 @@ interface Container {
   ports?: { name: string; containerPort: number }[];
   startupProbe?: Probe;
   livenessProbe?: Probe;
-  readinessProbe?: Probe;
+  readinessProbe?: Probe | { tcpSocket: { port: string } };
   resources: { requests: Record<string, string>; limits: Record<string, string> };
   securityContext: object;
 }
@@ -64,7 +64,12 @@ describe('Kubernetes', () => {
     configMapGenerator: { envs: string[] }[];
     images: { name: string }[];
   };
-  const manifests = kustomization.resources.flatMap((file) =>
+  const smtp = parse(deployFile('kubernetes/smtp/kustomization.yaml')) as {
+    resources: string[];
+    configMapGenerator: { name: string; behavior: string; envs: string[] }[];
+  };
+  const files = [...kustomization.resources, ...smtp.resources.map((file) => `smtp/${file}`)];
+  const manifests = files.flatMap((file) =>
     parseAllDocuments(deployFile(`kubernetes/${file}`)).map((document) => document.toJS() as Manifest),
   );
   const deployments = manifests.filter(({ kind }) => kind === 'Deployment');
@@ -72,7 +77,7 @@ describe('Kubernetes', () => {
     ...spec.template.spec.containers,
     ...(spec.template.spec.initContainers ?? []),
   ]);
-  const plain = envFile('kubernetes/settings.env');
+  const plain = { ...envFile('kubernetes/settings.env'), ...envFile('kubernetes/smtp/settings.env') };
   const secrets = envFile('kubernetes/secrets.env.example');
 
   const schema = JSON.parse(readFileSync(join(root, 'test/data/kubernetes-1.34.schema.json'), 'utf8')) as {
@@ -95,7 +100,10 @@ describe('Kubernetes', () => {
       expect(problems(manifest), `${manifest.kind} ${manifest.metadata.name}`).toEqual([]);
       return manifest.kind;
     });
-    expect(kinds).toEqual(['Deployment', 'Service', 'PodDisruptionBudget', 'Deployment', 'Ingress', 'NetworkPolicy']);
+    expect(kinds).toEqual([
+      ...['Deployment', 'Service', 'PodDisruptionBudget', 'Deployment', 'Ingress', 'NetworkPolicy'],
+      ...['Deployment', 'Service', 'PodDisruptionBudget', 'NetworkPolicy'],
+    ]);
     const wrong = structuredClone(manifests[0]) as Manifest & {
       spec: { template: { spec: { containers: (Container & { redinessProbe?: object })[] } } };
     };
@@ -137,20 +145,21 @@ describe('Kubernetes', () => {
       for (const { name, ports = [], env = [], startupProbe, livenessProbe, readinessProbe } of spec.template.spec
         .containers) {
         const listens = ports.map((port) => [port.name, String(port.containerPort)]);
-        const [port, metrics] = ['PORT', `${name.toUpperCase()}_METRICS_PORT`].map(
-          (setting) => env.find((one) => one.name === setting)?.value,
-        );
-        expect(listens).toEqual(
-          name === 'api'
-            ? [
-                ['http', port],
-                ['metrics', metrics],
-              ]
-            : [['metrics', metrics]],
-        );
+        const set = (setting: string) => env.find((one) => one.name === setting)?.value;
+        const own: Record<string, [string, string | undefined][]> = {
+          api: [['http', set('PORT')]],
+          worker: [],
+          smtp: [
+            ['submission', set('SMTP_IN_PORT')],
+            ['submissions', set('SMTP_IN_TLS_PORT')],
+          ],
+        };
+        const metrics = set(`${name === 'smtp' ? 'SMTP_IN' : name.toUpperCase()}_METRICS_PORT`);
+        expect(listens).toEqual([...(own[name] ?? []), ['metrics', metrics]]);
+        if (name === 'smtp') expect(readinessProbe).toMatchObject({ tcpSocket: { port: 'submission' } });
         const probes = { startupProbe, livenessProbe, ...(name === 'api' ? { readinessProbe } : {}) };
         for (const [probe, asks] of Object.entries(probes)) {
-          const asked = asks?.httpGet;
+          const asked = (asks as Probe | undefined)?.httpGet;
           expect(
             ports.map((one) => one.name),
             `${name} ${probe}`,
@@ -159,6 +168,40 @@ describe('Kubernetes', () => {
         }
       }
     }
+  });
+
+  test('SMTP is a component: its pods take what its service has, by the certificate of the Ingress, and the API knows of it', () => {
+    expect(smtp.configMapGenerator).toEqual([{ name: 'posthorn-settings', behavior: 'merge', envs: ['settings.env'] }]);
+    const found = (kind: string, name: string) =>
+      manifests.find((one) => one.kind === kind && one.metadata.name === name) as never;
+    const pods = found('Deployment', 'posthorn-smtp') as {
+      spec: {
+        template: {
+          spec: {
+            containers: (Container & { volumeMounts: { name: string; mountPath: string }[] })[];
+            volumes: { name: string; secret?: { secretName: string } }[];
+          };
+        };
+      };
+    };
+    const {
+      containers: [container],
+      volumes,
+    } = pods.spec.template.spec;
+    const service = found('Service', 'posthorn-smtp') as { spec: { ports: { port: number; targetPort: string }[] } };
+    expect(service.spec.ports.map(({ port, targetPort }) => [port, targetPort])).toEqual([
+      [587, 'submission'],
+      [465, 'submissions'],
+    ]);
+    const mounted = container?.volumeMounts.find(({ mountPath }) =>
+      plain.SMTP_IN_TLS_CERT?.startsWith(`${mountPath}/`),
+    );
+    const secret = volumes.find(({ name }) => name === mounted?.name)?.secret?.secretName;
+    const ingress = found('Ingress', 'posthorn') as { spec: { tls: { secretName: string }[] } };
+    expect([secret]).toEqual(ingress.spec.tls.map(({ secretName }) => secretName));
+    // Without ports of its own, the API names those of the service.
+    const api = readConfig({ ...plain, ...secrets }, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+    expect([api.SMTP_IN_PORT, api.SMTP_IN_TLS_PORT]).toEqual([587, 465]);
   });
 
   test('two releases of workers never run side by side, and migrations run between them', () => {
@@ -181,7 +224,7 @@ describe('Kubernetes', () => {
       };
     };
     const labels = deployments.map(({ spec: of }) => of.template.metadata.labels);
-    expect(labels.map((of) => of[spec.jobLabel])).toEqual(['posthorn-api', 'posthorn-worker']);
+    expect(labels.map((of) => of[spec.jobLabel])).toEqual(['posthorn-api', 'posthorn-worker', 'posthorn-smtp']);
     for (const of of labels) expect(of).toMatchObject(spec.selector.matchLabels);
     expect(spec.podMetricsEndpoints.map(({ port }) => port)).toEqual(['metrics']);
   });

@@ -1,7 +1,7 @@
+import { maxFilters, parseCondition } from '@posthorn/conditions';
 import { sanitizeHtml, textAsHtml } from '@posthorn/mail-providers';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../packages/renderer/test/counted-steps.ts';
-import { maxFilters, parseCondition } from '../../src/audience/conditions/schema.ts';
 import { calendarsOf, readSchedule } from '../../src/automations/schedule.ts';
 import { matchesGlob } from '../../src/core/lib/glob.ts';
 

@@ -1,8 +1,14 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
+import {
+  AddressRefused,
+  callLimits,
+  callOut,
+  guardedConnector,
+  NoAnswer,
+  type OutgoingRequest,
+} from '@posthorn/guarded-requests';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { callLimits, callOut, NoAnswer, type OutgoingRequest } from '../../src/core/net/outgoing/call.ts';
-import { AddressRefused, guardedConnector } from '../../src/core/net/outgoing/guard.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
 import { receiverCertificate, startReceiver } from '../support/receiver.ts';
 

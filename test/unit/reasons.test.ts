@@ -13,6 +13,8 @@ test('every code has the sentence that the interface has always answered', () =>
     not_subscribed: 'The contact is not subscribed',
     unsubscribed: 'Contact is unsubscribed',
     campaign_cancelled: 'Campaign cancelled',
+    left_audience: 'No longer in the audience that was reviewed',
+    left_out_at_review: 'Left out at the review: no {number} $& {words}',
     cancelled: 'Cancelled before it was sent',
     not_rendered: 'The message could not be rendered: no {number} $& {words}',
     refused: 'Refused by the provider (8): no {number} $& {words}',

@@ -87,7 +87,8 @@ const statuses = (id: string, expected: Record<string, number>) =>
         Object.fromEntries(
           (
             await db.rows<{ status: string; count: number }>(
-              'select status, count(*)::int as count from automation_runs where automation_id = $1 group by status',
+              `select case when status = 'CANCELLED' then concat_ws(': ', status, exit_reason) else status end as status, count(*)::int as count
+               from automation_runs where automation_id = $1 group by 1`,
               [id],
             )
           ).map(({ status, count }) => [status, count]),

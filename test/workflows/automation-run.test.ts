@@ -1,6 +1,7 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { retryExecutions } from '../../src/automations/retrying.ts';
 import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { startRuns } from '../../src/automations/starting.ts';
@@ -172,6 +173,49 @@ describe('an execution', () => {
     expect(result).toMatchObject({ status: 'FAILED', stepId: automation.steps.hook });
     expect(await runOf(database.db, automation.id)).toMatchObject({ status: 'FAILED', reason: result.reason });
     expect((await execution(automation, contact).describe()).status.name).toBe('COMPLETED');
+  });
+
+  test('one that failed goes on with the step that failed, in the version that has it mended', async () => {
+    let isMended = false;
+    await using receiver = await startReceiver((_, response) => void response.writeHead(isMended ? 200 : 500).end());
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { hook: ['WEBHOOK', { url: `http://127.0.0.1:${receiver.port}/`, failOnError: true }], out: ['EXIT'] },
+    });
+    const contact = await somebody();
+    await enter(automation, contact);
+    await until(automation, 'FAILED');
+    // The run has failed a moment before its execution ends, which a retry then waits for.
+    await execution(automation, contact).result();
+    isMended = true;
+    const [failed] = await runsOf(database.db, automation.id);
+    await database.db.count(
+      `update automation_steps set config = config || '{"retries": 1}' where automation_id = $1`,
+      [automation.id],
+    );
+    await database.db.count('update automations set graph_dirty = true where id = $1', [automation.id]);
+    const retry = () => retryExecutions(database.db, project.id, automation.id, null);
+    const [one, other] = await Promise.all([retry(), retry()]);
+    expect(one.body.retried + other.body.retried).toBe(1);
+    runtime.outbox.dispatchSoon(...one.tickets, ...other.tickets);
+    await until(automation, 'EXITED');
+    const { steps } = await runOf(database.db, automation.id);
+    expect(steps.map(({ name, status }) => [name, status])).toEqual([
+      ['trigger', 'COMPLETED'],
+      ['hook', 'FAILED'],
+      ['hook', 'COMPLETED'],
+      ['out', 'COMPLETED'],
+    ]);
+    const versions = await database.db.rows(
+      'select v.version from automation_runs r join automation_versions v on v.id = r.version_id where r.id = $1',
+      [failed?.id],
+    );
+    expect(versions).toEqual([{ version: 2 }]);
+    expect(receiver.requests).toHaveLength(2);
+    expect((await retryExecutions(database.db, project.id, automation.id, [failed?.id ?? ''])).body).toEqual({
+      retried: 0,
+      skipped: 1,
+      more: false,
+    });
   });
 
   test('one that is cancelled in the Web UI cancels its run', async () => {

@@ -41,6 +41,8 @@ async function aFrozenSend(recipients: number, provider: string) {
     rate: 0,
     provider,
     probing: false,
+    canary: false,
+    version: 1,
   };
   return { project, campaign, limits };
 }
@@ -64,6 +66,8 @@ function aLane(projectId: string, campaignId: string, provider: string) {
       throw new Error('nothing is composed here');
     },
     needsSubscription: true,
+    canary: false,
+    version: 1,
     size: 10,
     holder: `${provider}/7/2`,
     prefix: `${provider}/7/`,

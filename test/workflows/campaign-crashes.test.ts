@@ -74,6 +74,8 @@ const sendOf = (attempt: number): LaneSend => ({
     tracking: false,
   }),
   needsSubscription: true,
+  canary: false,
+  version: 1,
   size: chunk,
   holder: `run-${round}/7/${attempt}`,
   prefix: `run-${round}/7/`,
@@ -95,7 +97,17 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
 /** What the first attempt claimed before it died. */
 async function claimed(): Promise<RangeClaim> {
   const { size, holder, projectId, campaignId, sendSeq } = sendOf(1);
-  const limits = { projectId, campaignId, sendSeq, size, rate: 0, provider: mailer.name, probing: false };
+  const limits = {
+    projectId,
+    campaignId,
+    sendSeq,
+    size,
+    rate: 0,
+    provider: mailer.name,
+    probing: false,
+    canary: false,
+    version: 1,
+  };
   const { claims } = await claimRanges(db.db, limits, [`${holder}.1`], holder);
   const [claim] = claims;
   if (claim === undefined) throw new Error('Nothing was claimed');

@@ -119,7 +119,7 @@ test("frozen rows are counted as mail of this hour, and those to simulators not 
 test('a claim with verdicts of every kind: rows, contact, events and counters say the same, and once', async () => {
   await expand();
   const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
-  const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false };
+  const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false, canary: false, version: 1 };
   const { claims } = await claimRanges(db.db, limits, ['mixed.1'], 'mixed');
   const [claim] = claims;
   if (claim === undefined) throw new Error('Nothing was claimed');
@@ -198,7 +198,7 @@ describe('a batch costs the same however many rows there are', () => {
     const plans: string[] = [];
     const explained = explaining(plans);
     const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
-    const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false };
+    const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false, canary: false, version: 1 };
     const claim = { id: 'plan.1', afterContact: newId(), throughContact: newId() } as RangeClaim;
     if (step === 'claiming') await claimRanges(explained, limits, ['plan.1'], 'plan').catch(() => undefined);
     else await readRecipients(explained, key, claim);

@@ -142,7 +142,13 @@ test('reports about mail of the service are taken and left alone', async () => {
     Metadata: { eid: newId(), pid: '00000000-0000-0000-0000-000000000000' },
   });
   const answer = await receivePostmark(
-    { db: db.db, clock: () => new Date(), billing: { freeTier: null }, log: { warn: () => undefined } },
+    {
+      db: db.db,
+      clock: () => new Date(),
+      billing: { freeTier: null },
+      erasedAddresses: { suppressed: async () => new Set<string>() },
+      log: { warn: () => undefined },
+    },
     body,
   );
   expect(answer.status).toBe(200);

@@ -1,6 +1,16 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useParams, useRouterState } from '@tanstack/react-router';
-import { ChevronsUpDown, CircleUser, Keyboard, LogOut, Menu as MenuIcon, Plus, Search } from 'lucide-react';
+import {
+  BookOpen,
+  ChevronsUpDown,
+  CircleUser,
+  Keyboard,
+  LogOut,
+  Menu as MenuIcon,
+  Plus,
+  Search,
+  Settings,
+} from 'lucide-react';
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { selectProject } from '../api/client.ts';
 import { loaded } from '../api/load.ts';
@@ -23,6 +33,9 @@ const Shortcuts = lazy(() =>
 
 const switcher =
   'flex w-full min-w-0 cursor-pointer items-center gap-2 rounded-md px-2 py-1.5 text-start hover:bg-pressed [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
+
+const entry =
+  'flex items-center gap-2 rounded-md px-2 py-1 text-ink no-underline hover:bg-pressed aria-[current]:bg-pressed aria-[current]:font-medium [&_svg]:size-4 [&_svg]:text-muted aria-[current]:[&_svg]:text-accent';
 
 /** What surrounds every page of a project: where one is, where one can go, and whether the service is there. */
 export function Shell() {
@@ -66,42 +79,9 @@ export function Shell() {
         </div>
         <div className={`min-h-0 flex-1 flex-col gap-2 px-2 pb-2 md:flex ${isOpen ? 'flex' : 'hidden'}`} id="places">
           <ProjectSwitch current={project} />
-          <button
-            type="button"
-            className="mx-1 flex cursor-pointer items-center gap-2 rounded-md border border-edge bg-surface px-2 py-1 text-muted hover:text-ink"
-            onClick={() => setOpened('palette')}
-          >
-            <Search aria-hidden className="size-4" />
-            <span className="flex-1 text-start">Search</span>
-            <span aria-hidden className="flex gap-0.5">
-              {paletteKeys.map((key) => (
-                <Kbd key={key}>{key}</Kbd>
-              ))}
-            </span>
-          </button>
-          <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto">
-            {places.map(({ title, pages }) => (
-              <section key={title} aria-label={title} className="mt-3 first:mt-1">
-                <h2 className="px-2 pb-1 text-xs font-medium tracking-normal text-muted">{title}</h2>
-                <ul>
-                  {pages.map(({ name, to, icon: Icon }) => (
-                    <li key={to}>
-                      <Link
-                        className="flex items-center gap-2 rounded-md px-2 py-1 text-ink no-underline hover:bg-pressed aria-[current]:bg-pressed aria-[current]:font-medium [&_svg]:size-4 [&_svg]:text-muted aria-[current]:[&_svg]:text-accent"
-                        to={to}
-                        params={{ project }}
-                        activeOptions={{ exact: to === '/app/$project', includeSearch: false }}
-                        activeProps={{ 'aria-current': 'page' }}
-                      >
-                        <Icon aria-hidden /> {name}
-                      </Link>
-                    </li>
-                  ))}
-                </ul>
-              </section>
-            ))}
-          </nav>
-          <Account onShortcuts={() => setOpened('shortcuts')} />
+          <SearchButton onClick={() => setOpened('palette')} />
+          <Pages project={project} />
+          <Account project={project} onShortcuts={() => setOpened('shortcuts')} />
         </div>
       </aside>
       <main
@@ -123,6 +103,54 @@ export function Shell() {
         {opened === 'shortcuts' ? <Shortcuts onClose={() => setOpened(null)} /> : null}
       </Suspense>
     </div>
+  );
+}
+
+function SearchButton({ onClick }: { onClick: () => void }) {
+  return (
+    <button
+      type="button"
+      className="mx-1 flex cursor-pointer items-center gap-2 rounded-md border border-edge bg-surface px-2 py-1 text-muted hover:text-ink"
+      onClick={onClick}
+    >
+      <Search aria-hidden className="size-4" />
+      <span className="flex-1 text-start">Search</span>
+      <span aria-hidden className="flex gap-0.5">
+        {paletteKeys.map((key) => (
+          <Kbd key={key}>{key}</Kbd>
+        ))}
+      </span>
+    </button>
+  );
+}
+
+function Pages({ project }: { project: string }) {
+  return (
+    <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto">
+      {places.map(({ title, pages }) => (
+        <section key={title} aria-label={title} className="mt-3 first:mt-1">
+          <h2 className="px-2 pb-1 text-xs font-medium tracking-normal text-muted">{title}</h2>
+          <ul>
+            {pages.map(({ name, to, icon: Icon }) => (
+              <li key={to}>
+                <Link
+                  className={entry}
+                  to={to}
+                  params={{ project }}
+                  activeOptions={{ exact: to === '/app/$project', includeSearch: false }}
+                  activeProps={{ 'aria-current': 'page' }}
+                >
+                  <Icon aria-hidden /> {name}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        </section>
+      ))}
+      <a className={`${entry} mt-3`} href="/docs" target="_blank" rel="noreferrer">
+        <BookOpen aria-hidden /> Documentation
+      </a>
+    </nav>
   );
 }
 
@@ -161,10 +189,11 @@ function ProjectSwitch({ current }: { current: string }) {
   );
 }
 
-function Account({ onShortcuts }: { onShortcuts: () => void }) {
+function Account({ project, onShortcuts }: { project: string; onShortcuts: () => void }) {
   const { data: user } = useQuery(whoAmI);
   const chosen = useSyncExternalStore(theme.subscribe, theme.get);
   const signOut = useSignOut();
+  const navigate = useNavigate();
   return (
     <div className="border-t border-line pt-2">
       <Menu
@@ -175,6 +204,10 @@ function Account({ onShortcuts }: { onShortcuts: () => void }) {
           </button>
         }
       >
+        <MenuItem onSelect={() => void navigate({ to: '/app/$project/account', params: { project } })}>
+          <Settings aria-hidden /> Account settings
+        </MenuItem>
+        <MenuSeparator />
         <MenuLabel>Theme</MenuLabel>
         <MenuChoice label="Theme" value={chosen} choices={themes} onChange={chooseTheme} />
         <MenuSeparator />

@@ -12,6 +12,7 @@ import {
   Send,
   Settings,
   ShieldBan,
+  ShieldCheck,
   Tags,
   Users,
   Workflow,
@@ -61,6 +62,7 @@ export const places: { title: string; pages: Place[] }[] = [
     title: 'Setup',
     pages: [
       { name: 'Domains', to: '/app/$project/domains', icon: Globe, letter: 'd' },
+      { name: 'Deliverability', to: '/app/$project/deliverability', icon: ShieldCheck, letter: 'v' },
       { name: 'Settings', to: '/app/$project/settings', icon: Settings, letter: ',' },
     ],
   },

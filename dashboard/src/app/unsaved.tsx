@@ -8,7 +8,8 @@ import { ConfirmDialog } from '../ui/Dialog.tsx';
  */
 export function useUnsaved(hasChanges: boolean): ReactNode {
   const { status, proceed, reset } = useBlocker({
-    shouldBlockFn: () => hasChanges,
+    // Another step or filter of the same page loses nothing.
+    shouldBlockFn: ({ current, next }) => hasChanges && current.pathname !== next.pathname,
     enableBeforeUnload: hasChanges,
     withResolver: true,
   });

@@ -41,7 +41,7 @@ export function Inspector({ editor, variables }: { editor: Editor; variables: re
   const title = titles[node.type.name] ?? 'Block';
   return (
     <section className="inspector" aria-label={`${title} settings`}>
-      <div className="filters">{settingsOf(node, set, variables, editor, pos)}</div>
+      <div className="filters">{settings[node.type.name]?.({ node, pos, set, editor, variables })}</div>
     </section>
   );
 }
@@ -72,144 +72,173 @@ function inspected(editor: Editor): Inspected | null {
 
 type Change = (attributes: Record<string, unknown>) => void;
 
-function settingsOf(node: Node, set: Change, variables: readonly string[], editor: Editor, pos: number): ReactNode {
-  const { attrs } = node;
-  const text = (name: string, label: string, rest: { placeholder?: string; hint?: string; list?: string } = {}) => (
-    <TextField
-      key={name}
-      label={label}
-      value={String(attrs[name] ?? '')}
-      onChange={(event) => set({ [name]: event.target.value })}
-      {...rest}
+/** A block with what its settings need. */
+interface Edited extends Inspected {
+  set: Change;
+  editor: Editor;
+  variables: readonly string[];
+}
+
+type Attributes = Node['attrs'];
+
+/** The settings of each kind of block. */
+const settings: Record<string, (edited: Edited) => ReactNode> = {
+  image: ({ node: { attrs }, set }) => {
+    const { text, number, align } = fieldsOf(attrs, set);
+    return [
+      <ImagePicker key="pick" onPick={(src) => set({ src })} />,
+      text('src', 'Image address', { placeholder: 'https://' }),
+      attrs.decorative ? null : text('alt', 'Alt text', { placeholder: 'What the image shows' }),
+      <CheckField
+        key="decorative"
+        label="Decorative"
+        checked={attrs.decorative}
+        onChange={(event) => set({ decorative: event.target.checked })}
+      />,
+      number('width', 'Width in pixels', 16, 600, 'Full width'),
+      text('href', 'Link', { placeholder: 'https://' }),
+      align(),
+    ];
+  },
+  button: ({ node: { attrs }, set }) => {
+    const { text, align } = fieldsOf(attrs, set);
+    return [text('label', 'Label'), text('href', 'Link', { placeholder: 'https:// or {{ variable }}' }), align()];
+  },
+  spacer: ({ node: { attrs }, set }) => fieldsOf(attrs, set).number('height', 'Height in pixels', 4, 200),
+  html: ({ node: { attrs }, set }) => (
+    <TextArea
+      label="HTML"
+      rows={6}
+      value={attrs.code}
+      spellCheck={false}
+      onChange={(event) => set({ code: event.target.value })}
     />
-  );
-  const number = (name: string, label: string, min: number, max: number, empty?: string) => (
-    <TextField
-      key={name}
-      label={label}
-      type="number"
-      min={min}
-      max={max}
-      {...(empty ? { placeholder: empty } : {})}
-      value={attrs[name] ?? ''}
-      onChange={(event) => {
-        const value = Math.round(Number(event.target.value));
-        if (event.target.value === '' && empty) set({ [name]: null });
-        else if (value >= min && value <= max) set({ [name]: value });
-      }}
-    />
-  );
-  const name = (attribute: string, label: string) => (
-    <TextField
-      key={attribute}
-      label={label}
-      list="email-variables"
-      value={String(attrs[attribute])}
-      // A name that is none would make the whole email one that cannot be saved.
-      onChange={(event) => isVariableName(event.target.value) && set({ [attribute]: event.target.value })}
-    />
-  );
-  const align = (
+  ),
+  variable: ({ node: { attrs }, set, variables }) => {
+    const { name, text } = fieldsOf(attrs, set);
+    return [
+      name('name', 'Variable'),
+      text('fallback', 'Fallback', { placeholder: 'When a contact has none' }),
+      <KnownVariables key="known" variables={variables} />,
+    ];
+  },
+  conditional: conditionalSettings,
+  repeat: ({ node: { attrs }, set, variables }) => {
+    const { name, number } = fieldsOf(attrs, set);
+    return [
+      name('list', 'List'),
+      number('limit', 'At most', 1, 500, 'All'),
+      <KnownVariables key="known" variables={variables} />,
+    ];
+  },
+  columns: columnSettings,
+  social: ({ node: { attrs }, set }) => <SocialLinks links={attrs.links} onChange={(links) => set({ links })} />,
+};
+
+function conditionalSettings({ node: { attrs }, set, variables }: Edited): ReactNode {
+  const { name, text } = fieldsOf(attrs, set);
+  const isBare = attrs.operator === 'exists' || attrs.operator === 'missing';
+  return [
+    name('variable', 'Show if'),
     <SelectField
-      key="align"
-      label="Alignment"
-      value={attrs.align}
-      onChange={(event) => set({ align: event.target.value })}
+      key="operator"
+      label="Condition"
+      value={attrs.operator}
+      onChange={(event) => set({ operator: event.target.value })}
     >
-      <option value="left">Left</option>
-      <option value="center">Center</option>
-      <option value="right">Right</option>
-    </SelectField>
-  );
-  const known = (
-    <datalist key="known" id="email-variables">
+      {Object.entries(operatorNames).map(([value, label]) => (
+        <option key={value} value={value}>
+          {label}
+        </option>
+      ))}
+    </SelectField>,
+    isBare ? null : text('value', 'Value'),
+    <KnownVariables key="known" variables={variables} />,
+  ];
+}
+
+function columnSettings({ node, pos, set, editor }: Edited): ReactNode {
+  return [
+    <SelectField
+      key="count"
+      label="Columns"
+      value={node.childCount}
+      onChange={(event) => setColumns(editor, { node, pos }, Number(event.target.value))}
+    >
+      {[1, 2, 3, 4].map((count) => (
+        <option key={count}>{count}</option>
+      ))}
+    </SelectField>,
+    <CheckField
+      key="stack"
+      label="Stack on phones"
+      checked={node.attrs.stack}
+      onChange={(event) => set({ stack: event.target.checked })}
+    />,
+  ];
+}
+
+function KnownVariables({ variables }: { variables: readonly string[] }) {
+  return (
+    <datalist id="email-variables">
       {variables.map((each) => (
         <option key={each} value={each} />
       ))}
     </datalist>
   );
-  switch (node.type.name) {
-    case 'image':
-      return [
-        <ImagePicker key="pick" onPick={(src) => set({ src })} />,
-        text('src', 'Image address', { placeholder: 'https://' }),
-        attrs.decorative ? null : text('alt', 'Alt text', { placeholder: 'What the image shows' }),
-        <CheckField
-          key="decorative"
-          label="Decorative"
-          checked={attrs.decorative}
-          onChange={(event) => set({ decorative: event.target.checked })}
-        />,
-        number('width', 'Width in pixels', 16, 600, 'Full width'),
-        text('href', 'Link', { placeholder: 'https://' }),
-        align,
-      ];
-    case 'button':
-      return [text('label', 'Label'), text('href', 'Link', { placeholder: 'https:// or {{ variable }}' }), align];
-    case 'spacer':
-      return number('height', 'Height in pixels', 4, 200);
-    case 'html':
-      return (
-        <TextArea
-          label="HTML"
-          rows={6}
-          value={attrs.code}
-          spellCheck={false}
-          onChange={(event) => set({ code: event.target.value })}
-        />
-      );
-    case 'variable':
-      return [
-        name('name', 'Variable'),
-        text('fallback', 'Fallback', { placeholder: 'When a contact has none' }),
-        known,
-      ];
-    case 'conditional': {
-      const isBare = attrs.operator === 'exists' || attrs.operator === 'missing';
-      return [
-        name('variable', 'Show if'),
-        <SelectField
-          key="operator"
-          label="Condition"
-          value={attrs.operator}
-          onChange={(event) => set({ operator: event.target.value })}
-        >
-          {Object.entries(operatorNames).map(([value, label]) => (
-            <option key={value} value={value}>
-              {label}
-            </option>
-          ))}
-        </SelectField>,
-        isBare ? null : text('value', 'Value'),
-        known,
-      ];
-    }
-    case 'repeat':
-      return [name('list', 'List'), number('limit', 'At most', 1, 500, 'All'), known];
-    case 'columns':
-      return [
-        <SelectField
-          key="count"
-          label="Columns"
-          value={node.childCount}
-          onChange={(event) => setColumns(editor, { node, pos }, Number(event.target.value))}
-        >
-          {[1, 2, 3, 4].map((count) => (
-            <option key={count}>{count}</option>
-          ))}
-        </SelectField>,
-        <CheckField
-          key="stack"
-          label="Stack on phones"
-          checked={attrs.stack}
-          onChange={(event) => set({ stack: event.target.checked })}
-        />,
-      ];
-    case 'social':
-      return <SocialLinks links={attrs.links} onChange={(links) => set({ links })} />;
-    default:
-      return null;
-  }
+}
+
+/** Fields that show and change attributes of a block. */
+function fieldsOf(attrs: Attributes, set: Change) {
+  return {
+    text: (name: string, label: string, rest: { placeholder?: string } = {}) => (
+      <TextField
+        key={name}
+        label={label}
+        value={String(attrs[name] ?? '')}
+        onChange={(event) => set({ [name]: event.target.value })}
+        {...rest}
+      />
+    ),
+    number: (name: string, label: string, min: number, max: number, empty?: string) => (
+      <TextField
+        key={name}
+        label={label}
+        type="number"
+        min={min}
+        max={max}
+        {...(empty ? { placeholder: empty } : {})}
+        value={attrs[name] ?? ''}
+        onChange={(event) => {
+          const value = Math.round(Number(event.target.value));
+          if (event.target.value === '' && empty) set({ [name]: null });
+          else if (value >= min && value <= max) set({ [name]: value });
+        }}
+      />
+    ),
+    name: (attribute: string, label: string) => (
+      <TextField
+        key={attribute}
+        label={label}
+        list="email-variables"
+        value={String(attrs[attribute])}
+        // A name that is none would make the whole email one that cannot be saved.
+        onChange={(event) => isVariableName(event.target.value) && set({ [attribute]: event.target.value })}
+      />
+    ),
+    align: () => (
+      <SelectField
+        key="align"
+        label="Alignment"
+        value={attrs.align}
+        onChange={(event) => set({ align: event.target.value })}
+      >
+        <option value="left">Left</option>
+        <option value="center">Center</option>
+        <option value="right">Right</option>
+      </SelectField>
+    ),
+  };
 }
 
 // Columns are added on the right; what is in those that go is moved into the last that stays.

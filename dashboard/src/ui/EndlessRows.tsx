@@ -1,6 +1,6 @@
 import type { InfiniteData } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
+import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Button } from './Button.tsx';
 import { Loading, Problem } from './States.tsx';
 
@@ -24,6 +24,8 @@ export function EndlessRows<PageOfRows, Row>({
   rowsOf,
   rowKey,
   rowHeight = 44,
+  minWidth,
+  head,
   empty,
   children,
 }: {
@@ -32,6 +34,10 @@ export function EndlessRows<PageOfRows, Row>({
   rowsOf: (page: PageOfRows) => readonly Row[];
   rowKey: (row: Row) => string;
   rowHeight?: number;
+  /** Least width of the rows but on a phone, where they stack; narrower places scroll sideways. */
+  minWidth?: string;
+  /** Stays above the rows, such as their columns. */
+  head?: ReactNode;
   empty: ReactNode;
   children: (row: Row) => ReactNode;
 }) {
@@ -45,6 +51,7 @@ export function EndlessRows<PageOfRows, Row>({
     overscan: 12,
   });
   const items = virtual.getVirtualItems();
+  const width = { '--rows-width': minWidth ?? '0' } as CSSProperties;
   const lastSeen = items.at(-1)?.index ?? 0;
   const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   // After a failure it is for the person to ask again.
@@ -68,7 +75,15 @@ export function EndlessRows<PageOfRows, Row>({
       tabIndex={0}
       onKeyDown={jumpToEnds}
     >
-      <ul className="relative" style={{ height: virtual.getTotalSize() }}>
+      {head ? (
+        <div
+          className="sticky top-0 z-1 border-b border-line bg-sunken px-3 py-2 text-xs font-medium text-muted sm:min-w-(--rows-width)"
+          style={width}
+        >
+          {head}
+        </div>
+      ) : null}
+      <ul className="relative sm:min-w-(--rows-width)" style={{ height: virtual.getTotalSize(), ...width }}>
         {items.map(({ index, key, start }) => (
           <li
             key={key}

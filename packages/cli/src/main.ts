@@ -1,8 +1,10 @@
 #!/usr/bin/env node
 import { Command, CommanderError } from 'commander';
 import { campaignCommands } from './commands/campaigns.ts';
+import { contactCommands } from './commands/contacts.ts';
 import { emailCommands } from './commands/emails.ts';
 import { explainCommand } from './commands/explain.ts';
+import { jobCommands } from './commands/jobs.ts';
 import { loginCommand } from './commands/login.ts';
 import { mcpCommand } from './commands/mcp.ts';
 import { sendCommand } from './commands/send.ts';
@@ -30,6 +32,8 @@ for (const command of [
   explainCommand(),
   campaignCommands(),
   workflowCommands(),
+  contactCommands(),
+  jobCommands(),
   templateCommands(),
   webhookCommands(),
   mcpCommand(),

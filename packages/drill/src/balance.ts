@@ -22,8 +22,10 @@ export interface Balance {
   letters: { accepted: number; uncertain: number; missing: string[]; twice: string[] };
 }
 
-interface Row {
+/** A recipient in the ledger. */
+export interface LedgerRow {
   id: string;
+  contactId: string;
   to: string;
   sent: boolean;
 }
@@ -99,21 +101,30 @@ export async function lettersWaiting(databaseUrl: string): Promise<number> {
   return row?.n ?? 0;
 }
 
-function ledgerOf(databaseUrl: string, campaignId: string): Promise<Row[]> {
-  return query<Row>(
+/** The ledger of a campaign, row by row. */
+export function ledgerOf(databaseUrl: string, campaignId: string): Promise<LedgerRow[]> {
+  return query<LedgerRow>(
     databaseUrl,
-    `select id, to_address as "to", sent_at is not null as sent from emails where campaign_id = $1`,
+    `select id, contact_id as "contactId", to_address as "to", sent_at is not null as sent from emails where campaign_id = $1`,
     [campaignId],
   );
 }
 
-async function messagesAt(sandbox: Call): Promise<{ to: string; emailId: string }[]> {
-  const all: { to: string; emailId: string }[] = [];
+/** A message that the provider took; `emailId` is its row of the ledger. */
+export interface TakenMessage {
+  id: string;
+  to: string;
+  emailId: string;
+}
+
+/** Every message at the provider. */
+export async function messagesAt(sandbox: Call): Promise<TakenMessage[]> {
+  const all: TakenMessage[] = [];
   for (let before = ''; ; ) {
     const { body } = await sandbox('GET', `/api/messages?limit=1000${before === '' ? '' : `&before=${before}`}`);
     for (const { id, to, metadata } of body.messages) {
       before = id;
-      all.push({ to: to[0].email, emailId: metadata.eid });
+      all.push({ id, to: to[0].email, emailId: metadata.eid });
     }
     if (body.messages.length < 1000) return all;
   }

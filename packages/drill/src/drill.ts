@@ -1,12 +1,14 @@
 import { reasonOf, StartError, shortPath } from '@posthorn/local-stack';
-import { readOptions } from './options.ts';
+import { canarySheet, canarySucceeded } from './canary/report.ts';
+import { canarySettings, runCanaryDrill } from './canary/run.ts';
+import { type DrillOptions, readOptions } from './options.ts';
 import { balanceSheet, succeeded } from './report.ts';
 import { drillSettings, runDrill } from './run.ts';
 import { type DrilledService, type Stack, startStack } from './stack.ts';
 
 const say = (line: string) => console.log(line);
 /**
- * Runs the drill and prints its balance sheet. Answers the status for the process: 0 when nobody is missing and nobody got it twice.
+ * Runs the drill and prints its balance sheet. Answers the status for the process: 0 when everything is accounted for.
  * `service` says how to start the service that is drilled, `args` is the command line.
  */
 export async function drill(service: DrilledService, args: readonly string[]): Promise<number> {
@@ -25,6 +27,22 @@ export async function drill(service: DrilledService, args: readonly string[]): P
   }
 }
 
+/** A balance sheet, and whether it balances. */
+interface Sheet {
+  lines: string[];
+  good: boolean;
+}
+
+async function campaignSheet(stack: Stack, options: DrillOptions, stop: AbortSignal): Promise<Sheet> {
+  const result = await runDrill(stack, options, say, stop);
+  return { lines: balanceSheet(result, options.recipients), good: succeeded(result, options.recipients) };
+}
+
+async function canaryStopSheet(stack: Stack, options: DrillOptions, stop: AbortSignal): Promise<Sheet> {
+  const result = await runCanaryDrill(stack, options, say, stop);
+  return { lines: canarySheet(result, options), good: canarySucceeded(result, options) };
+}
+
 async function perform(service: DrilledService, args: readonly string[], signal: AbortSignal): Promise<number> {
   const options = readOptions(args);
   say(
@@ -33,11 +51,12 @@ async function perform(service: DrilledService, args: readonly string[], signal:
   let stack: Stack | null = null;
   let keep = true;
   try {
-    stack = await startStack(service, drillSettings(options), signal);
+    const settings = options.canary === null ? drillSettings(options) : canarySettings(options);
+    stack = await startStack(service, settings, signal);
     say(`The stack is ready in ${stack.dataDir}`);
-    const result = await runDrill(stack, options, say, AbortSignal.any([signal, stack.lost]));
-    for (const line of balanceSheet(result, options.recipients)) say(line);
-    const good = succeeded(result, options.recipients);
+    const run = options.canary === null ? campaignSheet : canaryStopSheet;
+    const { lines, good } = await run(stack, options, AbortSignal.any([signal, stack.lost]));
+    for (const line of lines) say(line);
     keep = options.keep || !good;
     return good ? 0 : 1;
   } finally {

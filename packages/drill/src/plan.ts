@@ -1,9 +1,11 @@
 import type { DrillOptions } from './options.ts';
 
-/** The processes that a drill kills. The provider's sandbox is none of ours and lives on. */
+/** The processes that a drill of a campaign kills. The provider's sandbox is none of ours and lives on. */
 export const victims = ['worker', 'api', 'postgres', 'temporal'] as const;
 /** One of them, as `npm start` calls it. */
 export type Victim = (typeof victims)[number];
+/** What can be killed: under a canary the provider's sandbox as well. */
+export type Target = Victim | 'sandbox';
 
 /** A disturbance of the provider, as the sandbox takes it (`POST /api/faults`) and lists what is not used up. */
 export interface ProviderFault {
@@ -58,15 +60,20 @@ export function planDrill({ seed, rounds }: Pick<DrillOptions, 'seed' | 'rounds'
     for (const kill of victims) if (round > 0 || kill !== 'temporal') what.push({ kill });
     for (const fault of faults) what.push({ fault: fault(random) });
   }
-  for (let place = what.length - 1; place > 0; place -= 1) {
-    const other = Math.floor(random() * (place + 1));
-    [what[place], what[other]] = [what[other] as (typeof what)[0], what[place] as (typeof what)[0]];
-  }
+  shuffle(what, random);
   const places = what.map(() => 0.02 + 0.88 * random()).sort((a, b) => a - b);
   return [
     { at: 0, kill: 'temporal' },
     ...what.map((one, place) => ({ ...one, at: places[place] ?? 0 }) as Disturbance),
   ];
+}
+
+/** Puts the items into a random order, in place. */
+export function shuffle<Item>(items: Item[], random: () => number): void {
+  for (let place = items.length - 1; place > 0; place -= 1) {
+    const other = Math.floor(random() * (place + 1));
+    [items[place], items[other]] = [items[other] as Item, items[place] as Item];
+  }
 }
 
 function upTo(most: number, random: () => number): number {

@@ -47,7 +47,8 @@ export function succeeded(result: DrillResult, recipients: number): boolean {
   return result.finished && balances(result.balance, recipients);
 }
 
-function examples(addresses: readonly string[]): string {
+/** How many addresses, and the first three of them. */
+export function examples(addresses: readonly string[]): string {
   const more = addresses.length > 3 ? ', …' : '';
   return addresses.length === 0 ? '0' : `${count(addresses.length)}: ${addresses.slice(0, 3).join(', ')}${more}`;
 }

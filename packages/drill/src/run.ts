@@ -23,11 +23,15 @@ export interface DrillResult {
 
 /** Settings of the drill's stack: slow enough for things to happen, in batches small enough to be cut in many places. */
 export function drillSettings({ recipients, rounds }: DrillOptions): Record<string, string> {
-  const seconds = 10 + 5 * rounds;
+  return pacedSettings(recipients, { rate: recipients / (10 + 5 * rounds), chunk: recipients / 80 });
+}
+
+/** Settings of a stack whose campaign sends about `rate` messages a second, in batches of about `chunk`. */
+export function pacedSettings(recipients: number, pace: { rate: number; chunk: number }): Record<string, string> {
   return {
     RATE_LIMIT_PER_MINUTE: '0',
-    SEND_RATE_PER_PROJECT: String(Math.max(20, Math.round(recipients / seconds))),
-    SEND_CHUNK: String(Math.max(5, Math.min(500, Math.round(recipients / 80)))),
+    SEND_RATE_PER_PROJECT: String(Math.max(20, Math.round(pace.rate))),
+    SEND_CHUNK: String(Math.max(5, Math.min(500, Math.round(pace.chunk)))),
     // The sandbox finds what it took at once.
     PROVIDER_LOOKUP_LAG_SECONDS: '2',
     // What was under way in a process that was killed is sent again after so long.
@@ -101,10 +105,10 @@ export async function runDrill(
   return { balance, finished, sendMs, ...tally, restarts: stack.restarts() };
 }
 
-// The answer may be lost with the API; whether the request got through is read from the campaign.
-async function send(api: Call, campaignId: string, signal: AbortSignal): Promise<void> {
+/** Sends a campaign. The answer may be lost with the API; whether the request got through is read from the campaign. */
+export async function send(api: Call, campaignId: string, signal: AbortSignal, options: object = {}): Promise<void> {
   await until(async () => {
-    await api('POST', `/campaigns/${campaignId}/send`, {}).catch(() => undefined);
+    await api('POST', `/campaigns/${campaignId}/send`, options).catch(() => undefined);
     const { body } = await api('GET', `/campaigns/${campaignId}`);
     return body.data?.status === 'DRAFT' ? null : true;
   }, signal);

@@ -11,7 +11,7 @@ import {
   postgresUrl,
   StartError,
 } from '@posthorn/local-stack';
-import type { Victim } from './plan.ts';
+import type { Target } from './plan.ts';
 
 /** How to start the service that is drilled, which `packages/drill` knows from outside only. */
 export interface DrilledService {
@@ -39,7 +39,7 @@ export interface Stack {
   sandboxUrl: string;
   databaseUrl: string;
   /** Kills a process with SIGKILL. Answers false when it was not running within the time allowed. */
-  kill(victim: Victim): Promise<boolean>;
+  kill(victim: Target): Promise<boolean>;
   /** Aborts, with the last lines of its supervisor, when that ends although nobody asked it to. */
   lost: AbortSignal;
   /** What its supervisor has said of processes that ended and were started again. */
@@ -139,7 +139,7 @@ function withoutSettings(env: NodeJS.ProcessEnv, settings: readonly string[]): N
   return { HOME: homedir(), ...Object.fromEntries(own) };
 }
 
-async function killNamed(dataDir: string, victim: Victim): Promise<boolean> {
+async function killNamed(dataDir: string, victim: Target): Promise<boolean> {
   const giveUpAt = Date.now() + restartMs;
   while (Date.now() < giveUpAt) {
     const found = processesOf(dataDir).find(({ name }) => name === victim);

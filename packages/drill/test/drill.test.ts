@@ -36,8 +36,20 @@ describe('the plan of a drill', () => {
 
 describe('the command line of a drill', () => {
   test('has defaults, and repeats a seed', () => {
-    expect(readOptions(['--seed', '7'])).toEqual({ recipients: 20_000, seed: 7, rounds: 3, minutes: 15, keep: false });
+    expect(readOptions(['--seed', '7'])).toEqual({
+      recipients: 20_000,
+      seed: 7,
+      rounds: 3,
+      minutes: 15,
+      keep: false,
+      canary: null,
+    });
     expect(readOptions([]).seed).toBeGreaterThan(0);
+  });
+
+  test('takes a canary, and says what follows once that has stopped the campaign', () => {
+    expect(readOptions(['--canary']).canary).toBe('resume');
+    expect(readOptions(['--canary', '--cancel']).canary).toBe('cancel');
   });
 
   test.each([
@@ -47,6 +59,7 @@ describe('the command line of a drill', () => {
     [['--minutes', '1.5']],
     [['--nonsense']],
     [['20000']],
+    [['--cancel']],
   ])('%j is refused with the usage', (args) => {
     expect(() => readOptions(args)).toThrow();
   });

@@ -124,12 +124,13 @@ async function follow(child: ChildProcess, { command, stopSignal }: Pick<Launch,
       setTimeout(resolve, lastWordsMs, how);
     });
   });
+  // Errors after the first only say that a signal or a message could not be delivered, also to a process that could not be
+  // started; the exit tells the rest.
+  child.on('error', () => {});
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve);
     child.once('error', (error) => reject(new Error(`${command}: ${spawnFailure(error)}`)));
   });
-  // Later errors only say that a signal or a message could not be delivered; the exit tells the rest.
-  child.on('error', () => {});
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command}: it cannot be started`);
 

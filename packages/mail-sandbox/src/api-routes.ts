@@ -25,6 +25,7 @@ const longestWaitSeconds = 60;
  *   `since` is an instant, `limit` is at most 1,000 (default 50), `before` is the id of the last message of the page before,
  *   `bodies=1` adds HTML and text, `wait=5s` answers as soon as a message matches, or with none after that time.
  * - `GET /api/messages/{id}`: everything about one message, with bodies and attachments.
+ * - `DELETE /api/messages?recipient=`: deletes the messages to exactly this address, from the log too, and says how many.
  * - `DELETE /api/messages`: forgets all messages, planned events, and how often `ratelimit@…` and the like have failed.
  * - `POST /api/messages/{id}/events`: lets something happen (`EventSchema`) and waits for the webhook's first attempt.
  * - `POST /api/messages/{id}/click`: reports a click (`ClickSchema`), and opens the link if it leads to the service.
@@ -34,9 +35,16 @@ const longestWaitSeconds = 60;
  * - `/api/faults`: see `FaultSchema`.
  */
 export function apiRoutes(parts: Parts): Router {
-  const { store, faults } = parts;
   const router = new Router({ prefix: '/api' });
+  addMessages(router, parts);
+  addDeeds(router, parts);
+  addTraffic(router, parts);
+  addFaults(router, parts);
+  return router;
+}
 
+function addMessages(router: Router, parts: Parts): void {
+  const { store } = parts;
   router.get('/messages', async (ctx) => {
     const query = new URLSearchParams(ctx.querystring);
     const found = await awaitMessages(query, parts, ctx);
@@ -49,6 +57,11 @@ export function apiRoutes(parts: Parts): Router {
     ctx.body = { total: found.total, messages };
   });
   router.delete('/messages', (ctx) => {
+    const { recipient } = ctx.query;
+    if (typeof recipient === 'string') {
+      ctx.body = { success: true, deleted: store.deleteTo(recipient.toLowerCase()) };
+      return;
+    }
     forgetEverything(parts);
     ctx.body = { success: true };
   });
@@ -69,6 +82,11 @@ export function apiRoutes(parts: Parts): Router {
       })),
     };
   });
+}
+
+/** What recipients do with a message. */
+function addDeeds(router: Router, parts: Parts): void {
+  const { store } = parts;
   router.post('/messages/:id/events', async (ctx) => {
     const entry = store.get(ctx.params.id ?? '');
     if (!entry) return notFound(ctx);
@@ -103,6 +121,10 @@ export function apiRoutes(parts: Parts): Router {
     const answer = await followed(ctx, parts, link, 'POST');
     if (answer) ctx.body = { link, answer };
   });
+}
+
+function addTraffic(router: Router, parts: Parts): void {
+  const { store } = parts;
   router.post('/inbound', async (ctx) => {
     const input = await inputOf(ctx, InboundSchema, inboundLimit);
     if (!input) return;
@@ -119,6 +141,9 @@ export function apiRoutes(parts: Parts): Router {
       ...(typeof key === 'string' && key !== '' ? { metadata: countMetadata(parts, key) } : {}),
     };
   });
+}
+
+function addFaults(router: Router, { faults }: Parts): void {
   router.get('/faults', (ctx) => {
     ctx.body = { faults: faults.list() };
   });
@@ -133,7 +158,6 @@ export function apiRoutes(parts: Parts): Router {
     faults.clear();
     ctx.body = { success: true };
   });
-  return router;
 }
 
 /** Deletes all messages and what was planned for them. */

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  existsSync,
   fstatSync,
   ftruncateSync,
   mkdirSync,
@@ -67,6 +68,24 @@ export class DiskLog implements Log {
       return bytesRead === place.length ? line : null;
     } finally {
       await file.close();
+    }
+  }
+
+  blank(fits: (line: Buffer) => boolean): void {
+    for (let segment = this.oldest; segment <= this.current; segment += 1) {
+      const path = this.pathOf(segment);
+      const found: Place[] = [];
+      if (!existsSync(path)) continue;
+      replaySegment(path, segment, (line, place) => {
+        if (fits(line)) found.push(place);
+      });
+      if (found.length === 0) continue;
+      const fd = openSync(path, 'r+');
+      try {
+        for (const { offset, length } of found) writeSync(fd, Buffer.alloc(length, ' '), 0, length, offset);
+      } finally {
+        closeSync(fd);
+      }
     }
   }
 

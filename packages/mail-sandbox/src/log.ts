@@ -14,6 +14,8 @@ export interface Log {
   append(lines: readonly Buffer[]): Place[];
   /** The line at a place, or null when its segment was dropped. */
   read(place: Place): Promise<Buffer | null>;
+  /** Blanks every line that fits, where it lies: places of others stay. Such a line is read as nothing. */
+  blank(fits: (line: Buffer) => boolean): void;
   /** Deletes every segment with a smaller number; the newest one always stays. */
   dropBefore(segment: number): void;
   /** Begins a new, empty segment and deletes all others. */
@@ -61,6 +63,10 @@ export function createMemoryLog(options: LogOptions): Log {
     },
     async read(place) {
       return segments.get(place.segment)?.[place.offset] ?? null;
+    },
+    blank(fits) {
+      for (const kept of segments.values())
+        for (const [index, line] of kept.entries()) if (fits(line)) kept[index] = Buffer.alloc(0);
     },
     dropBefore,
     startOver() {

@@ -120,6 +120,21 @@ export class Store {
     this.forgetAll();
   }
 
+  /** Deletes the messages to a recipient (lower case), with all that happened to them; answers how many. */
+  deleteTo(recipient: string): number {
+    const gone = new Set(
+      [...this.newest()].filter((entry) => entry.recipients.includes(recipient)).map(({ id }) => id),
+    );
+    if (gone.size === 0) return 0;
+    this.log.blank((line) => gone.has(line.toString('latin1', idFrom, idFrom + 36)));
+    const left = [...this.newest()].filter(({ id }) => !gone.has(id)).reverse();
+    const { next, accepted } = this;
+    this.forgetAll();
+    for (const entry of left) this.keep(entry);
+    Object.assign(this, { next, accepted, first: left[0]?.seq ?? next });
+    return gone.size;
+  }
+
   /** Messages ever accepted, over restarts, and messages kept now. */
   totals(): { accepted: number; stored: number } {
     return { accepted: this.accepted, stored: this.byId.size };
@@ -144,12 +159,16 @@ export class Store {
     const entry = entryOf(this.next, id, at, message, place);
     this.next += 1;
     this.accepted += 1;
-    this.bytes += place.length;
-    this.byId.set(id, entry);
+    this.keep(entry);
+    return entry;
+  }
+
+  private keep(entry: Entry): void {
+    this.bytes += entry.place.length;
+    this.byId.set(entry.id, entry);
     this.bySeq.set(entry.seq, entry);
     for (const [name, value] of Object.entries(entry.metadata)) this.metadata.add(name.toLowerCase(), value, entry.seq);
     for (const email of entry.recipients) this.recipients.add('', email, entry.seq);
-    return entry;
   }
 
   private evict(): void {
@@ -189,6 +208,9 @@ export class Store {
     }
   }
 }
+
+// Every line of a message or event begins with its kind and ID.
+const idFrom = '{"t":"m","id":"'.length;
 
 function encode(line: Line): Buffer {
   return Buffer.from(JSON.stringify(line));

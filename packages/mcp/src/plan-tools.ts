@@ -7,6 +7,8 @@ const again = v.optional(
   false,
 );
 const plan = 'plan' as const;
+const subjectText = v.pipe(v.string(), v.minLength(1), v.maxLength(998));
+const html = v.pipe(v.string(), v.minLength(1), v.maxLength(200_000), v.description('HTML.'));
 const mostSamples = 3;
 const isPlan = 'Changes nothing: answers a plan that "commit" carries out within ten minutes.';
 
@@ -20,8 +22,8 @@ export const planTools: readonly Tool[] = [
     input: v.strictObject({
       to: v.pipe(v.array(v.pipe(v.string(), v.email())), v.minLength(1), v.maxLength(1_000)),
       from: v.optional(v.pipe(v.string(), v.email(), v.description('Of a verified domain; not with a template.'))),
-      subject: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(998))),
-      body: v.optional(v.pipe(v.string(), v.minLength(1), v.maxLength(200_000), v.description('HTML.'))),
+      subject: v.optional(subjectText),
+      body: v.optional(html),
       templateId: v.optional(idOf('template')),
       data: v.optional(v.record(v.string(), v.unknown())),
       again,
@@ -49,6 +51,61 @@ export const planTools: readonly Tool[] = [
         samples: to.slice(0, mostSamples),
         content: JSON.stringify([to.map((address) => address.toLowerCase()).sort(), subject, body, templateId]),
         again,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_resend_email',
+    title: 'Plan to resend a failed email',
+    description: `Sends an email that failed once more, as it was. ${isPlan} "list_stuck" has those that failed.`,
+    mode: plan,
+    input: v.strictObject({
+      emailId: idOf('email'),
+      evenIfItArrived: v.optional(
+        v.pipe(v.boolean(), v.description('Also where nobody can tell whether it arrived: it may arrive twice.')),
+        false,
+      ),
+    }),
+    async run(context, { emailId, evenIfItArrived }) {
+      const path = { id: emailId };
+      const { to, subject, error } = await context.call('getEmail', { path });
+      const why = error === null ? '' : ` It failed: ${quoted(error)}.`;
+      return context.plan({
+        action: 'resend_email',
+        operation: 'resendEmail',
+        input: { path, body: { evenIfItArrived } },
+        sentence: `Resend the email ${quoted(subject)} to ${quoted(to)}.${why}`,
+        affects: 1,
+        samples: [to],
+        // The service resends an email once.
+        content: null,
+        again: false,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_undo',
+    title: 'Plan to undo an import or a bulk change',
+    description: `Deletes contacts that the job created and restores what it changed, except what was changed since. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({
+      kind: v.pipe(v.picklist(['import', 'bulk']), v.description('An import, or a bulk change of contacts.')),
+      jobId: v.pipe(v.string(), v.regex(/^[\w-]{1,64}$/), v.description('ID of the job.')),
+    }),
+    async run(context, { kind, jobId }) {
+      const operation = kind === 'import' ? 'undoImport' : 'undoBulkJob';
+      const path = { jobId };
+      const { deletes, restores, conflicts, keeps } = await context.call(operation, { path, body: { dryRun: true } });
+      const kept = [...conflicts, ...keeps].reduce((sum, { count }) => sum + count, 0);
+      return context.plan({
+        action: 'undo',
+        operation,
+        input: { path, body: {} },
+        sentence: `Undo the ${kind === 'import' ? 'import' : 'bulk change'} ${jobId}: delete ${contacts(deletes)}, restore ${contacts(restores)}, and leave ${kept} later changes as they are.`,
+        affects: deletes + restores,
+        samples: [],
+        content: null,
+        again: false,
       });
     },
   }),
@@ -102,6 +159,66 @@ export const planTools: readonly Tool[] = [
     },
   }),
   tool({
+    name: 'plan_revise_campaign',
+    title: 'Plan to revise a paused campaign',
+    description: `Replaces the content of a paused campaign for everybody who has not got it yet. It stays paused. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({ campaignId: idOf('campaign'), subject: v.optional(subjectText), body: v.optional(html) }),
+    async run(context, { campaignId, subject, body }) {
+      const path = { id: campaignId };
+      const { data: campaign } = await context.call('getCampaign', { path });
+      const { data: stats } = await context.call('getCampaignStats', { path });
+      const parts = [...(subject === undefined ? [] : ['subject']), ...(body === undefined ? [] : ['body'])];
+      return context.plan({
+        action: 'revise_campaign',
+        operation: 'reviseCampaign',
+        input: {
+          path,
+          body: { ...(subject === undefined ? {} : { subject }), ...(body === undefined ? {} : { body }) },
+        },
+        sentence: `Replace the ${parts.join(' and ') || 'content'} of the campaign ${quoted(campaign.name)} for ${contacts(stats.pendingCount)} who have not got it yet${subject === undefined ? '' : `, with the subject ${quoted(subject)}`}.`,
+        affects: stats.pendingCount,
+        samples: [],
+        content: null,
+        again: false,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_correct_campaign',
+    title: 'Plan a correction of a campaign',
+    description: `Creates a draft for exactly those who got, opened or clicked certain versions of a campaign; "plan_launch_campaign" sends it. ${isPlan}`,
+    mode: plan,
+    input: v.strictObject({
+      campaignId: idOf('campaign'),
+      versions: v.pipe(
+        v.array(v.pipe(v.number(), v.integer(), v.minValue(1))),
+        v.minLength(1),
+        v.maxLength(100),
+        v.description('Versions of its content; 1 is what it began with.'),
+      ),
+      who: v.picklist(['got', 'opened', 'clicked']),
+      subject: subjectText,
+      body: html,
+    }),
+    async run(context, { campaignId, versions, who, subject, body }) {
+      const path = { id: campaignId };
+      const { data: campaign } = await context.call('getCampaign', { path });
+      const { data: audience } = await context.call('countCampaignCorrection', { path, body: { versions, who } });
+      return context.plan({
+        action: 'correct_campaign',
+        operation: 'createCampaignCorrection',
+        input: { path, body: { versions, who, subject, body } },
+        sentence: `Create a correction of the campaign ${quoted(campaign.name)} with the subject ${quoted(subject)} as a draft for ${contacts(audience.recipients)}.`,
+        // Nobody gets anything by a draft.
+        affects: 0,
+        samples: [],
+        content: JSON.stringify(['correct', campaignId, versions, who, subject, body]),
+        again: false,
+      });
+    },
+  }),
+  tool({
     name: 'plan_enrol',
     title: 'Plan to enroll a contact',
     description: `Lets a contact into an enabled workflow. ${isPlan}`,
@@ -121,6 +238,34 @@ export const planTools: readonly Tool[] = [
         samples: [contact.email],
         content: JSON.stringify(['enrol', workflowId, contactId]),
         again,
+      });
+    },
+  }),
+  tool({
+    name: 'plan_retry_runs',
+    title: 'Plan to retry failed runs',
+    description: `Lets contacts whose run of a workflow failed go on with the step that failed, in the current version. ${isPlan} A plan has the latest 100; mend the cause first.`,
+    mode: plan,
+    input: v.strictObject({ workflowId: idOf('workflow') }),
+    async run(context, { workflowId }) {
+      const path = { id: workflowId };
+      const [workflow, failed] = await Promise.all([
+        context.call('getWorkflow', { path }),
+        context.call('listWorkflowExecutions', { path, query: { status: 'FAILED', pageSize: 100 } }),
+      ]);
+      const runs = failed.data;
+      const reasons = [...new Set(runs.map(({ exitReason }) => exitReason ?? 'no reason is known'))];
+      const why = reasons.slice(0, mostSamples).map(quoted).join(', ');
+      return context.plan({
+        action: 'retry_runs',
+        operation: 'retryWorkflowExecutions',
+        input: { path, body: { executionIds: runs.map(({ id }) => id) } },
+        sentence: `Retry the workflow ${quoted(workflow.name)} for ${contacts(runs.length)} at the step that failed. ${runs.length === 0 ? 'None has failed.' : `Failed because of: ${why}.`}`,
+        affects: runs.length,
+        samples: runs.slice(0, mostSamples).map(({ contact }) => contact.email),
+        // A run that goes on has not failed any more.
+        content: null,
+        again: false,
       });
     },
   }),

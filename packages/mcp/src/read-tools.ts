@@ -1,3 +1,4 @@
+import type { Reply } from '@posthorn/sdk';
 import * as v from 'valibot';
 import { idOf, type Tool, tool } from './tool.ts';
 
@@ -8,8 +9,30 @@ const limit = v.optional(
 const text = (description: string) => v.optional(v.pipe(v.string(), v.maxLength(500), v.description(description)));
 const read = 'read' as const;
 const dayMs = 86_400_000;
+// The compiler refuses a list that is not exactly that of the API.
+const mailStatuses = listed<Reply<'listEmails'>['data'][number]['status']>({
+  PENDING: true,
+  SENDING: true,
+  SENT: true,
+  DELIVERED: true,
+  RECEIVED: true,
+  OPENED: true,
+  CLICKED: true,
+  BOUNCED: true,
+  COMPLAINED: true,
+  FAILED: true,
+  SUPPRESSED: true,
+  CANCELLED: true,
+});
+const campaignStatuses = listed<Reply<'listCampaigns'>['data'][number]['status']>({
+  DRAFT: true,
+  SCHEDULED: true,
+  SENDING: true,
+  SENT: true,
+  CANCELLED: true,
+});
 
-/** Tools that change nothing. */
+/** Tools that change nothing for contacts. */
 export const readTools: readonly Tool[] = [
   tool({
     name: 'find_contact',
@@ -70,21 +93,7 @@ export const readTools: readonly Tool[] = [
     input: v.strictObject({
       to: text('The whole address of the recipient.'),
       tag: text('A tag as name:value.'),
-      status: v.optional(
-        v.picklist([
-          'PENDING',
-          'SENDING',
-          'SENT',
-          'DELIVERED',
-          'OPENED',
-          'CLICKED',
-          'BOUNCED',
-          'COMPLAINED',
-          'FAILED',
-          'SUPPRESSED',
-          'CANCELLED',
-        ]),
-      ),
+      status: v.optional(v.picklist(mailStatuses)),
       from: text('Instant, such as 2026-03-01T00:00:00Z.'),
       until: text('Instant.'),
       limit,
@@ -103,7 +112,7 @@ export const readTools: readonly Tool[] = [
     mode: read,
     input: v.strictObject({
       search: text('Part of the name.'),
-      status: v.optional(v.picklist(['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'])),
+      status: v.optional(v.picklist(campaignStatuses)),
       limit,
     }),
     async run({ call }, { limit, ...query }) {
@@ -124,6 +133,28 @@ export const readTools: readonly Tool[] = [
         call('getCampaignStats', { path }),
       ]);
       return { audit: audit.data, stats: stats.data };
+    },
+  }),
+  tool({
+    name: 'campaign_review',
+    title: 'Read the review of a campaign',
+    description:
+      'What the latest dry run of a campaign found: how many would get it, who is left out and why, missing values and problems. "start_campaign_review" makes a new one.',
+    mode: read,
+    input: v.strictObject({ campaignId: idOf('campaign') }),
+    async run({ call }, { campaignId }) {
+      return reviewOf((await call('getCampaignDryRun', { path: { id: campaignId, n: 'latest' } })).data);
+    },
+  }),
+  tool({
+    name: 'start_campaign_review',
+    title: 'Review a campaign',
+    description:
+      'Starts a dry run: decides about every contact and renders every message, and sends nothing. "campaign_review" has the report when its state is DONE.',
+    mode: 'plan',
+    input: v.strictObject({ campaignId: idOf('campaign') }),
+    async run({ call }, { campaignId }) {
+      return reviewOf((await call('startCampaignDryRun', { path: { id: campaignId } })).data);
     },
   }),
   tool({
@@ -195,9 +226,18 @@ export const readTools: readonly Tool[] = [
   }),
 ];
 
+/** A review without the bodies of its samples, which are as large as the mail. */
+function reviewOf({ samples, ...report }: Reply<'getCampaignDryRun'>['data']): object {
+  return { ...report, samples: samples.map(({ html: _, text: __, ...sample }) => sample) };
+}
+
 /** Without what is absent: the service tells `undefined` from nothing. */
 function given<Values extends object>(values: Values): { [Key in keyof Values]: Exclude<Values[Key], undefined> } {
   return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as {
     [Key in keyof Values]: Exclude<Values[Key], undefined>;
   };
+}
+
+function listed<Value extends string>(values: Record<Value, true>): Value[] {
+  return Object.keys(values) as Value[];
 }

@@ -6,7 +6,16 @@ export type Mode = 'read' | 'plan' | 'act';
 
 /** An action as it is planned: an operation of the API with its input, and what it would do. */
 export interface PlannedAction {
-  action: 'send_email' | 'launch_campaign' | 'pause_campaign' | 'enrol';
+  action:
+    | 'send_email'
+    | 'resend_email'
+    | 'launch_campaign'
+    | 'pause_campaign'
+    | 'revise_campaign'
+    | 'correct_campaign'
+    | 'enrol'
+    | 'retry_runs'
+    | 'undo';
   operation: OperationId;
   input: { path?: Record<string, string>; body?: unknown };
   /** What would happen, in one sentence. Values of others stand in it quoted. */

@@ -13,7 +13,7 @@ import {
   valueSources,
 } from './sources.ts';
 import { escapeHtml, htmlText, mapText, plainText, rawText, unescapeHtml } from './values.ts';
-import { lookUp } from './variables.ts';
+import { isMissing, lookUp } from './variables.ts';
 
 /** How outputs are written: into HTML, into plain text, or into the text that stands for an HTML template. */
 export interface Printer {
@@ -157,7 +157,7 @@ class Attachment {
     });
     const guard = facts.raw || facts.escaped ? null : printer.guard(facts);
     if (guard) filters.splice(place, 0, new OwnFilter(guard, engine));
-    filters.push(new OwnFilter(counting(printer.print(facts)), engine));
+    filters.push(new OwnFilter(noting(pathText(value), counting(printer.print(facts))), engine));
   }
 
   private attachCycle(
@@ -185,6 +185,22 @@ class Attachment {
     const print = this.printer.print(facts);
     tag.print = (value, run) => print(guard ? guard(value, run) : value, run);
   }
+}
+
+// The path that an output prints, as its author wrote it; null for anything richer.
+function pathText(value: Value): string | null {
+  const [only] = value.initial.postfix;
+  return value.initial.postfix.length === 1 && TypeGuards.isPropertyAccessToken(only) ? only.getText() : null;
+}
+
+// Tells whoever asked that an output prints nothing, after the filters that may give it something to print.
+function noting(path: string | null, print: (value: unknown, run: Run) => unknown) {
+  if (path === null) return print;
+  return (value: unknown, run: Run) => {
+    const { missing } = run.variables;
+    if (missing && isMissing(value)) missing.add(path);
+    return print(value, run);
+  };
 }
 
 // An object is gone through as a whole to be printed, and may print as nothing.

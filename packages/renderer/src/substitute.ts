@@ -2,7 +2,7 @@ import { readProperty } from './evaluate.ts';
 import { decodeEntities, plainOutput } from './expression.ts';
 import { allTrusted, type Sources } from './sources.ts';
 import { escapeHtml, htmlText, mapText, plainText } from './values.ts';
-import { lookUp, ownNames, reservedNames, type Variables } from './variables.ts';
+import { isMissing, lookUp, ownNames, reservedNames, type Variables } from './variables.ts';
 
 /** How a broken template is written. */
 export interface Substitution {
@@ -22,6 +22,7 @@ export function substitute(source: string, variables: Variables, { mode, escapeV
     if (!output) return written;
     const value = valueAt(output.path, variables);
     if (isEmpty(value) && output.fallback !== null) return output.fallback;
+    if (isMissing(value)) variables.missing?.add(output.path.join('.'));
     if (mode === 'text') return plainText(value);
     const asItIs = !escapeValues || allTrusted(sourcesOf(output.path), variables);
     return htmlText(asItIs ? value : mapText(value, escapeHtml));

@@ -45,6 +45,8 @@ export interface VariableSources {
   /** The context of an automation's run: visible as `event`, and its keys at the top, where they win over the contact's. */
   event?: Readonly<Record<string, unknown>> | null | undefined;
   urls: RecipientUrls;
+  /** Gets the expression of each output that prints nothing because its value is missing, where somebody asks. */
+  missing?: Set<string> | null | undefined;
 }
 
 /**
@@ -57,10 +59,11 @@ export interface Variables {
   readonly context: Readonly<Record<string, unknown>> | null;
   readonly data: Readonly<Record<string, unknown>>;
   readonly trusted: ReadonlySet<string> | null;
+  readonly missing?: Set<string> | null;
 }
 
 /** Joins a contact, the data of a request, an automation's context and the recipient's URLs into variables. */
-export function buildVariables({ contact, requestData, event, urls }: VariableSources): Variables {
+export function buildVariables({ contact, requestData, event, urls, missing = null }: VariableSources): Variables {
   const request = requestData ? unwrap(requestData) : null;
   const data = request ? { ...contact.data, ...request } : contact.data;
   const context = event ? unwrap(event) : null;
@@ -82,6 +85,7 @@ export function buildVariables({ contact, requestData, event, urls }: VariableSo
     context,
     data,
     trusted: request ? new Set(Object.keys(request)) : null,
+    missing,
   };
 }
 
@@ -90,6 +94,11 @@ export function lookUp(variables: Variables, name: string): unknown {
   if (Object.hasOwn(variables.reserved, name)) return variables.reserved[name];
   if (variables.context !== null && Object.hasOwn(variables.context, name)) return variables.context[name];
   return Object.hasOwn(variables.data, name) ? variables.data[name] : undefined;
+}
+
+/** Whether a value prints as nothing. */
+export function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === '' || (Array.isArray(value) && value.length === 0);
 }
 
 /** All variables as one new object, as Liquid wants them. */

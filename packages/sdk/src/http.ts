@@ -14,7 +14,10 @@ export interface ClientOptions {
 
 /** What a call may say besides its body. */
 export interface CallOptions {
-  /** One is generated for calls that take a key, and kept over their retries. */
+  /**
+   * One is generated for calls that take a key, and kept over their retries. Name your own where your program may restart in between: the
+   * same call with the same key is done once and answered the same.
+   */
   idempotencyKey?: string;
   /** Further headers, such as `If-Match`. */
   headers?: Readonly<Record<string, string>>;
@@ -92,9 +95,10 @@ export class Http {
       method,
       headers: {
         Authorization: `Bearer ${this.#options.key}`,
+        // A repetition of a request that was done gets the answer that was lost.
+        ...(key === undefined ? {} : { 'Idempotency-Key': key, 'Idempotency-Mode': 'replay' }),
         ...headers,
         ...(body === undefined || isForm ? {} : { 'Content-Type': 'application/json' }),
-        ...(key === undefined ? {} : { 'Idempotency-Key': key }),
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),

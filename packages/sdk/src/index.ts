@@ -17,6 +17,8 @@ export type Contact = Schemas['Contact'];
 export type Email = Schemas['Email'];
 /** A recipient of `send` with the id of their email. */
 export type SentEmail = Schemas['SendEmailResponse']['data']['emails'][number];
+/** What became of an item of `sendBatch`. */
+export type BatchOutcome = Schemas['SendEmailBatchResponse']['data']['results'][number];
 
 interface AnyInput {
   path?: Readonly<Record<string, string | number>>;
@@ -59,6 +61,11 @@ export class Posthorn {
     return (await this.call('sendEmail', { body }, options)).data.emails;
   }
 
+  /** Sends up to 100 emails in one request, all or none; with the mode `each`, each item has an outcome of its own. */
+  async sendBatch(body: Body<'sendEmailBatch'>, options?: CallOptions): Promise<BatchOutcome[]> {
+    return (await this.call('sendEmailBatch', { body }, options)).data.results;
+  }
+
   /** Records an event of a contact, who is created if they are new. Takes the public key. */
   async track(body: Body<'trackEvent'>, options?: CallOptions): Promise<{ contact: string; event: string }> {
     return (await this.call('trackEvent', { body }, options)).data;
@@ -74,6 +81,9 @@ export class Posthorn {
     cancel: (id: string) => this.call('cancelEmail', { path: { id } }),
     /** Sends a held email now. */
     release: (id: string) => this.call('releaseEmail', { path: { id } }),
+    /** Sends an email that failed once more, as a new email, which is returned. */
+    resend: (id: string, body: Body<'resendEmail'> = {}, options?: CallOptions) =>
+      this.call('resendEmail', { path: { id }, body }, options),
   };
 
   readonly contacts = {

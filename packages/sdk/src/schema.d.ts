@@ -224,6 +224,94 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Search contacts by any field
+         * @description A page of the contacts that match a filter, whose condition is a tree as segments have it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        post: operations["searchContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export contacts as CSV
+         * @description A file of the contacts that a filter leaves, with the columns you name. The audit log notes it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        post: operations["exportContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/views": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List saved views of contacts
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactViews"];
+        put?: never;
+        /**
+         * Save a view of contacts
+         * @description A filter, a sort and columns under a name that everybody in the project sees. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["createContactView"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/views/{viewId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete a saved view
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        delete: operations["deleteContactView"];
+        options?: never;
+        head?: never;
+        /**
+         * Update a saved view
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        patch: operations["updateContactView"];
+        trace?: never;
+    };
     "/contacts": {
         parameters: {
             query?: never;
@@ -284,7 +372,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a contact with its events and emails
-         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description At once and for good, or with `restorable=true` after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         delete: operations["deleteContact"];
         options?: never;
@@ -310,6 +398,26 @@ export interface paths {
         get: operations["listContactHistory"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/restore": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Restore a deleted contact
+         * @description One that was deleted with `restorable=true`, by a bulk job or by an undo, within 7 days: under its id, with its segments, mail, events and history. 409 when another contact has its address now. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["restoreContact"];
         delete?: never;
         options?: never;
         head?: never;
@@ -396,6 +504,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/jobs": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List imports and bulk jobs
+         * @description The latest first, each with what it did and until when it can be undone. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactJobs"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/contacts/import": {
         parameters: {
             query?: never;
@@ -407,9 +535,29 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file
-         * @description Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. The contacts join the STATIC segment `segmentId`, or a new one `segmentName`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["importContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/import/preview": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Preview an import of contacts
+         * @description What an import of the file would create, update and refuse now. Nothing is written. Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        post: operations["previewImport"];
         delete?: never;
         options?: never;
         head?: never;
@@ -447,7 +595,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["undoImport"];
         delete?: never;
@@ -467,7 +615,7 @@ export interface paths {
         put?: never;
         /**
          * Undo a bulk change
-         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["undoBulkJob"];
         delete?: never;
@@ -527,9 +675,29 @@ export interface paths {
         put?: never;
         /**
          * Delete many contacts
-         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Can be undone for 7 days; then the contacts go for good, with their events and emails. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["deleteContacts"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/bulk-add-to-segment": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Add many contacts to a STATIC segment
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         */
+        post: operations["addContactsToSegment"];
         delete?: never;
         options?: never;
         head?: never;
@@ -963,10 +1131,50 @@ export interface paths {
         put?: never;
         /**
          * Send or schedule a campaign
-         * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everybody else follows after the hold unless a limit is exceeded. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         post: operations["sendCampaign"];
         delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/approve": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Approve a send
+         * @description Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it, and no key can. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["approveCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/approval": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Withdraw or decline a send that waits for approval
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        delete: operations["withdrawCampaignApproval"];
         options?: never;
         head?: never;
         patch?: never;
@@ -1192,6 +1400,86 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/audience": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count an audience
+         * @description Counts the contacts a campaign with this audience would go to now. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        post: operations["countCampaignAudience"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/dry-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Review a campaign before it is sent
+         * @description Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["startCampaignDryRun"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/dry-runs/{n}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the report of a dry run
+         * @description `n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["getCampaignDryRun"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get the results of a campaign by hour and by link
+         * @description Of the current send, with the rates of the five campaigns that were sent before it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        get: operations["listCampaignResults"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/recipients": {
         parameters: {
             query?: never;
@@ -1206,6 +1494,86 @@ export interface paths {
         get: operations["listCampaignRecipients"];
         put?: never;
         post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/revise": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Revise the content of a paused campaign
+         * @description Everybody who has not got it yet gets the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["reviseCampaign"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/correction": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a correction of a campaign
+         * @description Creates a draft for exactly the recipients who got these versions of its content, or have opened or clicked them. Review and send it as any campaign; who has unsubscribed since is left out. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["createCampaignCorrection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/correction/audience": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the recipients of a correction
+         * @description Counts the contacts a correction would go to now. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        post: operations["countCampaignCorrection"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/canary/continue": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * End the canary of a campaign early and continue
+         * @description The rest of the audience follows at once; limits no longer apply. Safe to repeat. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         */
+        post: operations["continueCampaignFromCanary"];
         delete?: never;
         options?: never;
         head?: never;
@@ -1512,6 +1880,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{id}/executions/retry": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Retry failed executions
+         * @description Each goes on with the step that failed, in the current version where that has the step: mend the step, publish, and retry. A step that sends or calls does so again. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["retryWorkflowExecutions"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/workflows/{id}/executions/{executionId}": {
         parameters: {
             query?: never;
@@ -1548,6 +1936,26 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
          */
         get: operations["countWorkflowContacts"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/executions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the executions of a contact
+         * @description The latest 100, of any workflow. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactExecutions"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1672,6 +2080,26 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`.
          */
         get: operations["checkDomain"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/domains/{id}/dmarc": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Check the DMARC record of a domain now
+         * @description Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["checkDmarc"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2040,6 +2468,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/contacts/{id}/segments": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the segments of a contact
+         * @description Those that it is in now, static and dynamic. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listContactSegments"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/suppressions": {
         parameters: {
             query?: never;
@@ -2203,7 +2651,7 @@ export interface paths {
         put?: never;
         /**
          * Send an email that failed once more
-         * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`. Needs the secret key. Keys with scopes need `emails:send`.
+         * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["resendEmail"];
         delete?: never;
@@ -2244,6 +2692,26 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
          */
         get: operations["getSuppressedEmail"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/projects/{id}/smtp-clients": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List programs that send by SMTP
+         * @description The last 50 of 30 days, by key and address: when each was seen, and why it was refused last. Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["listSmtpClients"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2324,6 +2792,26 @@ export interface paths {
          * @description Needs the secret key, or a session with `X-Project-Id`.
          */
         get: operations["countRecentActivity"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/activity/running": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what is being worked on
+         * @description Campaigns that are sending, imports, bulk jobs, and migrations of workflows, the latest first. Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["listRunningActivity"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2464,6 +2952,126 @@ export interface paths {
          * @description With what is known today: the question names an instant, and nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
          */
         get: operations["getExplanation"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Export everything known of a contact
+         * @description A JSON file: the contact, its history, events, mail with what is stored of its bodies, segments, executions of workflows, and the imports and bulk changes that touched it. Articles 15 and 20 of the GDPR ask for it. 10 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["exportContact"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/contacts/{id}/erase": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Erase a contact
+         * @description Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:write`.
+         */
+        post: operations["eraseContact"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List erasures
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["listErasures"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get an erasure with its certificate
+         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["getErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/erasures/{id}/verify": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Verify a certificate
+         * @description Whether the signature is genuine, and whether anything is left of the contact now. Anybody who has the certificate can verify the signature without the service. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         */
+        get: operations["verifyErasure"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/deliverability": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Get bounces and complaints by day, recipient domain and mailbox provider
+         * @description With the limits that pause a project, and where it stands against them. Needs the secret key, or a session with `X-Project-Id`.
+         */
+        get: operations["getDeliverability"];
         put?: never;
         post?: never;
         delete?: never;
@@ -2984,6 +3592,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/projects/{id}/invitations": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the invitations that nobody has accepted
+         * @description Needs the secret key of the project, or the session of a member.
+         */
+        get: operations["listInvitations"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
 }
 export type webhooks = Record<string, never>;
 export interface components {
@@ -3070,6 +3698,21 @@ export interface components {
             suggestedEmail?: string;
             /** @description The reasons, with counts where there are several. */
             reasons: string[];
+        };
+        ApproveCampaignRequest: {
+            /** @description That of the review that waits: what somebody saw is what is approved. */
+            fingerprint: string;
+        };
+        ApproveCampaignResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
+            message: string;
         };
         ArchiveCampaignResponse: {
             /**
@@ -3203,7 +3846,7 @@ export interface components {
                  * @description What the job does.
                  * @enum {string}
                  */
-                operation: "subscribe" | "unsubscribe" | "delete" | "undo";
+                operation: "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
                 /** @description How many contacts were asked for. */
                 totalRequested: number;
                 /** @description How many succeeded. */
@@ -3234,14 +3877,34 @@ export interface components {
                  * @description What the job does.
                  * @enum {string}
                  */
-                operation: "subscribe" | "unsubscribe" | "delete" | "undo";
+                operation: "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
                 /** @description Which contacts the job is for. */
                 selector: {
                     [key: string]: unknown;
                 };
+                /** @description The segment of the audience type `SEGMENT`. */
+                segmentId?: string;
             };
             /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
+        };
+        BulkSegmentSelection: {
+            /**
+             * @description Default: `"ids"`.
+             * @enum {string}
+             */
+            mode?: "ids" | "query";
+            /** @description The contacts. */
+            contactIds?: string[];
+            /** @description Which contacts: those that match. */
+            filter?: components["schemas"]["ContactFilter"];
+            /** @description Contacts to leave out. */
+            excludeIds?: string[];
+            /**
+             * Format: uuid
+             * @description The segment of the audience type `SEGMENT`.
+             */
+            segmentId: string;
         };
         BulkSelection: {
             /**
@@ -3252,12 +3915,7 @@ export interface components {
             /** @description The contacts. */
             contactIds?: string[];
             /** @description Which contacts: those that match. */
-            filter?: {
-                /** @description Text in the address. */
-                search?: string;
-                /** @description Whether the contact gets marketing mail. */
-                subscribed?: boolean;
-            };
+            filter?: components["schemas"]["ContactFilter"];
             /** @description Contacts to leave out. */
             excludeIds?: string[];
         };
@@ -3347,8 +4005,14 @@ export interface components {
             archived: boolean;
             /** @description When it was paused; null while it is not. */
             pausedAt: string | null;
+            /** @description Why the service paused it, as a code; null where a person did. */
+            pauseReason: string | null;
             /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
+            /** @description Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others. */
+            correction: components["schemas"]["CampaignCorrection"] | null;
+            /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
+            contentVersion: number;
             /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
             /**
@@ -3369,6 +4033,51 @@ export interface components {
              */
             updatedAt: string;
         };
+        CampaignApproval: {
+            /**
+             * @description `PENDING`.
+             * @enum {string}
+             */
+            state: "PENDING";
+            /** @description Names exactly this content, these settings and this audience; null until it is done. */
+            fingerprint: string;
+            /** @description The number of the dry run. */
+            review: number;
+            /** @description How many contacts it reaches. */
+            recipients: number;
+            /** @description How far the audience may have changed since the review. */
+            drift: "none" | "fewer" | number;
+            /** @description When it is to be sent; null for at once. */
+            scheduledFor: string | null;
+            /** @description Who asked for it. */
+            requestedBy: {
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
+                kind: "user" | "key" | "mcp" | "system";
+                /** @description Unique ID. */
+                id: string | null;
+                /** @description The name. */
+                name: string | null;
+            };
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            requestedAt: string;
+            /**
+             * Format: date-time
+             * @description When the review expires, and the request with it.
+             */
+            expiresAt: string;
+        };
+        CampaignAudienceCount: {
+            /** @description Contacts the campaign would go to now. */
+            recipients: number;
+            /** @description Contacts the audience chooses who are left out because they are unsubscribed. */
+            unsubscribed: number;
+        };
         CampaignAudit: {
             /** @description The recipients. */
             recipients: number;
@@ -3388,6 +4097,8 @@ export interface components {
             addsUp: boolean;
             /** @description SHA-256 of the ledger in its CSV form; null before it is final. */
             hash: string | null;
+            /** @description Which columns the hashed file has: 2 since it ends with `version`, 1 without. */
+            hashFormat: number;
             /** @description The reasons, with counts where there are several. */
             reasons: {
                 /** @description Why. */
@@ -3395,6 +4106,181 @@ export interface components {
                 /** @description How many. */
                 count: number;
             }[];
+        };
+        CampaignCanary: {
+            /**
+             * @description WAITING for the audience, SENDING the slice, HOLDING until its reports are in, STOPPED with the campaign paused, or PASSED.
+             * @enum {string}
+             */
+            state: "WAITING" | "SENDING" | "HOLDING" | "STOPPED" | "PASSED";
+            /** @description Size of the slice. */
+            recipients: number;
+            /** @description How long the reports of the slice are awaited, such as `60m`. */
+            hold: string;
+            /** @description Percentages of the slice; above one of them the campaign is paused. Null is no limit. */
+            stopIf: {
+                /** @description Permanent bounces, in percent. */
+                bounceRate: number | null;
+                /** @description Spam reports, in percent. */
+                complaintRate: number | null;
+                /** @description Unsubscribed recipients, in percent. */
+                unsubscribeRate: number | null;
+            };
+            /** @description Delivered messages without which the campaign is paused at the end of the hold. */
+            minDelivered: number;
+            /** @description When the hold ends; null before and after it. */
+            heldUntil: string | null;
+            /** @description When a person let the campaign continue. */
+            releasedAt: string | null;
+            /** @description When the canary passed or stopped the campaign. */
+            endedAt: string | null;
+            /** @description What became of the slice. */
+            counts: {
+                /** @description Not handed over yet. */
+                pending: number;
+                /** @description Handed over to the provider. */
+                mailed: number;
+                /** @description Reported as delivered. */
+                delivered: number;
+                /** @description Reported as bounced. */
+                bounced: number;
+                /** @description Reported as spam. */
+                complained: number;
+                /** @description Unsubscribed by this mail. */
+                unsubscribed: number;
+            };
+            /** @description Why the canary paused the campaign; null where it did not. */
+            stopped: {
+                /**
+                 * @description What is wrong, for programs.
+                 * @enum {string}
+                 */
+                code: "canary_bounce_rate" | "canary_complaint_rate" | "canary_unsubscribe_rate" | "canary_too_few_delivered";
+                /** @description How many. */
+                count: number;
+                /** @description How many it is held against. */
+                of: number;
+                /** @description The percentage that was exceeded, or the number that was not reached. */
+                limit: number;
+            } | null;
+        };
+        CampaignCorrection: {
+            /** @description The versions of the content whose recipients it goes to. */
+            versions: number[];
+            /**
+             * @description Everybody who got one of the versions, or only those who opened it or clicked in it.
+             * @enum {string}
+             */
+            who: "got" | "opened" | "clicked";
+        };
+        CampaignDryRun: {
+            /** @description The number of the dry run. */
+            n: number;
+            /**
+             * @description `RUNNING`, then `DONE` or `FAILED`.
+             * @enum {string}
+             */
+            state: "RUNNING" | "DONE" | "FAILED";
+            /** @description Why it failed as a whole; null unless it did. */
+            failedReason: string | null;
+            /** @description How much is done, in percent. */
+            progress: number;
+            /** @description Contacts of the audience that were passed so far. */
+            audience: number;
+            /** @description Messages that would be sent. */
+            wouldSend: number;
+            /** @description Contacts of the audience who would get nothing, by reason. */
+            leftOut: {
+                /** @description Why. */
+                reason: string;
+                /** @description How many. */
+                count: number;
+            }[];
+            /** @description Variables that messages print and contacts lack, the most frequent first. */
+            missing: {
+                /** @description The variable as the template names it. */
+                variable: string;
+                /** @description The contacts. */
+                contacts: number;
+                /** @description Contacts to look at, three at most. */
+                examples: {
+                    /**
+                     * Format: uuid
+                     * @description The contact.
+                     */
+                    contactId: string;
+                    /** @description The email address. */
+                    email: string;
+                }[];
+            }[];
+            /** @description What is wrong with messages: `clipped` (Gmail cuts HTML above 102 KB), `empty link`, `http image`, `no text` (no text part) and `render` (could not be rendered, or only filled in plainly). */
+            problems: {
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
+                kind: "clipped" | "empty link" | "http image" | "no text" | "render";
+                /** @description How many. */
+                count: number;
+                /** @description A contact to look at; null for none that is left. */
+                example: {
+                    /**
+                     * Format: uuid
+                     * @description The contact.
+                     */
+                    contactId: string;
+                    /** @description The email address. */
+                    email: string;
+                } | null;
+            }[];
+            /** @description The domains that most of it would go to, twenty at most. */
+            byProvider: {
+                /** @description The domain. */
+                domain: string;
+                /** @description How many. */
+                count: number;
+            }[];
+            /** @description Seconds that sending takes at least: by the project's rate, or as long as rendering took. */
+            takes: number;
+            /** @description The monthly limit that the send counts against, and how much of it is left; null without one. */
+            room: {
+                /** @description The limit; null without one. */
+                limit: number | null;
+                /** @description How much is left; null without a limit. */
+                left: number | null;
+            };
+            /** @description Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed. */
+            samples: {
+                /**
+                 * Format: uuid
+                 * @description The contact.
+                 */
+                contactId: string;
+                /** @description The email address. */
+                email: string;
+                /** @description The subject as this contact would get it. */
+                subject: string;
+                /** @description The HTML as a recipient gets it. */
+                html: string;
+                /** @description The text part; null without one. */
+                text: string | null;
+            }[];
+            /** @description Names exactly this content, these settings and this audience; null until it is done. */
+            fingerprint: string | null;
+            /** @description Fields of content, audience and settings that have been changed since; empty while the review holds. */
+            changed: string[];
+            /**
+             * Format: date-time
+             * @description When it was started.
+             */
+            createdAt: string;
+            /** @description When it ended; null before. */
+            finishedAt: string | null;
+            /**
+             * Format: date-time
+             * @description Until when it can be launched.
+             */
+            expiresAt: string;
         };
         CampaignPage: {
             /** @description The data. */
@@ -3437,6 +4323,8 @@ export interface components {
                 verdict: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
                 /** @description Why. */
                 reason: string | null;
+                /** @description The version of the content that was handed over; null where nothing was. */
+                version: number | null;
                 /** @description The ID of the message at the provider. */
                 messageId: string | null;
                 /** @description When it was sent; null before. */
@@ -3471,6 +4359,59 @@ export interface components {
             hasMore: boolean;
             /** @description How many there are. */
             total: number | null;
+        };
+        CampaignResults: {
+            /** @description Hours (UTC) in which anything happened, the first one first; a recipient counts once in each column. */
+            hours: {
+                /**
+                 * Format: date-time
+                 * @description When the hour begins.
+                 */
+                hour: string;
+                /** @description How many were sent. */
+                sent: number;
+                /** @description What was delivered. */
+                delivered: number;
+                /** @description How many recipients opened. */
+                opened: number;
+                /** @description How many recipients clicked. */
+                clicked: number;
+                /** @description How many bounced. */
+                bounced: number;
+            }[];
+            /** @description Links that were clicked, the most clicked first; an empty `link` stands for those beyond the first 200. */
+            links: {
+                /** @description The address of the link. */
+                link: string;
+                /** @description How often links were clicked. */
+                clicks: number;
+                /** @description Recipients who clicked the link. */
+                recipients: number;
+            }[];
+            /** @description The five campaigns that were sent before this one, the latest first. */
+            earlier: {
+                /** @description Unique ID. */
+                id: string;
+                /** @description The name. */
+                name: string;
+                /**
+                 * Format: date-time
+                 * @description When it was sent; null before.
+                 */
+                sentAt: string;
+                /** @description Mail that was sent. */
+                sentCount: number;
+                /** @description Delivered mail, in percent. */
+                deliveryRate: number;
+                /** @description Opened mail, in percent. */
+                openRate: number;
+                /** @description Clicked mail, in percent. */
+                clickRate: number;
+                /** @description Permanent bounces, in percent. */
+                bounceRate: number;
+                /** @description Unsubscribed recipients, in percent. */
+                unsubscribeRate: number;
+            }[];
         };
         CampaignStats: {
             /** @description How many contacts the audience has. */
@@ -3511,6 +4452,8 @@ export interface components {
             pausedAt: string | null;
             /** @description Why it is on hold, and until when; null while it is not. */
             held: string | null;
+            /** @description The versions of the content that the current send has handed over, the first one first. */
+            versions: components["schemas"]["SentVersion"][];
         };
         CampaignWithSegment: {
             /**
@@ -3579,8 +4522,14 @@ export interface components {
             archived: boolean;
             /** @description When it was paused; null while it is not. */
             pausedAt: string | null;
+            /** @description Why the service paused it, as a code; null where a person did. */
+            pauseReason: string | null;
             /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
+            /** @description Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others. */
+            correction: components["schemas"]["CampaignCorrection"] | null;
+            /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
+            contentVersion: number;
             /** @description Counts every edit; the `ETag` without its quotes. */
             revision: number;
             /**
@@ -3602,8 +4551,29 @@ export interface components {
             updatedAt: string;
             /** @description The segment of the audience. */
             segment: components["schemas"]["Segment"] | null;
+            /** @description The send that waits for the approval of an admin; null for none. */
+            approval: components["schemas"]["CampaignApproval"] | null;
             /** @description Why it is on hold, and until when; null while it is not. */
             held: string | null;
+            /** @description The canary of its current send; null without one. */
+            canary: components["schemas"]["CampaignCanary"] | null;
+        };
+        CanaryOptions: {
+            /** @description The recipients. */
+            recipients: number;
+            /** @description Default: `"60m"`. */
+            hold?: string;
+            /** @description Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`. */
+            stopIf?: {
+                /** @description Permanent bounces, in percent. */
+                bounceRate?: number | null;
+                /** @description Spam reports, in percent. */
+                complaintRate?: number | null;
+                /** @description Unsubscribed recipients, in percent. */
+                unsubscribeRate?: number | null;
+            };
+            /** @description Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice when absent. */
+            minDelivered?: number;
         };
         CancelCampaignResponse: {
             /**
@@ -3721,6 +4691,11 @@ export interface components {
              * @description When it happened.
              */
             at: string;
+            /**
+             * @description What the change was. One that deleted or restored the contact has no fields.
+             * @enum {string}
+             */
+            kind: "created" | "changed" | "deleted" | "restored";
             /** @description The change created the contact: all of its data is in `after`. */
             created: boolean;
             /** @description What made the change. */
@@ -3768,9 +4743,124 @@ export interface components {
                 after: string;
             } | null;
         };
+        ContactExport: {
+            /**
+             * @description `csv` answers a file.
+             * @constant
+             */
+            format: "posthorn-contact/1";
+            /**
+             * Format: date-time
+             * @description When the file was made.
+             */
+            exportedAt: string;
+            /** @description The contact. */
+            contact: components["schemas"]["Contact"];
+            /** @description Segments it was added to, or has entered. */
+            segments: {
+                [key: string]: unknown;
+            }[];
+            /** @description Mail to it and from it, with tags and what is stored of the content. */
+            emails: {
+                [key: string]: unknown;
+            }[];
+            /** @description What it did, and what became of its mail. */
+            events: {
+                [key: string]: unknown;
+            }[];
+            /** @description Changes of the contact with their causes. */
+            history: {
+                [key: string]: unknown;
+            }[];
+            /** @description Executions of workflows with their steps. */
+            workflowExecutions: {
+                [key: string]: unknown;
+            }[];
+            /** @description Imports and bulk changes that changed it. */
+            imports: {
+                [key: string]: unknown;
+            }[];
+        };
+        ContactFilter: {
+            /** @description Text in the address, in any letter case. */
+            search?: string;
+            /** @description All when absent. */
+            subscribed?: boolean;
+            /** @description The condition tree. */
+            condition?: components["schemas"]["Condition"] | null;
+        };
         ContactHistory: {
             /** @description The data. */
             data: components["schemas"]["ContactChange"][];
+            /** @description Pass it on to get the next page; null after the last one. */
+            cursor: string | null;
+        };
+        ContactJob: {
+            /** @description Unique ID. */
+            id: string;
+            /**
+             * @description `import`, or `bulk` for every other change of many contacts.
+             * @enum {string}
+             */
+            kind: "import" | "bulk";
+            /**
+             * @description What it does to contacts.
+             * @enum {string}
+             */
+            operation: "import" | "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
+            /**
+             * @description The state of the job.
+             * @enum {string}
+             */
+            state: "waiting" | "active" | "delayed" | "completed" | "failed";
+            /** @description How much is done, in percent. */
+            progress: number;
+            /** @description Of an import. */
+            filename: string | null;
+            /** @description Rows or contacts so far, by what became of them. */
+            counts: {
+                /** @description How many there are. */
+                total: number;
+                /** @description How many were created. */
+                created: number;
+                /** @description How many were changed. */
+                updated: number;
+                /** @description Those that were so already. */
+                unchanged: number;
+                /** @description How many failed. */
+                failed: number;
+            };
+            /** @description Why it failed as a whole; null unless it did. */
+            failedReason: string | null;
+            /** @description Who asked for it: a member by address, a key with scopes by name, or the secret key of the project. */
+            by: {
+                /**
+                 * @description What kind it is.
+                 * @enum {string}
+                 */
+                kind: "user" | "key" | "mcp";
+                /** @description Unique ID. */
+                id: string | null;
+                /** @description The name. */
+                name: string | null;
+            } | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /** @description When it ended. */
+            finishedAt: string | null;
+            /** @description The job that this one takes back. */
+            undoes: string | null;
+            /** @description The latest job that takes this one back. */
+            undoneBy: string | null;
+            /** @description Until when it can be undone; null while it runs, when it was undone, and after that time. */
+            undoUntil: string | null;
+        };
+        ContactJobPage: {
+            /** @description The data. */
+            data: components["schemas"]["ContactJob"][];
             /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
         };
@@ -3783,6 +4873,50 @@ export interface components {
             hasMore: boolean;
             /** @description How many there are. */
             total: number;
+        };
+        ContactView: {
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
+            id: string;
+            /** @description The name. */
+            name: string;
+            /** @description Which contacts: those that match. */
+            filter: {
+                /** @description Text in the address. */
+                search?: string;
+                /** @description Whether the contact gets marketing mail. */
+                subscribed?: boolean;
+                /** @description The condition tree. */
+                condition?: components["schemas"]["Condition"] | null;
+            };
+            /**
+             * @description What the list is sorted by.
+             * @enum {string}
+             */
+            sort: "email" | "createdAt" | "updatedAt";
+            /**
+             * @description Direction of the sort.
+             * @enum {string}
+             */
+            dir: "asc" | "desc";
+            /** @description Columns of the list in their order, or null. */
+            columns: string[] | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When it last changed.
+             */
+            updatedAt: string;
+        };
+        ContactViewList: {
+            /** @description The data. */
+            data: components["schemas"]["ContactView"][];
         };
         ContentVersion: {
             /** @description The number of the version. */
@@ -3861,6 +4995,53 @@ export interface components {
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
+        ContinueCampaignFromCanaryResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
+            message: string;
+        };
+        CountCampaignAudienceRequest: {
+            /**
+             * @description Default: `"MARKETING"`.
+             * @enum {string}
+             */
+            type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
+            /**
+             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @enum {string}
+             */
+            audienceType: "ALL" | "SEGMENT" | "FILTERED";
+            /** @description The condition of the audience type `FILTERED`. */
+            audienceCondition?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description The segment of the audience type `SEGMENT`. */
+            segmentId?: string | null;
+        };
+        CountCampaignAudienceResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignAudienceCount"];
+        };
+        CountCampaignCorrectionResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignAudienceCount"];
+        };
         CountRecentActivityResponse: {
             /** @description How many. */
             count: number;
@@ -3892,6 +5073,32 @@ export interface components {
                     count: number;
                 }[];
             }[];
+        };
+        CreateCampaignCorrectionRequest: {
+            /** @description The versions of the content whose recipients it goes to. */
+            versions: number[];
+            /**
+             * @description Everybody who got one of the versions, or only those who opened it or clicked in it.
+             * @enum {string}
+             */
+            who: "got" | "opened" | "clicked";
+            /** @description The subject, with Liquid variables. */
+            subject: string;
+            /** @description The HTML, with Liquid variables. */
+            body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            document?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        CreateCampaignCorrectionResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["Campaign"];
         };
         CreateCampaignRequest: {
             /** @description The name. */
@@ -3937,6 +5144,24 @@ export interface components {
             success: true;
             /** @description The data. */
             data: components["schemas"]["Campaign"];
+        };
+        CreateContactViewRequest: {
+            /** @description The name. */
+            name: string;
+            /** @description Default: `{}`. */
+            filter?: components["schemas"]["ContactFilter"];
+            /**
+             * @description What to sort by.
+             * @enum {string}
+             */
+            sort?: "email" | "createdAt" | "updatedAt";
+            /**
+             * @description Direction of the sort.
+             * @enum {string}
+             */
+            dir?: "asc" | "desc";
+            /** @description Columns of the list in their order; null for those that each person has chosen. */
+            columns?: string[] | null;
         };
         CreateSavedBlockRequest: {
             /** @description The name. */
@@ -4131,6 +5356,117 @@ export interface components {
             /** @description How many were changed. */
             updated: number;
         };
+        Deliverability: {
+            /** @description The oldest first, those without mail included. */
+            days: {
+                /** @description Of the day (UTC): `2026-03-01`. */
+                date: string;
+                /** @description Emails that were handed over, without those to simulators. */
+                sent: number;
+                /** @description Of these, returned for good. */
+                bounces: number;
+                /** @description Of these, reported as spam. */
+                complaints: number;
+            }[];
+            /** @description Every limit, and where the project stands against it. */
+            limits: {
+                /**
+                 * @description What is limited.
+                 * @enum {string}
+                 */
+                of: "bounces" | "complaints";
+                /**
+                 * @description Which mail counts.
+                 * @enum {string}
+                 */
+                window: "twentyFourHour" | "sevenDay" | "allTime";
+                /**
+                 * @description What the value is in.
+                 * @enum {string}
+                 */
+                unit: "percent" | "emails";
+                /** @description What the field is compared with. */
+                value: number;
+                /** @description Warns from here on. */
+                warning: {
+                    /** @description In percent; 0 for a limit of a number. */
+                    rate: number;
+                    /** @description At least so many bounces or complaints. */
+                    count: number;
+                };
+                /** @description Pauses the project where `pauses` is true. */
+                critical: {
+                    /** @description In percent; 0 for a limit of a number. */
+                    rate: number;
+                    /** @description At least so many bounces or complaints. */
+                    count: number;
+                };
+                /**
+                 * @description Which bound the value has reached.
+                 * @enum {string}
+                 */
+                level: "healthy" | "warning" | "critical";
+                /** @description Rates apply from 100 emails on, numbers to projects younger than 30 days. */
+                applies: boolean;
+            }[];
+            /** @description Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE). */
+            pauses: boolean;
+            /** @description Whether the project is disabled now. */
+            isPaused: boolean;
+            /** @description By domain of the recipients: the 50 with the most complaints and bounces, then with the most mail. */
+            domains: {
+                /** @description The domain. */
+                domain: string;
+                /** @description Emails that were handed over, without those to simulators. */
+                sent: number;
+                /** @description Of these, returned for good. */
+                bounces: number;
+                /** @description Of these, reported as spam. */
+                complaints: number;
+            }[];
+            /** @description By mailbox provider of the recipients, as their domain tells it. */
+            providers: {
+                /** @description Such as `Google`, or `Other`. */
+                provider: string;
+                /** @description Emails that were handed over, without those to simulators. */
+                sent: number;
+                /** @description Of these, returned for good. */
+                bounces: number;
+                /** @description Of these, reported as spam. */
+                complaints: number;
+            }[];
+            /** @description `domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it. */
+            countedSince: string | null;
+        };
+        DmarcCheck: {
+            /**
+             * @description `unanswered` while name servers fail, `skipped` with the mail sandbox, which asks no DNS.
+             * @enum {string}
+             */
+            state: "found" | "missing" | "unanswered" | "skipped";
+            /** @description Where the record stands, or belongs. */
+            name: string;
+            /** @description As the DNS has it now. */
+            record: string | null;
+            /** @description The domain above whose record counts. */
+            inheritedFrom: string | null;
+            /** @description What counts for this domain. */
+            policy: ("none" | "quarantine" | "reject") | null;
+            /** @description The most urgent first. */
+            advice: {
+                /** @description Such as `MISSING`, `NONE` or `NO_REPORTS`. */
+                code: string;
+                /**
+                 * @description How urgent it is.
+                 * @enum {string}
+                 */
+                level: "bad" | "warn" | "info" | "good";
+                /** @description What is so, and what to do. */
+                text: string;
+                /** @description The whole record with the change, to copy. */
+                value: string | null;
+            }[];
+        };
         DnsRecord: {
             /**
              * @description What the record is for.
@@ -4311,6 +5647,8 @@ export interface components {
             tags: {
                 [key: string]: string;
             };
+            /** @description The version of the campaign’s content that it has; null for mail of no campaign and mail that has not been sent. */
+            campaignVersion: number | null;
             /** @description The mail that failed and is sent again by this one. */
             resendOf: string | null;
             /** @description Mail that sent this one again, oldest first. */
@@ -4398,6 +5736,115 @@ export interface components {
             detail: {
                 [key: string]: unknown;
             } | null;
+        };
+        EraseContactRequest: {
+            /** @description Why, in your own records: the number of a request. It is kept and signed, so name nobody in it. */
+            reference?: string | null;
+            /** @description Whether requests may never store the address or send to it again. Imports never bring it back in either case. */
+            keepSuppressed?: boolean;
+        };
+        Erasure: {
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
+            id: string;
+            /**
+             * Format: uuid
+             * @description The contact.
+             */
+            contactId: string;
+            /** @description HMAC-SHA-256 of the address, by a key of the project. */
+            subject: string;
+            /** @description The reference of the request. */
+            reference: string | null;
+            /** @description Whether requests were to refuse the address. */
+            keepSuppressed: boolean;
+            /** @description Whether they refuse it now: an owner may have lifted that. */
+            suppressed: boolean;
+            /**
+             * @description `WAITING`: nothing is left here; somebody else still keeps something. `DONE`: the certificate is final.
+             * @enum {string}
+             */
+            status: "RUNNING" | "WAITING" | "DONE";
+            /**
+             * Format: date-time
+             * @description When it was asked for.
+             */
+            requestedAt: string;
+            /** @description When nothing was left here. */
+            erasedAt: string | null;
+            /** @description The steps, or how many there are. */
+            steps: {
+                /** @description Where: Postgres, the mail sandbox, the mail provider, backups or Temporal. */
+                system: string;
+                /** @description What was emptied, deleted or is waited for. */
+                what: string;
+                /** @description How many rows or messages; null where nobody can count them. */
+                rows: number | null;
+                /**
+                 * @description `waiting`: somebody else still keeps it, until the instant in `until`.
+                 * @enum {string}
+                 */
+                state: "running" | "done" | "waiting";
+                /** @description When it was done. */
+                at: string | null;
+                /** @description Until when it is waited for. */
+                until: string | null;
+            }[];
+            /** @description Final ledgers of campaigns whose hash the erasure changed. */
+            ledgersChanged: {
+                /**
+                 * Format: uuid
+                 * @description The campaign it belongs to; null without one.
+                 */
+                campaignId: string;
+                /** @description Counts the sends of the campaign. */
+                sendSeq: number;
+                /** @description SHA-256 of the CSV file of the ledger before the erasure, in hex. */
+                hashBefore: string;
+                /** @description The same afterwards. */
+                hashAfter: string;
+            }[];
+            /** @description What members wrote, and data of other contacts, that names the address. It was not changed: edit it yourself. */
+            mentions: {
+                /** @description What names the address: a template, a campaign, another contact and so on. */
+                type: string;
+                /** @description How many of them. */
+                count: number;
+                /** @description Their IDs, 20 at most. */
+                ids: string[];
+            }[];
+            /** @description Null until nothing is left here. */
+            certificate: {
+                /** @description The text that was signed. Verify it as it is, byte for byte. */
+                json: string;
+                /** @description Ed25519 signature of the text, in base64. */
+                signature: string;
+                /** @description What verifies it: PEM. It is the same for every erasure of the project. */
+                publicKey: string;
+            } | null;
+        };
+        ErasurePage: {
+            /** @description The data. */
+            data: components["schemas"]["Erasure"][];
+            /** @description Pass it on to get the next page; null after the last one. */
+            cursor: string | null;
+        };
+        ErasureVerification: {
+            /** @description The certificate is what was signed, by the key of the project, and nothing is left. */
+            valid: boolean;
+            /** @description The signature belongs to the text. */
+            signed: boolean;
+            /** @description The key is that of the project. */
+            keyOfProject: boolean;
+            /** @description What is found now under the ID of the contact; empty when nothing is. */
+            left: {
+                /** @description What it is. */
+                what: string;
+                /** @description How many rows. */
+                rows: number;
+            }[];
         };
         Error: {
             /**
@@ -4600,6 +6047,16 @@ export interface components {
                 href: string;
             } | null;
         };
+        ExportContactsRequest: {
+            /** @description Which contacts: those that match. */
+            filter?: components["schemas"]["ContactFilter"];
+            /** @description Only these contacts, of those that the filter leaves. */
+            contactIds?: string[];
+            /** @description Contacts to leave out. */
+            excludeIds?: string[];
+            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file. */
+            columns?: string[];
+        };
         FieldProblem: {
             /** @description The field. */
             field: string;
@@ -4615,10 +6072,14 @@ export interface components {
             totalEvents: number;
             /** @description Emails that were sent. */
             totalEmailsSent: number;
+            /** @description Of these, accepted by the recipient’s server. */
+            totalEmailsDelivered: number;
             /** @description Emails that were opened. */
             totalEmailsOpened: number;
             /** @description Emails in which a link was clicked. */
             totalEmailsClicked: number;
+            /** @description Of these, returned for good. */
+            totalEmailsBounced: number;
             /** @description Workflows that contacts entered. */
             totalWorkflowsStarted: number;
             /** @description Opened mail, in percent. */
@@ -4646,6 +6107,15 @@ export interface components {
             averageOpenRate: number;
             /** @description Share of mail that was clicked, with its change. */
             averageClickRate: number;
+        };
+        GetCampaignDryRunResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignDryRun"];
         };
         GetCampaignResponse: {
             /**
@@ -4819,6 +6289,13 @@ export interface components {
                 lastCampaignSentAt: string | null;
                 /** @description Whether a workflow is enabled. */
                 hasEnabledWorkflow: boolean;
+                /** @description Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them. */
+                links: {
+                    /** @description Of the mail sandbox; null with any other provider. */
+                    inbox: string | null;
+                    /** @description Of the executions in Temporal’s Web UI. */
+                    temporal: string | null;
+                };
             };
         };
         GetTemplateUsageResponse: {
@@ -4913,9 +6390,57 @@ export interface components {
                 projectId: string;
                 /** @description The name of the file. */
                 filename: string;
+                /** @description The segment of the audience type `SEGMENT`. */
+                segmentId?: string;
             };
             /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
+        };
+        ImportPreview: {
+            /** @description How many rows the file has. */
+            totalRows: number;
+            /** @description Rows that created a contact. */
+            createdCount: number;
+            /** @description Rows that changed a contact. */
+            updatedCount: number;
+            /** @description Rows that changed nothing. */
+            unchangedCount: number;
+            /** @description How many failed. */
+            failureCount: number;
+            /** @description Contacts who are not subscribed and would be. */
+            resubscribedCount: number;
+            /** @description Contacts who are subscribed and would not be any more. */
+            unsubscribedCount: number;
+            /** @description The first contacts that change, with the fields that differ. */
+            updates: {
+                /** @description The line in the file. */
+                row: number;
+                /** @description The email address. */
+                email: string;
+                /** @description What the subscription changes to; null when it stays. */
+                subscribed: boolean | null;
+                /** @description What differs, as it was before the change. */
+                before: {
+                    [key: string]: unknown;
+                };
+                /** @description What differs, as it is since the change. */
+                after: {
+                    [key: string]: unknown;
+                };
+            }[];
+            /** @description What went wrong, by item. */
+            errors: {
+                /** @description The line in the file. */
+                row: number;
+                /** @description The email address. */
+                email: string | null;
+                /** @description What went wrong; null when nothing did. */
+                error: string;
+            }[];
+            /** @description The reasons, with counts where there are several. */
+            reasons: {
+                [key: string]: number;
+            };
         };
         InsertWorkflowStepRequest: {
             /**
@@ -4938,6 +6463,32 @@ export interface components {
             };
             /** @description The template; null without one. */
             templateId?: string | null;
+        };
+        Invitation: {
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
+            id: string;
+            /** @description The email address. */
+            email: string;
+            /**
+             * @description The role in the project.
+             * @enum {string}
+             */
+            role: "MEMBER" | "ADMIN" | "OWNER";
+            /** @description Address of the member who sent the invitation; null when their account is gone. */
+            invitedBy: string | null;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
+            /**
+             * Format: date-time
+             * @description When the key stops working; null for never.
+             */
+            expiresAt: string;
         };
         InvoiceList: {
             /** @description The invoices, newest first. */
@@ -5002,6 +6553,15 @@ export interface components {
             /** @description The types. */
             types: string[];
         };
+        ListCampaignResultsResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignResults"];
+        };
         ListCampaignVersionsResponse: {
             /**
              * @description Always `true`; failures have the form `Error`.
@@ -5014,6 +6574,93 @@ export interface components {
         ListContactEventsResponse: {
             /** @description The events. */
             events: components["schemas"]["Event"][];
+        };
+        ListContactExecutionsResponse: {
+            /** @description The data. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
+                id: string;
+                /**
+                 * Format: uuid
+                 * @description The workflow.
+                 */
+                workflowId: string;
+                /**
+                 * Format: uuid
+                 * @description The contact.
+                 */
+                contactId: string;
+                /**
+                 * @description The status.
+                 * @enum {string}
+                 */
+                status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
+                /** @description The step the contact is at; null after the end. */
+                currentStepId: string | null;
+                /** @description Why the contact left; null while inside. */
+                exitReason: string | null;
+                /** @description Data of the event that started the execution. */
+                context: {
+                    [key: string]: unknown;
+                } | null;
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                startedAt: string;
+                /** @description When it ended; null while it runs. */
+                completedAt: string | null;
+                /**
+                 * Format: date-time
+                 * @description When it was created.
+                 */
+                createdAt: string;
+                /**
+                 * Format: date-time
+                 * @description When it last changed.
+                 */
+                updatedAt: string;
+                /** @description The contact. */
+                contact: {
+                    /**
+                     * Format: uuid
+                     * @description Unique ID.
+                     */
+                    id: string;
+                    /** @description The email address. */
+                    email: string;
+                };
+                /** @description The step the contact is at. */
+                currentStep: {
+                    /**
+                     * Format: uuid
+                     * @description Unique ID.
+                     */
+                    id: string;
+                    /** @description The name. */
+                    name: string;
+                    /**
+                     * @description The type.
+                     * @enum {string}
+                     */
+                    type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                } | null;
+                /** @description Since when the contact is at the step. */
+                currentStepSince: string | null;
+                /** @description The workflow. */
+                workflow: {
+                    /**
+                     * Format: uuid
+                     * @description Unique ID.
+                     */
+                    id: string;
+                    /** @description The name. */
+                    name: string;
+                };
+            }[];
         };
         ListContactFieldValuesResponse: {
             /** @description The field. */
@@ -5042,6 +6689,25 @@ export interface components {
             }[];
             /** @description How many. */
             count: number;
+        };
+        ListContactSegmentsResponse: {
+            /** @description The data. */
+            data: {
+                /**
+                 * Format: uuid
+                 * @description Unique ID.
+                 */
+                id: string;
+                /** @description The name. */
+                name: string;
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
+                type: "DYNAMIC" | "STATIC";
+                /** @description When it entered; null where the segment keeps no memberships. */
+                enteredAt: string | null;
+            }[];
         };
         ListEventNamesResponse: {
             /** @description Names of events, the most frequent first. */
@@ -5078,6 +6744,10 @@ export interface components {
                 } | null;
             }[];
         };
+        ListInvitationsResponse: {
+            /** @description The data. */
+            data: components["schemas"]["Invitation"][];
+        };
         ListProjectMembersResponse: {
             /**
              * @description Always `true`; failures have the form `Error`.
@@ -5095,6 +6765,29 @@ export interface components {
             success: true;
             /** @description The data. */
             data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
+        };
+        ListRunningActivityResponse: {
+            /** @description The data. */
+            data: {
+                /**
+                 * @description The type.
+                 * @enum {string}
+                 */
+                type: "campaign" | "import" | "bulk" | "migration";
+                /** @description Of the campaign, the job, or the workflow whose contacts are migrated. */
+                id: string;
+                /** @description Of the campaign or the workflow, the file of an import, the operation of a bulk job. */
+                name: string | null;
+                /** @description In percent; null before there is anything to count. */
+                progress: number | null;
+                /** @description Whether a campaign waits to be resumed. */
+                isPaused: boolean;
+                /**
+                 * Format: date-time
+                 * @description When it began.
+                 */
+                startedAt: string;
+            }[];
         };
         ListSegmentContactsResponse: {
             /** @description The data. */
@@ -5445,6 +7138,8 @@ export interface components {
             escapeContactData: boolean;
             /** @description Whether members do not see the secret key. */
             hideSecretKey: boolean;
+            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            approvalAbove: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -5582,6 +7277,8 @@ export interface components {
             escapeContactData: boolean;
             /** @description Whether members do not see the secret key. */
             hideSecretKey: boolean;
+            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            approvalAbove: number | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -5884,6 +7581,39 @@ export interface components {
             /** @description What happened, for people. */
             message: string;
         };
+        RetryWorkflowExecutionsRequest: {
+            /** @description Failed executions; the latest 1,000 when absent. */
+            executionIds?: string[];
+        };
+        RetryWorkflowExecutionsResponse: {
+            /** @description How many go on with the step that failed. */
+            retried: number;
+            /** @description How many do not: they have not failed, or their contact is in the workflow again. */
+            skipped: number;
+            /** @description Whether there are more failed executions that can be retried. */
+            more: boolean;
+        };
+        ReviseCampaignRequest: {
+            /** @description The subject, with Liquid variables. */
+            subject?: string;
+            /** @description The HTML, with Liquid variables. */
+            body?: string;
+            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            document?: {
+                [key: string]: unknown;
+            } | null;
+        };
+        ReviseCampaignResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignWithSegment"];
+            /** @description What happened, for people. */
+            message: string;
+        };
         RotateWebhookEndpointSecretRequest: {
             /** @description Default: `24`. */
             overlapHours?: number;
@@ -5914,6 +7644,24 @@ export interface components {
         SavedBlockList: {
             /** @description The data. */
             data: components["schemas"]["SavedBlock"][];
+        };
+        SearchContactsRequest: {
+            /** @description Which contacts: those that match. */
+            filter?: components["schemas"]["ContactFilter"];
+            /**
+             * @description What to sort by.
+             * @enum {string}
+             */
+            sort?: "email" | "createdAt" | "updatedAt";
+            /**
+             * @description Direction of the sort.
+             * @enum {string}
+             */
+            dir?: "asc" | "desc";
+            /** @description Items of a page; 20 when absent. */
+            limit?: number;
+            /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+            cursor?: string;
         };
         Segment: {
             /**
@@ -5955,6 +7703,12 @@ export interface components {
             updatedAt: string;
         };
         SendCampaignRequest: {
+            /** @description Sends a first slice and holds everybody else back. Absent keeps that of a scheduled campaign, null removes it. */
+            canary?: components["schemas"]["CanaryOptions"] | null;
+            /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. */
+            fingerprint?: string;
+            /** @description How far the audience may have changed since the dry run; `none` when absent. */
+            drift?: "none" | "fewer" | number;
             /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */
             scheduledFor?: unknown;
         };
@@ -6163,6 +7917,47 @@ export interface components {
                 /** @description The address that gets the mail in place of the contact. */
                 customEmail?: string | null;
             } | null;
+        };
+        SentVersion: {
+            /** @description The number of the version. */
+            version: number;
+            /** @description The subject, with Liquid variables. */
+            subject: string;
+            /** @description How many recipients got this version. */
+            sentCount: number;
+            /** @description When a revision replaced it; null for the current one. */
+            replacedAt: string | null;
+        };
+        SmtpClient: {
+            /** @description Where it connects from. */
+            ip: string;
+            /**
+             * @description `secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in as the project with something that is no key of it.
+             * @enum {string}
+             */
+            credential: "secret" | "key" | "unknown";
+            /** @description Name of the key with scopes; null when it was deleted. */
+            key: string | null;
+            /**
+             * Format: date-time
+             * @description When it was seen last, to half a minute.
+             */
+            lastAt: string;
+            /** @description When a message of it was accepted last, to half a minute. */
+            acceptedAt: string | null;
+            /** @description When it was refused last. */
+            refusedAt: string | null;
+            /** @description The reply that refused it last, code first, without addresses. */
+            refusal: string | null;
+        };
+        StartCampaignDryRunResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignDryRun"];
         };
         StartWorkflowExecutionRequest: {
             /** @description The contact. */
@@ -6570,6 +8365,24 @@ export interface components {
              */
             subscriptionAction?: "none" | "subscribe" | "unsubscribe";
         };
+        UpdateContactViewRequest: {
+            /** @description The name. */
+            name?: string;
+            /** @description Which contacts: those that match. */
+            filter?: components["schemas"]["ContactFilter"];
+            /**
+             * @description What to sort by.
+             * @enum {string}
+             */
+            sort?: "email" | "createdAt" | "updatedAt";
+            /**
+             * @description Direction of the sort.
+             * @enum {string}
+             */
+            dir?: "asc" | "desc";
+            /** @description Columns of the list in their order, or null. */
+            columns?: string[] | null;
+        };
         UpdateEmailRequest: {
             /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
             scheduledFor: string;
@@ -6648,6 +8461,8 @@ export interface components {
             escapeContactData?: boolean;
             /** @description Whether members do not see the secret key. */
             hideSecretKey?: boolean;
+            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            approvalAbove?: number | null;
         };
         UpdateSavedBlockRequest: {
             /** @description The name. */
@@ -6843,6 +8658,33 @@ export interface components {
             eventName: string;
             /** @description Seconds after which the wait ends; null for never. */
             timeout?: number | null;
+        };
+        WaitingPlan: {
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
+            id: string;
+            /** @description What was done, or what is to happen. */
+            action: string;
+            /** @description The same in words. */
+            sentence: string;
+            /** @description How many contacts it reaches. */
+            affects: number;
+            /** @description Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed. */
+            samples: string[];
+            /** @description Name of the key that made it; null when it was deleted. */
+            key: string | null;
+            /**
+             * Format: date-time
+             * @description When the key stops working; null for never.
+             */
+            expiresAt: string;
+            /**
+             * Format: date-time
+             * @description When it was created.
+             */
+            createdAt: string;
         };
         WebhookAttempt: {
             /**
@@ -8423,6 +10265,314 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    searchContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "subscribed": true,
+                 *         "condition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "sort": "email",
+                 *       "dir": "asc"
+                 *     }
+                 */
+                "application/json": components["schemas"]["SearchContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    exportContacts: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "filter": {
+                 *         "condition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "columns": [
+                 *         "email",
+                 *         "data.plan",
+                 *         "createdAt"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExportContactsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listContactViews: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactViewList"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createContactView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Pro customers",
+                 *       "filter": {
+                 *         "condition": {
+                 *           "logic": "AND",
+                 *           "groups": [
+                 *             {
+                 *               "filters": [
+                 *                 {
+                 *                   "field": "data.plan",
+                 *                   "operator": "equals",
+                 *                   "value": "pro"
+                 *                 }
+                 *               ]
+                 *             }
+                 *           ]
+                 *         }
+                 *       },
+                 *       "columns": [
+                 *         "email",
+                 *         "data.plan"
+                 *       ]
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateContactViewRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactView"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    deleteContactView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description The saved view. */
+                viewId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done; the answer has no body. */
+            204: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    updateContactView: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description The saved view. */
+                viewId: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "name": "Customers on Pro"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UpdateContactViewRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactView"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     listContacts: {
         parameters: {
             query?: {
@@ -8435,7 +10585,7 @@ export interface operations {
                 /** @description All when absent. */
                 subscribed?: boolean;
                 /** @description What to sort by. Default: `"createdAt"`. */
-                sort?: "email" | "createdAt";
+                sort?: "email" | "createdAt" | "updatedAt";
                 /** @description Direction of the sort. Default: `"desc"`. */
                 dir?: "asc" | "desc";
             };
@@ -8620,7 +10770,10 @@ export interface operations {
     };
     deleteContact: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Whether the contact can be restored for 7 days; `false` when absent. */
+                restorable?: boolean;
+            };
             header?: {
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -8742,6 +10895,44 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    restoreContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Contact"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -8894,6 +11085,44 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    listContactJobs: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactJobPage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     importContacts: {
         parameters: {
             query?: never;
@@ -8927,6 +11156,50 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    previewImport: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "multipart/form-data": {
+                    /**
+                     * Format: binary
+                     * @description The file.
+                     */
+                    file: string;
+                };
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ImportPreview"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -9213,6 +11486,54 @@ export interface operations {
                  *     }
                  */
                 "application/json": components["schemas"]["BulkSelection"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["QueuedJob"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    addContactsToSegment: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 2 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "segmentId": "0197c2f0-0000-7000-8000-000000000000",
+                 *       "mode": "query",
+                 *       "filter": {
+                 *         "search": "@example.com"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["BulkSegmentSelection"];
             };
         };
         responses: {
@@ -10433,7 +12754,11 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "scheduledFor": "2026-12-01T09:00:00Z"
+                 *       "scheduledFor": "2026-12-01T09:00:00Z",
+                 *       "canary": {
+                 *         "recipients": 1000,
+                 *         "hold": "60m"
+                 *       }
                  *     }
                  */
                 "application/json": components["schemas"]["SendCampaignRequest"];
@@ -10453,11 +12778,112 @@ export interface operations {
                     "application/json": components["schemas"]["SendCampaignResponse"];
                 };
             };
+            /** @description Done. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SendCampaignResponse"];
+                };
+            };
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    approveCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "fingerprint": "c0ffee0000000000000000000000000000000000000000000000000000000000"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ApproveCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ApproveCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    withdrawCampaignApproval: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -10902,6 +13328,164 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    countCampaignAudience: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "audienceType": "ALL"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CountCampaignAudienceRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountCampaignAudienceResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    startCampaignDryRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["StartCampaignDryRunResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getCampaignDryRun: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+                /** @description The number of the dry run. */
+                n: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["GetCampaignDryRunResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listCampaignResults: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListCampaignResultsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     listCampaignRecipients: {
         parameters: {
             query?: {
@@ -10946,6 +13530,201 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    reviseCampaign: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                "If-Match"?: components["parameters"]["IfMatch"];
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "subject": "March news, with the right link"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReviseCampaignRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    ETag: components["headers"]["ETag"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ReviseCampaignResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
+            412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createCampaignCorrection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "versions": [
+                 *         1
+                 *       ],
+                 *       "who": "got",
+                 *       "subject": "Correction: the right link",
+                 *       "body": "<p>Here is the right link.</p>"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCampaignCorrectionRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCampaignCorrectionResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    countCampaignCorrection: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "versions": [
+                 *         1
+                 *       ],
+                 *       "who": "got"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CampaignCorrection"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountCampaignCorrectionResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    continueCampaignFromCanary: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContinueCampaignFromCanaryResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            409: components["responses"]["Error409"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -11829,6 +14608,50 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    retryWorkflowExecutions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the workflow. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /** @example {} */
+                "application/json": components["schemas"]["RetryWorkflowExecutionsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["RetryWorkflowExecutionsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     getWorkflowExecution: {
         parameters: {
             query?: never;
@@ -11933,6 +14756,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountWorkflowContactsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listContactExecutions: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListContactExecutionsResponse"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12280,6 +15140,43 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["DomainCheck"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    checkDmarc: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the domain. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["DmarcCheck"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13197,6 +16094,43 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    listContactSegments: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListContactSegmentsResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     listSuppressionRules: {
         parameters: {
             query?: never;
@@ -13737,6 +16671,40 @@ export interface operations {
             default: components["responses"]["Failure"];
         };
     };
+    listSmtpClients: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID of the project. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SmtpClient"][];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
     listActivity: {
         parameters: {
             query?: {
@@ -13880,6 +16848,39 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountRecentActivityResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listRunningActivity: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListRunningActivityResponse"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14197,6 +17198,240 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    exportContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ContactExport"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    eraseContact: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the contact. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "reference": "DSR-2026-041",
+                 *       "keepSuppressed": true
+                 *     }
+                 */
+                "application/json": components["schemas"]["EraseContactRequest"];
+            };
+        };
+        responses: {
+            /** @description Accepted; the work goes on in the background. */
+            202: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listErasures: {
+        parameters: {
+            query?: {
+                /** @description Items of a page; 20 when absent. Default: `20`. */
+                limit?: number;
+                /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
+                cursor?: string;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasurePage"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getErasure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the erasure. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Erasure"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    verifyErasure: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the erasure. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErasureVerification"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    getDeliverability: {
+        parameters: {
+            query?: {
+                /** @description How many days (UTC), today included. Default: `30`. */
+                days?: number;
+            };
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Deliverability"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -14989,31 +18224,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": {
-                        /**
-                         * Format: uuid
-                         * @description Unique ID.
-                         */
-                        id: string;
-                        /** @description What was done, or what is to happen. */
-                        action: string;
-                        /** @description The same in words. */
-                        sentence: string;
-                        affects: number;
-                        samples: string[];
-                        /** @description Name of the key that made it; null when it was deleted. */
-                        key: string | null;
-                        /**
-                         * Format: date-time
-                         * @description When the key stops working; null for never.
-                         */
-                        expiresAt: string;
-                        /**
-                         * Format: date-time
-                         * @description When it was created.
-                         */
-                        createdAt: string;
-                    }[];
+                    "application/json": components["schemas"]["WaitingPlan"][];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15372,6 +18583,40 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["ListProjectMembersResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    listInvitations: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description ID of the project. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description What was asked for. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ListInvitationsResponse"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -1,6 +1,6 @@
+import { maxFilters, maxLevels } from '@posthorn/conditions';
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { maxFilters, maxLevels } from './schema.ts';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
 

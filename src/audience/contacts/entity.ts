@@ -5,7 +5,11 @@ import type { Cause } from './cause.ts';
 
 const p = defineEntity.properties;
 
-const ContactSchema = defineEntity({
+/**
+ * A recipient. `subscriptionBefore` is the value the last write found, so that an upsert can tell whether it changed the
+ * subscription.
+ */
+export const Contact = defineEntity({
   name: 'Contact',
   tableName: 'contacts',
   properties: {
@@ -30,13 +34,10 @@ const ContactSchema = defineEntity({
 });
 
 /**
- * A recipient. `subscriptionBefore` is the value the last write found, so that an upsert can tell whether it changed the
- * subscription.
+ * A change of a contact that is neither in the catalogue nor in the history yet: `data` of one that was created (sign 1) or deleted
+ * (sign -1), or data `before` and `after` (sign 0; `data` is the JSON null). Append-only, without a key; the fold deletes what it has taken.
  */
-export class Contact extends ContactSchema.class {}
-ContactSchema.setClass(Contact);
-
-const ContactChangeSchema = defineEntity({
+export const ContactChange = defineEntity({
   name: 'ContactChange',
   tableName: 'contact_changes',
   properties: {
@@ -57,13 +58,10 @@ const ContactChangeSchema = defineEntity({
 });
 
 /**
- * A change of a contact that is neither in the catalogue nor in the history yet: `data` of one that was created (sign 1) or deleted
- * (sign -1), or data `before` and `after` (sign 0; `data` is the JSON null). Append-only, without a key; the fold deletes what it has taken.
+ * A change of a contact: of its data the keys that changed, all of them when it was created (`before` is null then), and none when it
+ * was `moved` into the trash or out of it.
  */
-export class ContactChange extends ContactChangeSchema.class {}
-ContactChangeSchema.setClass(ContactChange);
-
-const ContactHistorySchema = defineEntity({
+export const ContactHistory = defineEntity({
   name: 'ContactHistory',
   tableName: 'contact_history',
   properties: {
@@ -77,6 +75,7 @@ const ContactHistorySchema = defineEntity({
     subscribedAfter: p.boolean(),
     emailBefore: p.text().nullable(),
     emailAfter: p.text().nullable(),
+    moved: p.enum(['deleted', 'restored']).nullable(),
   },
   indexes: [
     { name: 'contact_history_contact', properties: ['contactId', 'at'] },
@@ -84,11 +83,8 @@ const ContactHistorySchema = defineEntity({
   ],
 });
 
-/** A change of a contact: of its data the keys that changed, all of them when it was created (`before` is null then). */
-export class ContactHistory extends ContactHistorySchema.class {}
-ContactHistorySchema.setClass(ContactHistory);
-
-const ContactTotalSchema = defineEntity({
+/** How many contacts a project has. */
+export const ContactTotal = defineEntity({
   name: 'ContactTotal',
   tableName: 'contact_totals',
   properties: {
@@ -98,11 +94,10 @@ const ContactTotalSchema = defineEntity({
   },
 });
 
-/** How many contacts a project has. */
-export class ContactTotal extends ContactTotalSchema.class {}
-ContactTotalSchema.setClass(ContactTotal);
-
-const ContactFieldSchema = defineEntity({
+/**
+ * How many contacts hold which kind of value under a key. Keys may be longer than an index entry, hence the hash.
+ */
+export const ContactField = defineEntity({
   name: 'ContactField',
   tableName: 'contact_fields',
   properties: {
@@ -118,13 +113,8 @@ const ContactFieldSchema = defineEntity({
   },
 });
 
-/**
- * How many contacts hold which kind of value under a key. Keys may be longer than an index entry, hence the hash.
- */
-export class ContactField extends ContactFieldSchema.class {}
-ContactFieldSchema.setClass(ContactField);
-
-const ContactFieldValueSchema = defineEntity({
+/** How many contacts hold a value under a key. */
+export const ContactFieldValue = defineEntity({
   name: 'ContactFieldValue',
   tableName: 'contact_field_values',
   properties: {
@@ -141,11 +131,8 @@ const ContactFieldValueSchema = defineEntity({
   },
 });
 
-/** How many contacts hold a value under a key. */
-export class ContactFieldValue extends ContactFieldValueSchema.class {}
-ContactFieldValueSchema.setClass(ContactFieldValue);
-
-const FullCatalogueSchema = defineEntity({
+/** A project whose catalogue takes no more keys. */
+export const FullCatalogue = defineEntity({
   name: 'FullCatalogue',
   tableName: 'full_catalogues',
   properties: {
@@ -153,6 +140,24 @@ const FullCatalogueSchema = defineEntity({
   },
 });
 
-/** A project whose catalogue takes no more keys. */
-export class FullCatalogue extends FullCatalogueSchema.class {}
-FullCatalogueSchema.setClass(FullCatalogue);
+/** A contact that was deleted, by a job where that is set, for a week; its mail, its events and its history keep its ID until then. */
+export const TrashedContact = defineEntity({
+  name: 'TrashedContact',
+  tableName: 'contacts_trash',
+  properties: {
+    id: p.uuid().primary(),
+    projectId: p.uuid(),
+    jobId: p.text().nullable(),
+    deletedAt: p.datetime(3).defaultRaw('now()'),
+    email: p.text(),
+    subscribed: p.boolean(),
+    data: p.json<unknown>(),
+    createdAt: p.datetime(3),
+    memberships: p.json<unknown>().defaultRaw("'[]'::jsonb"),
+  },
+  indexes: [
+    { name: 'contacts_trash_deleted', properties: ['deletedAt'] },
+    { name: 'contacts_trash_email', properties: ['projectId', 'email'] },
+    { name: 'contacts_trash_job', properties: ['jobId', 'id'] },
+  ],
+});

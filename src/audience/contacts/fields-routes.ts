@@ -4,9 +4,7 @@ import { deleteField, fieldUsage, listFields, listValues } from './fields-servic
 
 /** The fields of contacts: their names, values and uses. */
 export const contactFieldRoutes = [
-  route({
-    method: 'GET',
-    path: '/contacts/fields',
+  route.get('/contacts/fields', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the fields of contacts',
@@ -14,9 +12,7 @@ export const contactFieldRoutes = [
     reply: FieldList,
     handle: ({ db, project }) => listFields(db, project.id),
   }),
-  route({
-    method: 'GET',
-    path: '/contacts/fields/:field/values',
+  route.get('/contacts/fields/:field/values', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List distinct values of a field',
@@ -26,18 +22,14 @@ export const contactFieldRoutes = [
     reply: ValueList,
     handle: ({ db, project, params, query }) => listValues(db, project.id, params.field, query.limit),
   }),
-  route({
-    method: 'GET',
-    path: '/contacts/fields/:field/usage',
+  route.get('/contacts/fields/:field/usage', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get what uses a field',
     reply: FieldUsage,
     handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
-  route({
-    method: 'DELETE',
-    path: '/contacts/fields/:field',
+  route.delete('/contacts/fields/:field', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a field from every contact',

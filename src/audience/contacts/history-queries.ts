@@ -13,6 +13,8 @@ export interface HistoryRow {
   subscribedAfter: boolean;
   emailBefore: string | null;
   emailAfter: string | null;
+  /** Set where the contact was deleted, or restored, and nothing of it changed. */
+  moved: 'deleted' | 'restored' | null;
 }
 
 /** Rows of `contact_changes` with the fields that changed alone, in `before` and `after`. */
@@ -22,7 +24,7 @@ export const onlyChanged = (from: string) =>
   from ${from}, lateral (select array(select key from jsonb_each(before) where after -> key = value) as same) as s`);
 
 const columns = raw(
-  'contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, email_before, email_after',
+  'contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, email_before, email_after, moved',
 );
 
 // Rows of `onlyChanged` in these columns. Jobs say their id, which is short, and keep the whole cause in their row.
@@ -31,17 +33,18 @@ const asHistory = (from: string) =>
     coalesce(j.cause, case when left(c.cause, 1) = '{' then c.cause::jsonb when c.cause is null then '{"type": "unknown"}'
       else jsonb_build_object('type', split_part(c.cause, '-', 1), 'id', c.cause) end) as cause,
     c.before, case when sign = 0 then c.after else c.data end as after, c.subscribed_before, c.subscribed as subscribed_after,
-    c.email_before, c.email_after
+    c.email_before, c.email_after, null::text as moved
   from ${from} c left join jobs j on j.id = c.cause where c.sign >= 0 and c.contact_id is not null`);
 
 /**
- * The common table expressions that write the history of the changes in `gone`, rows of `onlyChanged`. That of deleted contacts goes:
- * a change whose contact is still there now is removed by the fold that takes the deletion, which comes later.
+ * The common table expressions that write the history of the changes in `gone`, rows of `onlyChanged`. That of contacts that were deleted
+ * for good goes: a change whose contact is still there now is removed by the fold that takes the deletion, which comes later.
  */
 export const historyOfFolded = sql`
     kept as (
       insert into contact_history (${columns})
-      ${asHistory('gone')} and exists (select from contacts where id = c.contact_id)),
+      ${asHistory('gone')} and (exists (select from contacts where id = c.contact_id)
+        or exists (select from contacts_trash where id = c.contact_id))),
     forgotten as (
       delete from contact_history where contact_id = any (array(
         select contact_id from gone where sign < 0 and contact_id is not null)))`;
@@ -66,7 +69,7 @@ export function changesBefore(
 ): Promise<HistoryRow[]> {
   return db.rows<HistoryRow>(sql`
     select at::text as at, cause, before, after, subscribed_before as "subscribedBefore", subscribed_after as "subscribedAfter",
-      email_before as "emailBefore", email_after as "emailAfter"
+      email_before as "emailBefore", email_after as "emailAfter", moved
     from ${changesOf(projectId, contactId)} h
     where at < coalesce(${before}::timestamptz, 'infinity') order by at desc limit ${limit}`);
 }
@@ -75,9 +78,9 @@ export function changesBefore(
 export async function namesOfAuthors(
   db: Database,
   projectId: string,
-  rows: readonly HistoryRow[],
+  causes: readonly Cause[],
 ): Promise<ReadonlyMap<string, string>> {
-  const ids = [...new Set(rows.flatMap(({ cause }) => cause.by?.id ?? []))];
+  const ids = [...new Set(causes.flatMap(({ by }) => by?.id ?? []))];
   const named = await db.rows<{ id: string; name: string }>(sql`
     select id::text as id, email as name from users where id = any (${ids}::uuid[])
     union all
@@ -85,9 +88,9 @@ export async function namesOfAuthors(
   return new Map(named.map(({ id, name }) => [id, name]));
 }
 
-/** What a contact was at an instant; `isNew` when it was created later. */
+/** What a contact was at an instant; `isAbsent` when it was created later, or was in the trash. */
 export interface FormerContact {
-  isNew: boolean;
+  isAbsent: boolean;
   email: string;
   subscribed: boolean;
   data: JsonObjectValue;
@@ -108,7 +111,9 @@ export function contactBefore(
     former as (
       select distinct on (key) key, l.before -> key as value
       from later l, jsonb_object_keys(l.before || l.after) as key where l.before is not null order by key, l.at)
-    select exists (select from later where before is null) as "isNew",
+    select exists (select from later where before is null)
+        or coalesce((select moved from change where at < ${instant.toISOString()}::timestamptz order by at desc limit 1) = 'deleted', false)
+        as "isAbsent",
       coalesce((select email_before from later where email_before is not null order by at limit 1), c.email) as email,
       coalesce((select subscribed_before from later order by at limit 1), c.subscribed) as subscribed,
       (c.data - array(select key from former))

@@ -13,8 +13,25 @@ export const ReadContact = v.object({
 export const ListHistory = v.object({ limit: limitParameter(50, 200), cursor: CursorParameter });
 export type ListHistory = v.InferOutput<typeof ListHistory>;
 
+/** Who asked for a change, as the API shows it. */
+export const ChangeAuthor = v.pipe(
+  v.nullable(
+    v.object({
+      kind: v.picklist(['user', 'key', 'mcp']),
+      id: v.nullable(v.string()),
+      name: v.nullable(v.string()),
+    }),
+  ),
+  v.description('Who asked for it: a member by address, a key with scopes by name, or the secret key of the project.'),
+);
+export type ChangeAuthor = v.InferOutput<typeof ChangeAuthor>;
+
 const ContactChangeBody = v.object({
   at: v.pipe(v.string(), v.isoTimestamp()),
+  kind: v.pipe(
+    v.picklist(['created', 'changed', 'deleted', 'restored']),
+    v.description('What the change was. One that deleted or restored the contact has no fields.'),
+  ),
   created: v.pipe(v.boolean(), v.description('The change created the contact: all of its data is in `after`.')),
   cause: v.object({
     type: v.picklist(causeTypes),
@@ -24,18 +41,7 @@ const ContactChangeBody = v.object({
         'Of the job, of the workflow, of the segment it was added to, or of the mail that led to the change.',
       ),
     ),
-    by: v.pipe(
-      v.nullable(
-        v.object({
-          kind: v.picklist(['user', 'key', 'mcp']),
-          id: v.nullable(v.string()),
-          name: v.nullable(v.string()),
-        }),
-      ),
-      v.description(
-        'Who asked for it: a member by address, a key with scopes by name, or the secret key of the project.',
-      ),
-    ),
+    by: ChangeAuthor,
   }),
   before: v.pipe(v.record(v.string(), v.unknown()), v.description('Fields that changed, as they were.')),
   after: v.pipe(v.record(v.string(), v.unknown()), v.description('Fields that changed, as they became.')),

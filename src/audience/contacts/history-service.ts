@@ -3,8 +3,9 @@ import type { Database } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
 import { dateParameter } from '../../core/lib/span.ts';
+import type { Cause } from './cause.ts';
 import { changesBefore, contactBefore, type HistoryRow, historyBegan, namesOfAuthors } from './history-queries.ts';
-import type { ContactChangeBody, ContactHistoryPage, ListHistory } from './history-schema.ts';
+import type { ChangeAuthor, ContactChangeBody, ContactHistoryPage, ListHistory } from './history-schema.ts';
 import type { ContactBody } from './schema.ts';
 import { getContact } from './service.ts';
 
@@ -25,7 +26,11 @@ export async function listHistory(
     limit + 1,
   );
   const page = rows.slice(0, limit);
-  const names = await namesOfAuthors(db, projectId, page);
+  const names = await namesOfAuthors(
+    db,
+    projectId,
+    page.map(({ cause }) => cause),
+  );
   const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     data: page.map((row) => changeBody(row, names)),
@@ -33,13 +38,14 @@ export async function listHistory(
   };
 }
 
-function changeBody({ cause, ...row }: HistoryRow, names: ReadonlyMap<string, string>): ContactChangeBody {
-  const { id = null, by, type } = cause;
+function changeBody({ cause, moved, ...row }: HistoryRow, names: ReadonlyMap<string, string>): ContactChangeBody {
+  const { id = null, type } = cause;
   const created = row.before === null;
   return {
     at: isoInstant(row.at),
+    kind: moved ?? (created ? 'created' : 'changed'),
     created,
-    cause: { type, id, by: by === undefined ? null : { ...by, name: names.get(by.id ?? '') ?? null } },
+    cause: { type, id, by: authorOf(cause, names) },
     before: row.before ?? {},
     after: row.after,
     subscribed:
@@ -49,6 +55,11 @@ function changeBody({ cause, ...row }: HistoryRow, names: ReadonlyMap<string, st
     email:
       row.emailBefore === null || row.emailAfter === null ? null : { before: row.emailBefore, after: row.emailAfter },
   };
+}
+
+/** Who asked for a change, by the names of `namesOfAuthors`. */
+export function authorOf({ by }: Cause, names: ReadonlyMap<string, string>): ChangeAuthor {
+  return by === undefined ? null : { ...by, name: names.get(by.id ?? '') ?? null };
 }
 
 /**
@@ -71,7 +82,7 @@ export async function getContactAt(
     throw new AppError(410, 'TOO_LATE', `The history of contacts reaches back to ${began}: "at" is before that`);
   // A change is shown with its millisecond, and belongs to it.
   const former = await contactBefore(db, projectId, id, new Date(at.getTime() + 1));
-  if (former === null || former.isNew) throw notFound('contact', id);
+  if (former === null || former.isAbsent) throw notFound('contact', id);
   const { changedAt, email, subscribed, data } = former;
   return {
     ...contact,

@@ -1,12 +1,13 @@
 // What other parts of the service may use of contacts; everything else in this folder is its own.
 export { contactTotals, foldContactChanges } from './catalogue-queries.ts';
-export { because, causeText, writingMany } from './cause.ts';
+export { because, type Cause, causeText, writingMany } from './cause.ts';
 export { Contact } from './entity.ts';
 export { listFields } from './fields-service.ts';
 export { flipEvents, leftBefore } from './flip-queries.ts';
 export { groupedContactCtes } from './grouped-queries.ts';
-export { removeOldHistory } from './history-queries.ts';
-export { getContactAt } from './history-service.ts';
+export { namesOfAuthors, removeOldHistory } from './history-queries.ts';
+export { ChangeAuthor } from './history-schema.ts';
+export { authorOf, getContactAt } from './history-service.ts';
 export {
   ContactDataError,
   contactDataError,
@@ -14,7 +15,7 @@ export {
   mostContactBytes,
   withinDataLimits,
 } from './limit-queries.ts';
-export { type ContactFilter, countContacts, matchesNobody, matching } from './list-queries.ts';
+export { type ContactFilter, contactSorts, countContacts, matchesNobody, matching } from './list-queries.ts';
 export {
   type ContactWrite,
   changeContact,
@@ -26,5 +27,6 @@ export {
   upsertContactCtes,
   upsertContactRow,
 } from './queries.ts';
-export { ContactBody } from './schema.ts';
-export { getContact } from './service.ts';
+export { ContactBody, ContactPage } from './schema.ts';
+export { type ContactListRequest, contactPage, getContact } from './service.ts';
+export { bringBack, contactsAndTrash, emptyTrash, movingToTrash, trashContacts, trashDays } from './trash-queries.ts';

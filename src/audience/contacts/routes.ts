@@ -1,24 +1,24 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, bareInvalid } from '../../core/lib/errors.ts';
+import { refuseErased } from '../erased/index.ts';
 import { ContactHistoryPage, ListHistory, ReadContact } from './history-schema.ts';
 import { getContactAt, listHistory } from './history-service.ts';
 import {
   ContactBody,
   ContactPage,
+  DeleteContact,
   ListContacts,
   LookupContacts,
   LookupResult,
   PatchContact,
   UpsertContact,
 } from './schema.ts';
-import { deleteContact, listContacts, lookupContacts, patchContact, upsertContact } from './service.ts';
+import { deleteContact, listContacts, lookupContacts, patchContact, restoreContact, upsertContact } from './service.ts';
 
 /** The contacts of a project. */
 export const contactRoutes = [
-  route({
-    method: 'GET',
-    path: '/contacts',
+  route.get('/contacts', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List contacts',
@@ -26,9 +26,7 @@ export const contactRoutes = [
     reply: ContactPage,
     handle: ({ db, project, query }) => listContacts(db, project.id, query),
   }),
-  route({
-    method: 'POST',
-    path: '/contacts',
+  route.post('/contacts', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Create or update a contact by address',
@@ -43,14 +41,13 @@ export const contactRoutes = [
     },
     alsoStatus: 201,
     reply: v.object({ ...ContactBody.entries, _meta: v.object({ isNew: v.boolean(), isUpdate: v.boolean() }) }),
-    async handle({ db, project, body }) {
+    async handle({ app, db, project, body }) {
+      await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
       const { isNew, ...contact } = await upsertContact(db, project.id, body);
       return reply(isNew ? 201 : 200, { ...contact, _meta: { isNew, isUpdate: !isNew } });
     },
   }),
-  route({
-    method: 'POST',
-    path: '/contacts/lookup',
+  route.post('/contacts/lookup', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Look up which addresses are contacts',
@@ -63,9 +60,7 @@ export const contactRoutes = [
     reply: LookupResult,
     handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
   }),
-  route({
-    method: 'GET',
-    path: '/contacts/:id',
+  route.get('/contacts/:id', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a contact',
@@ -77,9 +72,7 @@ export const contactRoutes = [
     handle: ({ app, db, project, params, query }) =>
       getContactAt(db, project.id, params.id, query.at, app.config.CONTACT_HISTORY_DAYS),
   }),
-  route({
-    method: 'GET',
-    path: '/contacts/:id/history',
+  route.get('/contacts/:id/history', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List changes of a contact',
@@ -90,9 +83,7 @@ export const contactRoutes = [
     reply: ContactHistoryPage,
     handle: ({ db, project, params, query }) => listHistory(db, project.id, params.id, query),
   }),
-  route({
-    method: 'PATCH',
-    path: '/contacts/:id',
+  route.patch('/contacts/:id', {
     refusals: [409],
     scope: 'contacts:write',
     access: 'dashboard',
@@ -102,19 +93,33 @@ export const contactRoutes = [
     example: { subscribed: true, data: { plan: 'team' } },
     bodyLimit: 'data',
     reply: ContactBody,
-    handle: ({ db, project, params, body }) => patchContact(db, project.id, params.id, body),
+    async handle({ app, db, project, params, body }) {
+      if (body.email) await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
+      return patchContact(db, project.id, params.id, body);
+    },
   }),
-  route({
-    method: 'DELETE',
-    path: '/contacts/:id',
+  route.delete('/contacts/:id', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete a contact with its events and emails',
+    description: 'At once and for good, or with `restorable=true` after 7 days.',
     ids: { id: 'contact' },
+    query: DeleteContact,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteContact(db, project.id, params.id);
+    async handle({ db, project, params, query }) {
+      await deleteContact(db, project.id, params.id, { restorable: query.restorable === 'true' });
       return reply(204);
     },
+  }),
+  route.post('/contacts/:id/restore', {
+    refusals: [409],
+    scope: 'contacts:write',
+    access: 'dashboard',
+    summary: 'Restore a deleted contact',
+    description:
+      'One that was deleted with `restorable=true`, by a bulk job or by an undo, within 7 days: under its id, with its segments, mail, events and history. 409 when another contact has its address now.',
+    ids: { id: 'contact' },
+    reply: ContactBody,
+    handle: ({ db, project, params }) => restoreContact(db, project.id, params.id),
   }),
 ];

@@ -27,10 +27,15 @@ export const ListContacts = v.object({
   cursor: CursorParameter,
   search: parameter('Text in the address, in any letter case.'),
   subscribed: parameter('All when absent.', { type: 'boolean' }),
-  sort: choiceParameter('What to sort by.', ['email', 'createdAt'], 'createdAt'),
+  sort: choiceParameter('What to sort by.', ['email', 'createdAt', 'updatedAt'], 'createdAt'),
   dir: directionParameter,
 });
 export type ListContacts = v.InferOutput<typeof ListContacts>;
+
+/** `DELETE /contacts/{id}`. */
+export const DeleteContact = v.object({
+  restorable: parameter('Whether the contact can be restored for 7 days; `false` when absent.', { type: 'boolean' }),
+});
 
 /** A page of contacts. */
 export const ContactPage = v.object({

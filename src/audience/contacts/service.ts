@@ -4,9 +4,9 @@ import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { because } from './cause.ts';
+import { because, causeText } from './cause.ts';
 import { Contact } from './entity.ts';
-import { countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
+import { type ContactFilter, contactSorts, countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
 import {
   type ContactChanges,
   changeContact,
@@ -17,6 +17,7 @@ import {
   upsertContactRow,
 } from './queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
+import { bringOneBack, movingToTrash, trashContacts } from './trash-queries.ts';
 
 /** Creates or changes a contact by its address (contract page 1, 3.2). */
 export function upsertContact(
@@ -85,25 +86,77 @@ async function resubscribe(tx: Database, projectId: string, id: string, fields: 
   return row;
 }
 
-/** Deletes a contact with its events, emails and memberships. @throws 404 CONTACT_NOT_FOUND */
-export function deleteContact(db: Database, projectId: string, id: string): Promise<void> {
+/**
+ * Deletes a contact with its events, emails and memberships; into the trash where it is to be restorable.
+ * @throws 404 CONTACT_NOT_FOUND
+ */
+export function deleteContact(
+  db: Database,
+  projectId: string,
+  id: string,
+  { restorable }: { restorable: boolean },
+): Promise<void> {
   return db.transaction(async (tx) => {
-    if ((await tx.em.nativeDelete(Contact, { projectId, id })) === 0) throw notFound('contact', id);
+    const deleted = restorable
+      ? await moveToTrash(tx, projectId, id)
+      : await tx.em.nativeDelete(Contact, { projectId, id });
+    if (deleted === 0) throw notFound('contact', id);
     await recordChange(tx, projectId, { action: 'contact.deleted', target: id });
   });
 }
 
-/** A page of contacts (contract page 1, 3.1). `total` is counted for the first page only. */
-export async function listContacts(db: Database, projectId: string, query: ListContacts) {
-  const limit = clampLimit(query.limit, 20, 100);
-  // A cursor keeps the sort it was made with, so it says which one that was.
-  const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
-  const sort = (place ? place[2] : query.sort) === 'email' ? ('email' as const) : ('createdAt' as const);
-  const dir = (place ? place[3] : query.dir) === 'asc' ? ('asc' as const) : ('desc' as const);
+async function moveToTrash(tx: Database, projectId: string, id: string): Promise<number> {
+  const cause = causeText(tx, 'contact');
+  await movingToTrash(tx, cause);
+  // Locked first: what the trash keeps of it is read after that.
+  await tx.row(sql`select 1 from contacts where project_id = ${projectId} and id = ${id} for update`);
+  return trashContacts(tx, projectId, { jobId: null, cause }, [id]);
+}
+
+/**
+ * Makes a contact of the trash a contact again, under its id and with all that was kept of it.
+ * @throws 404 CONTACT_NOT_FOUND for one that is not in the trash, 409 when another contact has its address now
+ */
+export async function restoreContact(db: Database, projectId: string, id: string): Promise<ContactBody> {
+  await db.transaction(async (tx) => {
+    const cause = causeText(tx, 'contact');
+    await movingToTrash(tx, cause);
+    const outcome = await bringOneBack(tx, projectId, id, cause);
+    if (outcome === 'absent') throw notFound('contact', id);
+    if (outcome === 'taken') throw conflict('Another contact of this project has its address now', { field: 'email' });
+    await recordChange(tx, projectId, { action: 'contact.restored', target: id });
+  });
+  return getContact(db, projectId, id);
+}
+
+/** A page of contacts (contract page 1, 3.1). */
+export function listContacts(db: Database, projectId: string, query: ListContacts) {
   const filter = {
     search: query.search ? query.search : null,
     subscribed: query.subscribed === 'true' ? true : query.subscribed === 'false' ? false : null,
   };
+  return contactPage(db, projectId, filter, { ...query, limit: clampLimit(query.limit, 20, 100) });
+}
+
+/** How a page of a list is asked for. */
+export interface ContactListRequest {
+  limit: number;
+  cursor?: string | undefined;
+  sort?: string | undefined;
+  dir?: string | undefined;
+}
+
+/** A page of the contacts that a filter leaves. `total` is counted for the first page only. */
+export async function contactPage(
+  db: Database,
+  projectId: string,
+  filter: ContactFilter,
+  { limit, cursor, ...wanted }: ContactListRequest,
+) {
+  // A cursor keeps the sort it was made with, so it says which one that was.
+  const place = cursor === undefined ? null : decodeCursor(cursor, 4);
+  const sort = contactSorts.find((known) => known === (place ? place[2] : wanted.sort)) ?? 'createdAt';
+  const dir = (place ? place[3] : wanted.dir) === 'asc' ? ('asc' as const) : ('desc' as const);
   const [rows, total] = await Promise.all([
     pageOfContacts(db, projectId, { ...filter, limit, sort, dir, after: place && placeAfter(place, sort) }),
     place ? 0 : countContacts(db, projectId, filter),
@@ -113,7 +166,7 @@ export async function listContacts(db: Database, projectId: string, query: ListC
   const hasMore = rows.length > limit;
   return {
     data: page.map(contactBody),
-    cursor: hasMore && last ? encodeCursor([sort === 'email' ? last.email : last.createdAt, last.id, sort, dir]) : null,
+    cursor: hasMore && last ? encodeCursor([last[sort], last.id, sort, dir]) : null,
     hasMore,
     total,
   };

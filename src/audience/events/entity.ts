@@ -4,7 +4,11 @@ import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-const EventSchema = defineEntity({
+/**
+ * Something that happened to a contact or to a project. `mailAt` is the instant of the mail it reports. No foreign keys:
+ * their checks cost more than the row; triggers delete what belongs to deleted contacts.
+ */
+export const Event = defineEntity({
   name: 'Event',
   tableName: 'events',
   properties: {
@@ -45,13 +49,9 @@ const EventSchema = defineEntity({
 });
 
 /**
- * Something that happened to a contact or to a project. `mailAt` is the instant of the mail it reports. No foreign keys:
- * their checks cost more than the row; triggers delete what belongs to deleted contacts.
+ * How many events of a name a day (UTC) had, up to `counted_through`. Rows of the same day add up, so there is no key.
  */
-export class Event extends EventSchema.class {}
-EventSchema.setClass(Event);
-
-const EventCountSchema = defineEntity({
+export const EventCount = defineEntity({
   name: 'EventCount',
   tableName: 'event_counts',
   properties: {
@@ -66,13 +66,8 @@ const EventCountSchema = defineEntity({
   ],
 });
 
-/**
- * How many events of a name a day (UTC) had, up to `counted_through`. Rows of the same day add up, so there is no key.
- */
-export class EventCount extends EventCountSchema.class {}
-EventCountSchema.setClass(EventCount);
-
-const EventCountsStateSchema = defineEntity({
+/** How far events are counted, in one row. */
+export const EventCountsState = defineEntity({
   name: 'EventCountsState',
   tableName: 'event_counts_state',
   properties: {
@@ -80,11 +75,10 @@ const EventCountsStateSchema = defineEntity({
   },
 });
 
-/** How far events are counted, in one row. */
-export class EventCountsState extends EventCountsStateSchema.class {}
-EventCountsStateSchema.setClass(EventCountsState);
-
-const ActivityCountSchema = defineEntity({
+/**
+ * How many items of a kind an hour had, up to `counted_through`. Rows of the same hour add up, so there is no key.
+ */
+export const ActivityCount = defineEntity({
   name: 'ActivityCount',
   tableName: 'activity_counts',
   properties: {
@@ -98,9 +92,3 @@ const ActivityCountSchema = defineEntity({
     { name: 'activity_counts_taken_off', properties: ['projectId'], where: 'items < 0' },
   ],
 });
-
-/**
- * How many items of a kind an hour had, up to `counted_through`. Rows of the same hour add up, so there is no key.
- */
-export class ActivityCount extends ActivityCountSchema.class {}
-ActivityCountSchema.setClass(ActivityCount);

@@ -5,7 +5,7 @@ import { invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import { because, type ContactWrite, untilSeen, upsertContactCtes } from '../contacts/index.ts';
+import { because, type ContactWrite, contactsAndTrash, untilSeen, upsertContactCtes } from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
 
@@ -91,7 +91,7 @@ export function newestEvents(
   limit: number,
 ): Promise<(ListedEvent & { contactEmail: string | null })[]> {
   const ofName = name === null ? raw('') : sql`and e.name = ${name}`;
-  const rows = sql`select ${columns}, c.email as "contactEmail" from events e left join contacts c on c.id = e.contact_id
+  const rows = sql`select ${columns}, c.email as "contactEmail" from events e left join ${contactsAndTrash} c on c.id = e.contact_id
     where e.project_id = ${projectId} ${ofName} ${newestFirst} limit ${limit}`;
   return db.rows(boundedPage(rows, `${listedColumns}, "contactEmail"`, mostListedEventBytes));
 }

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
 import { fieldProblems } from '../../core/lib/validation.ts';
+import { refuseErased } from '../erased/index.ts';
 import {
   ContactEventList,
   EventBody,
@@ -31,9 +32,7 @@ import {
 
 /** Events: recording and listing them, and what uses their names. */
 export const eventRoutes = [
-  route({
-    method: 'POST',
-    path: '/v1/track',
+  route.post('/v1/track', {
     scope: 'events:write',
     access: 'public',
     summary: 'Track an event of a contact',
@@ -45,14 +44,13 @@ export const eventRoutes = [
     example: { email: 'ada@example.com', event: 'signup', subscribed: true, data: { plan: 'pro' } },
     bodyLimit: 'event',
     reply: TrackReply,
-    async handle({ writeOnce, keepAnswer, project, body }) {
+    async handle({ app, writeOnce, keepAnswer, project, body }) {
+      await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
       const answerOf = (data: TrackReply['data']) => ({ success: true, data });
       return answerOf(await track(writeOnce, project.id, body, (tx, data) => keepAnswer(tx, answerOf(data))));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/events/track',
+  route.post('/events/track', {
     refusals: [404],
     scope: 'events:write',
     access: 'dashboard',
@@ -75,13 +73,13 @@ export const eventRoutes = [
       return invalid(fieldProblems(issues), suggestion);
     },
     reply: EventBody,
-    async handle({ db, project, body }) {
+    async handle({ app, db, project, body }) {
+      if ('track' in body)
+        await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.track.email }]);
       return reply(201, await recordEvent(db, project.id, body));
     },
   }),
-  route({
-    method: 'GET',
-    path: '/events',
+  route.get('/events', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List events',
@@ -89,9 +87,7 @@ export const eventRoutes = [
     reply: EventList,
     handle: ({ db, project, query }) => listEvents(db, project.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/events/stats',
+  route.get('/events/stats', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Count events by name',
@@ -99,18 +95,14 @@ export const eventRoutes = [
     reply: EventStats,
     handle: ({ db, project, query }) => eventStats(db, project.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/events/names',
+  route.get('/events/names', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List event names',
     reply: EventNames,
     handle: ({ db, project }) => eventNames(db, project.id),
   }),
-  route({
-    method: 'GET',
-    path: '/events/contact/:contactId',
+  route.get('/events/contact/:contactId', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the events of a contact',
@@ -119,18 +111,14 @@ export const eventRoutes = [
     reply: ContactEventList,
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
-  route({
-    method: 'GET',
-    path: '/events/:eventName/usage',
+  route.get('/events/:eventName/usage', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get what uses an event',
     reply: EventUsage,
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
-  route({
-    method: 'DELETE',
-    path: '/events/:eventName',
+  route.delete('/events/:eventName', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Delete every event of a name',

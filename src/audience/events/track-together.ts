@@ -1,5 +1,5 @@
+import { groupCalls } from '@posthorn/postgres';
 import { isoText } from '../../core/database/columns.ts';
-import { groupCalls } from '../../core/database/grouped.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -35,7 +35,7 @@ export async function trackTogether(
   return mayShare ? trackGroup(db, projectId, { unique: email, set, name, data }) : null;
 }
 
-const trackGroup = groupCalls<TrackCall, TrackedEvent>(async (db, projectId, calls) => {
+const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, projectId, calls) => {
   const items = calls.map(({ unique, ...call }) => ({
     ...call,
     email: unique,

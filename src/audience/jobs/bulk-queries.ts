@@ -1,5 +1,13 @@
 import { type Database, raw, sql, unprepared } from '../../core/database/sql.ts';
-import { type ContactFilter, flipEvents, matchesNobody, matching } from '../contacts/index.ts';
+import {
+  type ContactFilter,
+  flipEvents,
+  matchesNobody,
+  matching,
+  movingToTrash,
+  trashContacts,
+} from '../contacts/index.ts';
+import { enterMembers, type LockedSegment } from '../segments/index.ts';
 
 /** What a step did to the contacts it was given. */
 export interface BulkStep {
@@ -33,14 +41,34 @@ export async function subscribeSome(
 
 const nothing: BulkStep = { changed: 0, existing: [] };
 
-/** Deletes contacts with their events, emails and memberships. */
-export async function deleteSome(db: Database, projectId: string, ids: readonly string[]): Promise<BulkStep> {
-  const [step] = await db.rows<BulkStep>(sql`
-    with wanted as materialized (
-      select id from contacts where project_id = ${projectId} and id = any(${ids}::uuid[]) order by email for update),
-    gone as (delete from contacts c using wanted where c.id = wanted.id returning c.id)
-    select (select count(*) from gone)::integer as changed, array(select id from wanted) as existing`);
-  return step ?? nothing;
+/** Moves contacts into the trash of the job. */
+export async function deleteSome(
+  tx: Database,
+  job: { id: string; projectId: string },
+  ids: readonly string[],
+): Promise<BulkStep> {
+  await movingToTrash(tx, job.id);
+  // Locked first: what the trash keeps of them is read after that.
+  const locked = await tx.rows<{ id: string }>(sql`
+    select id from contacts where project_id = ${job.projectId} and id = any (${ids}::uuid[]) order by email for update`);
+  const existing = locked.map(({ id }) => id);
+  return { changed: await trashContacts(tx, job.projectId, { jobId: job.id, cause: job.id }, existing), existing };
+}
+
+/** Makes contacts members of a STATIC segment that the transaction has locked. */
+export async function enterSome(db: Database, segment: LockedSegment, ids: readonly string[]): Promise<BulkStep> {
+  const contacts = await db.rows<{ id: string; email: string }>(
+    sql`select id, email from contacts where project_id = ${segment.projectId} and id = any(${ids}::uuid[])`,
+  );
+  const members = await enterMembers(
+    db,
+    segment,
+    contacts.map(({ email }) => email),
+  );
+  return {
+    changed: [...members.values()].filter(Boolean).length,
+    existing: contacts.filter(({ email }) => members.has(email)).map(({ id }) => id),
+  };
 }
 
 /**
@@ -58,10 +86,10 @@ export async function matchingContacts(
   if (matchesNobody(filter)) return [];
   const rows = await db.rows<{ id: string }>(
     unprepared(sql`
-      select id from contacts where ${matching(job.projectId, filter)}
-        and created_at <= (select created_at from jobs where jobs.id = ${job.id})
-        and not (id = any(${excludeIds}::uuid[])) and id > ${after}::uuid
-      order by id limit ${limit}`),
+      select c.id from contacts c where ${matching(job.projectId, filter)}
+        and c.created_at <= (select created_at from jobs where jobs.id = ${job.id})
+        and not (c.id = any(${excludeIds}::uuid[])) and c.id > ${after}::uuid
+      order by c.id limit ${limit}`),
   );
   return rows.map(({ id }) => id);
 }

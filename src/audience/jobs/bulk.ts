@@ -1,14 +1,14 @@
 import type { Database } from '../../core/database/sql.ts';
-import { type ContactFilter, countContacts, foldContactChanges } from '../contacts/index.ts';
-import { deleteSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
+import { countContacts, foldContactChanges } from '../contacts/index.ts';
+import { storedFilter } from '../lists/index.ts';
+import { lockSegment } from '../segments/index.ts';
+import { type BulkStep, deleteSome, enterSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
-import type { BulkOperation, BulkSelector, UndoSelector } from './schema.ts';
+import type { BulkSelector, SelectedOperation, UndoSelector } from './schema.ts';
 import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
-import { undoSome } from './undo-queries.ts';
+import { type UndoPlace, undoSome } from './undo-queries.ts';
 
 const contactsPerStep = 1_000;
-// A contact is deleted with its events and mail, which may be many.
-const deletionsPerStep = 200;
 const beforeAll = '00000000-0000-0000-0000-000000000000';
 
 /** The contacts of the next step, and the position of the job after it. */
@@ -37,7 +37,7 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
     share.onStep(report);
     if (report.state !== 'unfinished') return report;
     if (step.isLast) {
-      await finishJob(db, jobId, null);
+      await finishJob(db, jobId, step.failure ?? null);
       return { ...report, state: 'finished' };
     }
     if (share.stop.aborted || Date.now() > deadline) return report;
@@ -49,23 +49,23 @@ interface Step {
   report: ShareReport;
   position: string;
   isLast: boolean;
+  /** Why the job ends here. */
+  failure?: string;
 }
 
 async function takeStep(tx: Database, jobId: string, from: string): Promise<Step> {
   const job = await lockJobAt(tx, jobId, from);
   if (job === null) return { report: await superseded(tx, jobId), position: from, isLast: false };
-  const { operation, selector } = job.spec as unknown as
-    | { operation: BulkOperation; selector: BulkSelector }
-    | { operation: 'undo'; selector: UndoSelector };
-  if (operation === 'undo') return takeBack(tx, job, selector);
-  const size = operation === 'delete' ? deletionsPerStep : contactsPerStep;
+  const spec = job.spec as unknown as Selected | { operation: 'undo'; selector: UndoSelector };
+  if (spec.operation === 'undo') return takeBack(tx, job, spec.selector);
+  const { selector } = spec;
   const { ids, place, progress, isLast, ...portion } =
-    selector.mode === 'ids' ? listed(job, selector.contactIds, size) : await matched(tx, job, selector, size);
+    selector.mode === 'ids' ? listed(job, selector.contactIds) : await matched(tx, job, selector);
   const position = String(portion.position);
-  const { changed, existing } =
-    operation === 'delete'
-      ? await deleteSome(tx, job.projectId, ids)
-      : await subscribeSome(tx, job.projectId, ids, operation === 'subscribe');
+  const done = await changeSome(tx, job, spec, ids);
+  if (typeof done === 'string')
+    return { report: shareReportOf(job, 'unfinished'), position: from, isLast: true, failure: done };
+  const { changed, existing } = done;
   const known = new Set(existing);
   // Contacts that a filter found and that are gone by now were not asked for by id.
   const missing = selector.mode === 'ids' ? ids.filter((id) => !known.has(id)) : [];
@@ -86,27 +86,47 @@ async function takeStep(tx: Database, jobId: string, from: string): Promise<Step
   return { report, position, isLast };
 }
 
+interface Selected {
+  operation: SelectedOperation;
+  selector: BulkSelector;
+  /** Of the operation `add-to-segment`. */
+  segmentId?: string;
+}
+
+async function changeSome(
+  tx: Database,
+  job: JobRow,
+  { operation, segmentId = '' }: Selected,
+  ids: readonly string[],
+): Promise<BulkStep | string> {
+  if (operation === 'delete') return deleteSome(tx, job, ids);
+  if (operation !== 'add-to-segment') return subscribeSome(tx, job.projectId, ids, operation === 'subscribe');
+  const segment = await lockSegment(tx, job.projectId, segmentId);
+  return segment === null ? 'The segment was deleted while contacts were added' : enterSome(tx, segment, ids);
+}
+
 async function takeBack(tx: Database, job: JobRow, { jobId, conflicts }: UndoSelector): Promise<Step> {
   const undone = { projectId: job.projectId, jobId, restoresConflicts: conflicts === 'restore' };
-  const { after, expected = (await findJob(tx, jobId))?.total ?? 0 } = job.place as Portion['place'];
-  const { last, contacts, changed } = await undoSome(tx, undone, job.id, after ?? null, contactsPerStep);
+  const { expected = (await findJob(tx, jobId))?.total ?? 0, ...place } = job.place as UndoPlace &
+    Pick<Portion['place'], 'expected'>;
+  const { next, contacts, changed } = await undoSome(tx, undone, job.id, place, contactsPerStep);
   const position = Number(job.position) + contacts;
   const report = await advanceJob(tx, job, {
     // The last step moves the job as well.
-    position: String(last === null ? position + 1 : position),
-    place: last === null ? job.place : { after: last, expected },
+    position: String(next === null ? position + 1 : position),
+    place: next === null ? job.place : { ...next, expected },
     progress: progressOf(position, expected),
     created: 0,
     updated: changed,
     unchanged: contacts - changed,
     errors: [],
   });
-  return { report, position: String(position), isLast: last === null };
+  return { report, position: String(position), isLast: next === null };
 }
 
-function listed(job: JobRow, contactIds: readonly string[], size: number): Portion {
+function listed(job: JobRow, contactIds: readonly string[]): Portion {
   const from = Number(job.position);
-  const ids = contactIds.slice(from, from + size);
+  const ids = contactIds.slice(from, from + contactsPerStep);
   const position = from + ids.length;
   const progress = progressOf(position, contactIds.length);
   return { ids, position, place: {}, progress, isLast: position >= contactIds.length };
@@ -116,12 +136,12 @@ async function matched(
   tx: Database,
   job: JobRow,
   { filter, excludeIds }: BulkSelector & { mode: 'query' },
-  size: number,
 ): Promise<Portion> {
-  const which: ContactFilter = { search: filter.search || null, subscribed: filter.subscribed ?? null };
+  // Windows of time count back from one instant, however long the job takes.
+  const which = await storedFilter(tx, job.projectId, filter, new Date(job.createdAt));
   const { after = beforeAll, expected = await countContacts(tx, job.projectId, which) } = job.place as Portion['place'];
-  const ids = await matchingContacts(tx, job, which, excludeIds, after, size);
+  const ids = await matchingContacts(tx, job, which, excludeIds, after, contactsPerStep);
   const position = Number(job.position) + ids.length;
   const place = { after: ids.at(-1) ?? after, expected };
-  return { ids, position, place, progress: progressOf(position, expected), isLast: ids.length < size };
+  return { ids, position, place, progress: progressOf(position, expected), isLast: ids.length < contactsPerStep };
 }

@@ -5,7 +5,8 @@ import { jobKinds, jobStates } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const JobSchema = defineEntity({
+/** An import or a bulk operation. `position` moves in the transaction that does the work it counts; its changes get `cause`. */
+export const Job = defineEntity({
   name: 'Job',
   tableName: 'jobs',
   properties: {
@@ -31,16 +32,13 @@ const JobSchema = defineEntity({
   },
   indexes: [
     { name: 'jobs_finished', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' },
-    { name: 'jobs_project', properties: ['projectId'] },
+    { name: 'jobs_list', properties: ['projectId', 'createdAt', 'id'] },
     { name: 'jobs_unfinished', properties: ['id'], where: 'finished_at IS NULL' },
   ],
 });
 
-/** An import or a bulk operation. `position` moves in the transaction that does the work it counts; its changes get `cause`. */
-export class Job extends JobSchema.class {}
-JobSchema.setClass(Job);
-
-const JobErrorSchema = defineEntity({
+/** A row of an import, or a subject of a bulk operation, that failed. */
+export const JobError = defineEntity({
   name: 'JobError',
   tableName: 'job_errors',
   properties: {
@@ -52,11 +50,8 @@ const JobErrorSchema = defineEntity({
   },
 });
 
-/** A row of an import, or a subject of a bulk operation, that failed. */
-export class JobError extends JobErrorSchema.class {}
-JobErrorSchema.setClass(JobError);
-
-const ImportFilePartSchema = defineEntity({
+/** A part of an uploaded file. Parts are written before their job, so only the id ties them to it. */
+export const ImportFilePart = defineEntity({
   name: 'ImportFilePart',
   tableName: 'import_files',
   properties: {
@@ -66,31 +61,3 @@ const ImportFilePartSchema = defineEntity({
     createdAt: baseColumns.createdAt,
   },
 });
-
-/** A part of an uploaded file. Parts are written before their job, so only the id ties them to it. */
-export class ImportFilePart extends ImportFilePartSchema.class {}
-ImportFilePartSchema.setClass(ImportFilePart);
-
-const TrashedContactSchema = defineEntity({
-  name: 'TrashedContact',
-  tableName: 'contacts_trash',
-  properties: {
-    id: p.uuid().primary(),
-    projectId: p.uuid(),
-    jobId: p.text(),
-    deletedAt: p.datetime(3).defaultRaw('now()'),
-    email: p.text(),
-    subscribed: p.boolean(),
-    data: p.json<unknown>(),
-    createdAt: p.datetime(3),
-  },
-  indexes: [
-    { name: 'contacts_trash_deleted', properties: ['deletedAt'] },
-    { name: 'contacts_trash_job', properties: ['jobId', 'id'] },
-    { name: 'contacts_trash_project', properties: ['projectId'] },
-  ],
-});
-
-/** A contact that an undo has deleted, for a week. */
-export class TrashedContact extends TrashedContactSchema.class {}
-TrashedContactSchema.setClass(TrashedContact);

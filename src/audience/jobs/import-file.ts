@@ -3,6 +3,7 @@ import { longestKey } from '../../core/lib/contact-data.ts';
 import { cutText } from '../../core/lib/text.ts';
 import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
+import { type ImportMapping, nameOf } from './import-mapping.ts';
 import { type ImportColumns, readHeader } from './import-rows.ts';
 
 /** A file whose header was read: what its columns are for and where its first data row begins. */
@@ -25,11 +26,11 @@ const biteBytes = 4_096;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Checks a whole file before its first row is written. Returns what is wrong with it as a sentence for users. */
-export async function checkFile(db: Database, jobId: string): Promise<OpenedFile | string> {
+export async function checkFile(db: Database, jobId: string, mapping?: ImportMapping): Promise<OpenedFile | string> {
   const size = await sizeOfUtf8(readFileFrom(db, jobId, 0));
   if (typeof size === 'string') return size;
   if (size === 0) return 'The file is empty';
-  const opened = await openFile(db, jobId);
+  const opened = await openFile(db, jobId, mapping);
   if (typeof opened === 'string') return opened;
   const rest = inBites(readFileFrom(db, jobId, opened.firstRow.offset));
   for await (const { records, unclosedFrom } of readCsv(rest, opened.firstRow))
@@ -38,13 +39,20 @@ export async function checkFile(db: Database, jobId: string): Promise<OpenedFile
 }
 
 /** Reads the header of a file. */
-export async function openFile(db: Database, jobId: string): Promise<Omit<OpenedFile, 'size'> | string> {
+export async function openFile(
+  db: Database,
+  jobId: string,
+  mapping: ImportMapping = {},
+): Promise<Omit<OpenedFile, 'size'> | string> {
   const start = (await startsWithMark(db, jobId)) ? byteOrderMark.length : 0;
   const pieces = inBites(readFileFrom(db, jobId, start));
   for await (const { records } of readCsv(pieces, { offset: start, line: 1 })) {
     const [header] = records;
     if (!header) continue;
-    const columns = readHeader(header.cells);
+    const known = new Set(header.cells.map(nameOf));
+    const unknown = Object.keys(mapping).find((name) => !known.has(name));
+    if (unknown !== undefined) return `The file has no column "${cutText(unknown, 50)}" that the mapping names`;
+    const columns = readHeader(header.cells, mapping);
     const tooLong = columns?.data.find(({ key }) => key.length > longestKey);
     if (tooLong) return `The column ${tooLong.index + 1} has a name of more than ${longestKey} characters`;
     if (columns !== null) return { columns, firstRow: header.next };

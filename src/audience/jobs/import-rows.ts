@@ -2,13 +2,14 @@ import { reservedKeys } from '../../core/lib/contact-data.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { CsvRecord } from './csv.ts';
+import { type CellType, type ImportMapping, isProblem, keyOf, nameOf, readCell } from './import-mapping.ts';
 
 /** What each column of a file is for. Columns of neither kind are left out. */
 export interface ImportColumns {
   /** Columns with the address: the last one that is not empty counts. */
   email: number[];
   subscribed: number[];
-  data: { index: number; key: string }[];
+  data: { index: number; key: string; type: CellType }[];
 }
 
 /** A row that can be written. `subscribed` null leaves a known contact as it is. */
@@ -36,18 +37,33 @@ const otherNamesOfEmail = ['email address', 'e-mail address', 'e-mail'];
 const dropped = new Set([...reservedKeys, 'createdat', 'updatedat'].map((key) => key.toLowerCase()));
 const longestShownEmail = 320;
 
-/** Reads the header (contract page 1, 3.6): names are trimmed and lower-cased. Null without a column for the address. */
-export function readHeader(cells: readonly string[]): ImportColumns | null {
-  const names = cells.map((cell) => cell.trim().toLowerCase());
-  const emailName = ['email', ...otherNamesOfEmail].find((name) => names.includes(name));
-  if (emailName === undefined) return null;
+/**
+ * Reads the header (contract page 1, 3.6): names are trimmed and lower-cased, and columns that the mapping does not name get
+ * their usual field. Null without a column for the address.
+ */
+export function readHeader(cells: readonly string[], mapping: ImportMapping = {}): ImportColumns | null {
+  const names = cells.map(nameOf);
+  const mapped = (name: string) => (Object.hasOwn(mapping, name) ? mapping[name] : undefined);
+  const hasMappedEmail = names.some((name) => mapped(name)?.field === 'email');
+  const emailName = hasMappedEmail
+    ? undefined
+    : ['email', ...otherNamesOfEmail].find((name) => names.includes(name) && mapped(name) === undefined);
+  if (emailName === undefined && !hasMappedEmail) return null;
   const columns: ImportColumns = { email: [], subscribed: [], data: [] };
   for (const [index, name] of names.entries()) {
-    if (name === emailName) columns.email.push(index);
-    else if (name === 'subscribed') columns.subscribed.push(index);
-    else if (name !== '' && !dropped.has(name)) columns.data.push({ index, key: name });
+    const to = mapped(name) ?? (mapped(name) === null ? null : usualField(name, emailName));
+    if (to === null) continue;
+    if (to.field === 'email') columns.email.push(index);
+    else if (to.field === 'subscribed') columns.subscribed.push(index);
+    else columns.data.push({ index, key: keyOf(to.field), type: to.type });
   }
   return columns;
+}
+
+function usualField(name: string, emailName: string | undefined) {
+  if (name === emailName) return { field: 'email', type: 'auto' as const };
+  if (name === 'subscribed') return { field: 'subscribed', type: 'auto' as const };
+  return name === '' || dropped.has(name) ? null : { field: `data.${name}`, type: 'auto' as const };
 }
 
 /** Reads one row: the contact, or why it cannot be written. */
@@ -60,10 +76,13 @@ export function readRow(columns: ImportColumns, { cells, line }: CsvRecord): Imp
   const email = normaliseEmail(written);
   if (email === null) return { row: line, email: shown, error: 'Not a valid email address' };
   const data: JsonObjectValue = {};
-  for (const { index, key } of columns.data) {
+  for (const { index, key, type } of columns.data) {
     const text = cells[index]?.trim() ?? '';
+    if (text === '') continue;
+    const value = readCell(text, key === 'locale' ? 'text' : type);
+    if (isProblem(value)) return { row: line, email: shown, error: `“${key}” ${value.problem}` };
     // Objects of this kind have a setter under `__proto__`, but that name was dropped with the header.
-    if (text !== '') data[key] = key === 'locale' ? text : typed(text);
+    data[key] = value;
   }
   return { email, subscribed: readSubscribed(lastFilled(cells, columns.subscribed)), data };
 }
@@ -83,17 +102,4 @@ function readSubscribed(text: string): boolean | null {
   if (text === '') return null;
   const word = text.toLowerCase();
   return word === 'true' || word === '1' || word === 'yes';
-}
-
-// Numbers are only what every spreadsheet writes the same way: `007`, `+4`, `1e5` and `1,5` stay text, and so do
-// integers that a double would round.
-function typed(text: string): string | number | boolean {
-  if (text.length <= 5) {
-    const word = text.toLowerCase();
-    if (word === 'true' || word === 'yes') return true;
-    if (word === 'false' || word === 'no') return false;
-  }
-  if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text)) return text;
-  const number = Number(text);
-  return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : text;
 }

@@ -5,4 +5,3 @@ export { importRows } from './import.ts';
 export { findJob, finishJob, markDelayed, removeOldJobs } from './queries.ts';
 export { recoverableJobs } from './service.ts';
 export type { Share, ShareReport } from './share.ts';
-export { removeOldTrash } from './undo-queries.ts';

@@ -1,35 +1,68 @@
 import type { IncomingMessage } from 'node:http';
 import { reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
-import { BulkBody, BulkJobBody, bulkOperations, ImportJobBody, QueuedJob, UndoBody, UndoReply } from './schema.ts';
-import { getBulkJob, getImportJob, queueBulk, queueImport, queueUndo } from './service.ts';
+import { previewImport } from './import-preview.ts';
+import { listJobs } from './list.ts';
+import {
+  BulkBody,
+  BulkJobBody,
+  BulkSegmentBody,
+  bulkOperations,
+  ImportJobBody,
+  ImportPreview,
+  JobPage,
+  ListJobs,
+  QueuedJob,
+  UndoBody,
+  UndoReply,
+} from './schema.ts';
+import { getBulkJob, getImportJob, queueBulk, queueImport, queueSegmentEntries, queueUndo } from './service.ts';
 
 const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
 
+const fileRules =
+  'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`.';
+
 /** Work on many contacts at once: imports of CSV files and bulk changes, each a durable job. */
 export const jobRoutes = [
-  route({
-    method: 'POST',
-    path: '/contacts/import',
+  route.get('/contacts/jobs', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    summary: 'List imports and bulk jobs',
+    operationId: 'listContactJobs',
+    description: 'The latest first, each with what it did and until when it can be undone.',
+    query: ListJobs,
+    reply: JobPage,
+    handle: ({ app, db, project, query }) => listJobs(db, project.id, query, app.config.CONTACT_HISTORY_DAYS),
+  }),
+  route.post('/contacts/import', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Import contacts from a CSV file',
     operationId: 'importContacts',
     bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
-    description:
-      'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. Returns at once; get the job to see its progress.',
+    description: `${fileRules} The contacts join the STATIC segment \`segmentId\`, or a new one \`segmentName\`. Returns at once; get the job to see its progress.`,
     bodyKind: 'stream',
     status: 202,
     reply: QueuedJob,
     async handle({ app, db, project, body }) {
-      const { queued, ticket } = await queueImport(db, project.id, body as unknown as IncomingMessage);
+      const { queued, ticket } = await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock());
       app.outbox.dispatchSoon(ticket);
       return reply(202, queued);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/contacts/import/:jobId',
+  route.post('/contacts/import/preview', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    summary: 'Preview an import of contacts',
+    operationId: 'previewImport',
+    bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
+    description: `What an import of the file would create, update and refuse now. Nothing is written. ${fileRules}`,
+    bodyKind: 'stream',
+    reply: ImportPreview,
+    handle: ({ db, project, body }) => previewImport(db, project.id, body as unknown as IncomingMessage),
+  }),
+  route.get('/contacts/import/:jobId', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get an import',
@@ -37,15 +70,13 @@ export const jobRoutes = [
     handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId),
   }),
   ...(['import', 'bulk'] as const).map((kind) =>
-    route({
-      method: 'POST',
-      path: `/contacts/${kind}/:jobId/undo`,
+    route.post(`/contacts/${kind}/:jobId/undo`, {
       scope: 'contacts:write',
       access: 'dashboard',
       summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
       operationId: kind === 'import' ? 'undoImport' : 'undoBulkJob',
       description:
-        'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, and takes subscriptions back. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself.',
+        'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days.',
       status: 202,
       alsoStatus: 200,
       body: UndoBody,
@@ -60,14 +91,12 @@ export const jobRoutes = [
     }),
   ),
   ...bulkOperations.map((operation) =>
-    route({
-      method: 'POST',
-      path: `/contacts/bulk-${operation}`,
+    route.post(`/contacts/bulk-${operation}`, {
       scope: 'contacts:write',
       access: 'dashboard',
       summary: `${verbs[operation]} many contacts`,
       operationId: `${operation}Contacts`,
-      description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
+      description: `Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.${operation === 'delete' ? ' Can be undone for 7 days; then the contacts go for good, with their events and emails.' : ''}`,
       status: 202,
       body: BulkBody,
       example: { mode: 'query', filter: { search: '@example.com' } },
@@ -81,9 +110,29 @@ export const jobRoutes = [
       },
     }),
   ),
-  route({
-    method: 'GET',
-    path: '/contacts/bulk/:jobId',
+  route.post('/contacts/bulk-add-to-segment', {
+    scope: 'contacts:write',
+    access: 'dashboard',
+    summary: 'Add many contacts to a STATIC segment',
+    operationId: 'addContactsToSegment',
+    description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
+    status: 202,
+    body: BulkSegmentBody,
+    example: {
+      segmentId: '0197c2f0-0000-7000-8000-000000000000',
+      mode: 'query',
+      filter: { search: '@example.com' },
+    },
+    bodyLimit: 'data',
+    bodyError: bareInvalid,
+    reply: QueuedJob,
+    async handle({ app, db, project, body }) {
+      const { queued, ticket } = await queueSegmentEntries(db, project.id, body);
+      app.outbox.dispatchSoon(ticket);
+      return reply(202, queued);
+    },
+  }),
+  route.get('/contacts/bulk/:jobId', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a bulk job',

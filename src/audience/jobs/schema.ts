@@ -1,6 +1,11 @@
 import * as v from 'valibot';
+import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { codedAt } from '../../core/lib/validation.ts';
+import { limitParameter } from '../../core/lib/parameters.ts';
+import { codedAt, textField } from '../../core/lib/validation.ts';
+import { ChangeAuthor } from '../contacts/index.ts';
+import { FilterBody } from '../lists/index.ts';
+import { ImportMapping } from './import-mapping.ts';
 
 /** Types of jobs; each has its own paths, and an id of one type is unknown under those of the other. */
 export const jobKinds = ['import', 'bulk'] as const;
@@ -10,52 +15,46 @@ export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed']
 /** What a bulk job does to contacts. */
 export const bulkOperations = ['subscribe', 'unsubscribe', 'delete'] as const;
 export type BulkOperation = (typeof bulkOperations)[number];
-const bulkJobOperations = [...bulkOperations, 'undo'] as const;
+const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo'] as const;
+/** What a bulk job with a selection of contacts does. */
+export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo'>;
 
 const Id = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'), v.toLowerCase());
 
-/** `POST /contacts/bulk-*`: the contacts with these ids, or all that a filter leaves. */
-export const BulkBody = v.pipe(
-  v.object({
-    mode: v.optional(v.picklist(['ids', 'query'], 'must be "ids" or "query"'), 'ids'),
-    contactIds: v.optional(
-      v.pipe(
-        v.array(Id, 'must be an array of contact ids'),
-        v.minLength(1, 'must have at least one contact id'),
-        v.maxLength(1_000, 'must have at most 1000 contact ids'),
-      ),
+const selection = {
+  mode: v.optional(v.picklist(['ids', 'query'], 'must be "ids" or "query"'), 'ids'),
+  contactIds: v.optional(
+    v.pipe(
+      v.array(Id, 'must be an array of contact ids'),
+      v.minLength(1, 'must have at least one contact id'),
+      v.maxLength(1_000, 'must have at most 1000 contact ids'),
     ),
-    filter: v.optional(
-      v.object(
-        {
-          search: v.optional(
-            v.pipe(v.string('must be a string'), v.maxLength(255, 'must have at most 255 characters')),
-          ),
-          subscribed: v.optional(v.boolean('must be true or false')),
-        },
-        'must be an object',
-      ),
-    ),
-    excludeIds: v.optional(
-      v.pipe(
-        v.array(Id, 'must be an array of contact ids'),
-        v.maxLength(10_000, 'must have at most 10000 contact ids'),
-      ),
-    ),
-  }),
-  codedAt(
+  ),
+  filter: v.optional(FilterBody),
+  excludeIds: v.optional(
+    v.pipe(v.array(Id, 'must be an array of contact ids'), v.maxLength(10_000, 'must have at most 10000 contact ids')),
+  ),
+};
+const namesContacts = <Body extends { mode: 'ids' | 'query'; contactIds?: string[] | undefined }>() =>
+  codedAt<Body>(
     'invalid_type',
     'contactIds',
     ({ mode, contactIds }) => mode === 'query' || contactIds !== undefined,
     'is required: an array of 1 to 1000 contact ids',
-  ),
-);
+  );
+
+/** `POST /contacts/bulk-*`: the contacts with these ids, or all that a filter leaves. */
+export const BulkBody = v.pipe(v.object(selection), namesContacts());
 export type BulkBody = v.InferOutput<typeof BulkBody>;
+
+/** `POST /contacts/bulk-add-to-segment`. */
+export const BulkSegmentBody = v.pipe(v.object({ ...selection, segmentId: Id }), namesContacts());
+export type BulkSegmentBody = v.InferOutput<typeof BulkSegmentBody>;
 
 /** Which contacts a bulk job is for, as its row keeps it. */
 export type BulkSelector =
   | { mode: 'ids'; contactIds: string[] }
-  | { mode: 'query'; filter: { search?: string; subscribed?: boolean }; excludeIds: string[] };
+  | { mode: 'query'; filter: FilterBody; excludeIds: string[] };
 
 /** `POST /contacts/import/{jobId}/undo` and `/contacts/bulk/{jobId}/undo`. */
 export const UndoBody = v.object({
@@ -93,6 +92,43 @@ export interface UndoSelector {
   conflicts: UndoBody['conflicts'];
 }
 
+/** The parts of an import's request beside the file. */
+export const ImportOptions = v.object({
+  mapping: v.optional(ImportMapping),
+  segmentId: v.optional(Id),
+  segmentName: v.optional(v.pipe(textField('segmentName', 1, 100), v.trim(), v.nonEmpty('must not be empty'))),
+});
+export type ImportOptions = v.InferOutput<typeof ImportOptions>;
+
+/** What an import would do. */
+export const ImportPreview = v.object({
+  totalRows: v.number(),
+  createdCount: v.number(),
+  updatedCount: v.number(),
+  unchangedCount: v.number(),
+  failureCount: v.number(),
+  resubscribedCount: v.pipe(v.number(), v.description('Contacts who are not subscribed and would be.')),
+  unsubscribedCount: v.pipe(v.number(), v.description('Contacts who are subscribed and would not be any more.')),
+  updates: v.pipe(
+    v.array(
+      v.object({
+        row: v.number(),
+        email: v.string(),
+        subscribed: v.pipe(
+          v.nullable(v.boolean()),
+          v.description('What the subscription changes to; null when it stays.'),
+        ),
+        before: v.record(v.string(), v.unknown()),
+        after: v.record(v.string(), v.unknown()),
+      }),
+    ),
+    v.description('The first contacts that change, with the fields that differ.'),
+  ),
+  errors: v.array(v.object({ row: v.number(), email: v.nullable(v.string()), error: v.string() })),
+  reasons: v.record(v.string(), v.number()),
+});
+export type ImportPreview = v.InferOutput<typeof ImportPreview>;
+
 /** A job that was queued. */
 export const QueuedJob = v.object({ message: v.string(), jobId: v.string() });
 export type QueuedJob = v.InferOutput<typeof QueuedJob>;
@@ -114,7 +150,7 @@ export const ImportJobBody = v.object({
       reasons: v.record(v.string(), v.number()),
     }),
   ),
-  data: v.object({ projectId: v.string(), filename: v.string() }),
+  data: v.object({ projectId: v.string(), filename: v.string(), segmentId: v.optional(v.string()) }),
   failedReason: v.nullable(v.string()),
 });
 export type ImportJobBody = v.InferOutput<typeof ImportJobBody>;
@@ -139,15 +175,59 @@ export const BulkJobBody = v.object({
     projectId: v.string(),
     operation: v.picklist(bulkJobOperations),
     selector: v.record(v.string(), v.unknown()),
+    segmentId: v.optional(v.string()),
   }),
   failedReason: v.nullable(v.string()),
 });
 export type BulkJobBody = v.InferOutput<typeof BulkJobBody>;
 
+/** `GET /contacts/jobs`. */
+export const ListJobs = v.object({ limit: limitParameter(20, 100), cursor: CursorParameter });
+export type ListJobs = v.InferOutput<typeof ListJobs>;
+
+/** A job of a list. */
+const ListedJobBody = v.object({
+  id: v.string(),
+  kind: v.pipe(v.picklist(jobKinds), v.description('`import`, or `bulk` for every other change of many contacts.')),
+  operation: v.pipe(v.picklist(['import', ...bulkJobOperations]), v.description('What it does to contacts.')),
+  state: v.picklist(jobStates),
+  progress: v.number(),
+  filename: v.pipe(v.nullable(v.string()), v.description('Of an import.')),
+  counts: v.pipe(
+    v.object({
+      total: v.number(),
+      created: v.number(),
+      updated: v.number(),
+      unchanged: v.pipe(v.number(), v.description('Those that were so already.')),
+      failed: v.number(),
+    }),
+    v.description('Rows or contacts so far, by what became of them.'),
+  ),
+  failedReason: v.nullable(v.string()),
+  by: ChangeAuthor,
+  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  finishedAt: v.pipe(v.nullable(v.pipe(v.string(), v.isoTimestamp())), v.description('When it ended.')),
+  undoes: v.pipe(v.nullable(v.string()), v.description('The job that this one takes back.')),
+  undoneBy: v.pipe(v.nullable(v.string()), v.description('The latest job that takes this one back.')),
+  undoUntil: v.pipe(
+    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    v.description('Until when it can be undone; null while it runs, when it was undone, and after that time.'),
+  ),
+});
+export type ListedJobBody = v.InferOutput<typeof ListedJobBody>;
+
+/** A page of imports and bulk jobs, the latest first. */
+export const JobPage = v.object({ data: v.array(ListedJobBody), cursor: v.nullable(v.string()) });
+export type JobPage = v.InferOutput<typeof JobPage>;
+
 nameSchemas({
+  ContactJob: ListedJobBody,
+  ContactJobPage: JobPage,
   QueuedJob,
   ImportJob: ImportJobBody,
   BulkJob: BulkJobBody,
   BulkSelection: BulkBody,
+  BulkSegmentSelection: BulkSegmentBody,
   UndoPreview: UndoReply,
+  ImportPreview,
 });

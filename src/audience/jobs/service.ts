@@ -3,19 +3,24 @@ import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareNotFound, conflict, invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs } from '../../core/lib/span.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { foldContactChanges } from '../contacts/index.ts';
+import { foldContactChanges, trashDays } from '../contacts/index.ts';
+import { checkedFilter } from '../lists/index.ts';
+import { checkStatic, createSegment } from '../segments/index.ts';
+import { removeFile } from './files-queries.ts';
 import { errorsOf, findJob, insertJob, type JobRow, type NewJob, stalledJobs } from './queries.ts';
 import type {
   BulkBody,
   BulkJobBody,
-  BulkOperation,
+  BulkSegmentBody,
   BulkSelector,
   ImportJobBody,
   QueuedJob,
+  SelectedOperation,
   UndoBody,
   UndoReply,
   UndoSelector,
@@ -29,36 +34,74 @@ interface Queued {
   ticket: OutboxTicket;
 }
 
-/** Stores the file of a multipart request and queues its import (contract page 1, 3.6). @throws as `receiveCsv` */
-export async function queueImport(db: Database, projectId: string, request: IncomingMessage): Promise<Queued> {
+/**
+ * Stores the file of a multipart request and queues its import (contract page 1, 3.6), with the segment that its contacts are
+ * put into, which is made where it is named. @throws as `receiveCsv`, 404 for the segment and 400 for a DYNAMIC one
+ */
+export async function queueImport(
+  db: Database,
+  projectId: string,
+  request: IncomingMessage,
+  now: Date,
+): Promise<Queued> {
   const id = `import-${newId()}`;
-  const { filename } = await receiveCsv(db, request, id);
-  const ticket = await queue(
-    db,
-    { id, projectId, kind: 'import', spec: { projectId, filename } },
-    'Import of contacts',
-    { filename },
-  );
-  return { queued: { message: 'Import queued', jobId: id }, ticket };
+  const { filename, mapping, segmentId, segmentName } = await receiveCsv(db, request, id);
+  try {
+    return await db.transaction(async (tx) => {
+      if (segmentId !== undefined) await checkStatic(tx, projectId, segmentId);
+      const made =
+        segmentId === undefined && segmentName !== undefined
+          ? await createSegment(tx, projectId, { name: segmentName, type: 'STATIC', trackMembership: false }, now)
+          : null;
+      const into = segmentId ?? made?.id;
+      const options = { ...(mapping ? { mapping } : {}), ...(into ? { segmentId: into } : {}) };
+      const spec = { projectId, filename, ...options } as unknown as JsonObjectValue;
+      const ticket = await queue(tx, { id, projectId, kind: 'import', spec }, 'Import of contacts', {
+        filename,
+        ...(into ? { segmentId: into } : {}),
+      });
+      return { queued: { message: 'Import queued', jobId: id }, ticket };
+    });
+  } catch (error) {
+    await removeFile(db, id).catch(() => undefined);
+    throw error;
+  }
 }
 
-/** Queues a change of many contacts (contract page 1, 3.8). Ids that are sent twice count once. */
+/** Queues a change of many contacts (contract page 1, 3.8). Ids that are sent twice count once. @throws 400 for a condition */
 export async function queueBulk(
   db: Database,
   projectId: string,
-  operation: BulkOperation,
+  operation: SelectedOperation,
   body: BulkBody,
+  segmentId?: string,
 ): Promise<Queued> {
+  if (body.mode === 'query') await checkedFilter(db, projectId, body.filter, new Date());
   const selector: BulkSelector =
     body.mode === 'ids'
       ? { mode: 'ids', contactIds: [...new Set(body.contactIds)] }
       : { mode: 'query', filter: { ...body.filter }, excludeIds: [...new Set(body.excludeIds)] };
   const id = `bulk-${operation}-${newId()}`;
-  const spec = { projectId, operation, selector };
+  const into = segmentId === undefined ? {} : { segmentId };
+  const spec = { projectId, operation, ...into, selector } as unknown as JsonObjectValue;
   // Whom the change names is in its job.
   const chosen = selector.mode === 'ids' ? { contacts: selector.contactIds.length } : { filter: selector.filter };
-  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`, { operation, ...chosen });
+  const ticket = await queue(db, { id, projectId, kind: 'bulk', spec }, `Bulk ${operation}`, {
+    operation,
+    ...into,
+    ...chosen,
+  });
   return { queued: { message: `Bulk ${operation} queued`, jobId: id }, ticket };
+}
+
+/** Queues that many contacts become members of a segment. @throws 404 for the segment, 400 for a DYNAMIC one and for a condition */
+export async function queueSegmentEntries(
+  db: Database,
+  projectId: string,
+  { segmentId, ...body }: BulkSegmentBody,
+): Promise<Queued> {
+  await checkStatic(db, projectId, segmentId);
+  return queueBulk(db, projectId, 'add-to-segment', body, segmentId);
 }
 
 function queue(db: Database, job: NewJob, summary: string, after: Record<string, unknown>): Promise<OutboxTicket> {
@@ -72,7 +115,7 @@ function queue(db: Database, job: NewJob, summary: string, after: Record<string,
 
 /**
  * Takes an import or a bulk change back, as a bulk job that can be undone itself (contract page 5); a dry run only tells what that would do.
- * @throws bare 404, 409 while the job runs, 410 TOO_LATE when its changes are no longer kept, 422 for a deletion
+ * @throws bare 404, 409 while the job runs, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
  */
 export async function queueUndo(
   db: Database,
@@ -84,14 +127,12 @@ export async function queueUndo(
   const { job } = await ownJob(db, projectId, kind, jobId);
   if (job.state !== 'completed' && job.state !== 'failed')
     throw conflict('The job is not over yet: undo it when it is');
-  if (job.spec.operation === 'delete')
-    throw invalidField('jobId', 'deleted its contacts for good: there is nothing to undo', 'not_undoable');
-  if (Date.parse(job.createdAt) < Date.now() - keptDays * dayMs)
-    throw new AppError(
-      410,
-      'TOO_LATE',
-      `Changes of contacts are kept for ${keptDays} days: those of this job are gone`,
-    );
+  if (job.spec.operation === 'add-to-segment')
+    throw invalidField('jobId', 'added contacts to a segment: remove them from the segment instead', 'not_undoable');
+  const [kept, days] =
+    job.spec.operation === 'delete' ? ['Deleted contacts', trashDays] : ['Changes of contacts', keptDays];
+  if (Date.parse(job.createdAt) < Date.now() - days * dayMs)
+    throw new AppError(410, 'TOO_LATE', `${kept} are kept for ${days} days: those of this job are gone`);
   await foldContactChanges(db, projectId);
   const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });
   if (dryRun) return { reply: { jobId: null, ...preview }, ticket: null };
@@ -112,7 +153,7 @@ export const recoverableJobs: RecoverableKind = {
   afterMs: 5 * 60_000,
   async stalled(db, query) {
     const jobs = await stalledJobs(db, query);
-    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job), wake: null, isOlder: false }));
+    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job) }));
   },
 };
 
@@ -140,7 +181,11 @@ export async function getImportJob(db: Database, projectId: string, id: string):
     errors: errors.map(({ row, email, error }) => ({ row, email, error })),
     reasons: job.reasons,
   };
-  return { ...body, result, data: job.spec as ImportJobBody['data'] };
+  return { ...body, result, data: importData(job.spec as ImportJobBody['data']) };
+}
+
+function importData({ projectId, filename, segmentId }: ImportJobBody['data']): ImportJobBody['data'] {
+  return { projectId, filename, ...(segmentId === undefined ? {} : { segmentId }) };
 }
 
 /** A change of many contacts as the API shows it. @throws bare 404 */
@@ -161,7 +206,7 @@ export async function getBulkJob(db: Database, projectId: string, id: string): P
 
 // The errors are null until the job is completed.
 async function ownJob(db: Database, projectId: string, kind: JobRow['kind'], id: string) {
-  const job = /^[a-z]+(-[a-z]+)?-[0-9a-f-]{36}$/.test(id) ? await findJob(db, id) : null;
+  const job = /^[a-z]+(-[a-z]+)*-[0-9a-f-]{36}$/.test(id) ? await findJob(db, id) : null;
   if (job === null || job.projectId !== projectId || job.kind !== kind)
     throw bareNotFound('No such job exists in this project');
   const { state, progress, failedReason } = job;

@@ -1,5 +1,6 @@
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { flipEvents } from '../contacts/index.ts';
+import { leastId } from '../../core/lib/ids.ts';
+import { bringBack, flipEvents, movingToTrash, trashContacts } from '../contacts/index.ts';
 
 /** The job whose changes are taken back. */
 export interface Undone {
@@ -17,10 +18,16 @@ export interface UndoPreview {
   keeps: { reason: string; count: number }[];
 }
 
+/** How far an undo is: first among the contacts that the job changed, then in its trash. */
+export interface UndoPlace {
+  after?: string;
+  trashAfter?: string;
+}
+
 /** What the undo of some contacts did. */
 export interface UndoStep {
-  /** The last contact; null when none is left. */
-  last: string | null;
+  /** Where the next step begins; null when nothing is left. */
+  next: UndoPlace | null;
   /** Contacts of this step, and those of them that were restored, deleted or brought back. */
   contacts: number;
   changed: number;
@@ -33,10 +40,13 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
   return sql`
     page as materialized (${page}),
     own as materialized (
-      select h.* from contact_history h where h.contact_id = any (array(select id from page)) and h.cause ->> 'id' = ${jobId}),
+      select h.* from contact_history h where h.contact_id = any (array(select id from page)) and h.cause ->> 'id' = ${jobId}
+        and h.moved is distinct from 'deleted'),
+    job as materialized (select created_at, finished_at from jobs where id = ${jobId}),
+    created as materialized (select contact_id as id from own where before is null or moved = 'restored'),
     person as materialized (
-      select c.* from contacts c where c.project_id = ${projectId} and c.id = any (array(select id from page)) order by c.email),
-    created as materialized (select contact_id as id from own where before is null),
+      select c.*, c.id in (select id from created) as is_created from contacts c
+      where c.project_id = ${projectId} and c.id = any (array(select id from page)) order by c.email),
     touched as materialized (
       select distinct on (o.contact_id, k.key) o.contact_id as id, k.key, o.before -> k.key as was,
         last_value(o.after -> k.key) over (partition by o.contact_id, k.key order by o.at
@@ -46,6 +56,9 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
     field as materialized (
       select t.*, p.data -> t.key is not distinct from t.became as is_own from touched t join person p using (id)
       where t.was is distinct from t.became and p.data -> t.key is distinct from t.was),
+    mended as materialized (
+      select id, jsonb_object_agg(key, was) filter (where was is not null) as set, array_agg(key) filter (where was is null) as remove
+      from field where is_own or ${restoresConflicts}::boolean group by id),
     named as materialized (select key, count(*)::int as count from field where not is_own group by key),
     flip as materialized (
       select distinct on (contact_id) contact_id as id, subscribed_before as was_subscribed, last_value(subscribed_after) over w as became,
@@ -59,10 +72,7 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
         n.id is null and x.was_subscribed <> p.subscribed and x.was_subscribed <> x.became and s.why is null as flips,
         coalesce(n.why, case when n.id is null and x.was_subscribed <> p.subscribed then s.why end) as keeps
       from person p
-      left join lateral (
-        select jsonb_object_agg(key, was) filter (where was is not null) as set,
-          array_agg(key) filter (where was is null) as remove
-        from field where field.id = p.id and (is_own or ${restoresConflicts}::boolean)) f on true
+      left join mended f on f.id = p.id
       left join flip x on x.id = p.id
       left join lateral (
         select case
@@ -72,12 +82,14 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
             then 'bounced or complained' end as why) s on true
       left join lateral (
         select p.id, case
-          when p.updated_at > (select finished_at from jobs where id = ${jobId}) then 'changed since'
-          when exists (select from emails e where e.contact_id = p.id) then 'has mail'
-          when exists (select from events e where e.contact_id = p.id and e.name !~ '^segment\\..*\\.(entry|exit)$') then 'has events'
-          when exists (select from segment_memberships m join segments g on g.id = m.segment_id and g.type = 'STATIC' where m.contact_id = p.id)
+          when p.updated_at > (select finished_at from job) then 'changed since'
+          when exists (select from emails e where e.contact_id = p.id and e.created_at >= (select created_at from job)) then 'has mail'
+          when exists (select from events e where e.contact_id = p.id and e.created_at >= (select created_at from job)
+            and e.name !~ '^segment\\..*\\.(entry|exit)$') then 'has events'
+          when exists (select from segment_memberships m join segments g on g.id = m.segment_id and g.type = 'STATIC'
+            where m.contact_id = p.id and m.entered_at >= (select created_at from job))
             then 'was added to a segment' end as why
-        where p.id in (select id from created)) n on true)`;
+        where p.is_created) n on true)`;
 }
 
 /** The contacts that a job changed, from one on, in the order of their ids. */
@@ -85,31 +97,61 @@ function changedBy({ projectId, jobId }: Undone, after: string, limit: number): 
   return sql`
     select distinct contact_id as id from contact_history
     where project_id = ${projectId} and cause ->> 'id' = ${jobId} and contact_id > ${after}::uuid
+      and moved is distinct from 'deleted'
       and at >= (select created_at from jobs where id = ${jobId})
       and at <= (select coalesce(finished_at, now()) + interval '1 second' from jobs where id = ${jobId})
     order by 1 limit ${limit}`;
 }
 
-const firstId = '00000000-0000-0000-0000-000000000000';
-const beyondAll = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+// One statement for all contacts of a large job would take longer than a request's statements may.
+const contactsPerPreview = 25_000;
 
 /** What the undo of a job would do now. */
 export async function previewUndo(db: Database, undone: Undone): Promise<UndoPreview> {
-  const row = await db.row<UndoPreview>(sql`
-    with ${plan(undone, changedBy(undone, firstId, 2_147_483_647))},
-    stays as (
-      select keeps as reason, count(*)::int as count from fate where keeps is not null group by keeps
-      union all
-      select 'address is taken', count(*)::int from contacts_trash t
-        where job_id = ${undone.jobId} and exists (select from contacts c where c.project_id = t.project_id and c.email = t.email)
-        having count(*) > 0)
+  const [conflicts, keeps] = [new Map<string, number>(), new Map<string, number>()];
+  const add = (to: Map<string, number>, key: string, more: number) => to.set(key, (to.get(key) ?? 0) + more);
+  const { restores: fromTrash, taken } = await previewDeletions(db, undone);
+  const all = { deletes: 0, restores: fromTrash };
+  if (taken > 0) add(keeps, 'address is taken', taken);
+  for (let after: string | null = leastId; after !== null; ) {
+    const page: PreviewPage = await previewPage(db, undone, after);
+    all.deletes += page.deletes;
+    all.restores += page.restores;
+    for (const { key, count } of page.conflicts) add(conflicts, key, count);
+    for (const { reason, count } of page.keeps) add(keeps, reason, count);
+    after = page.last;
+  }
+  return {
+    ...all,
+    conflicts: sorted(conflicts).map(([key, count]) => ({ key, count })),
+    keeps: sorted(keeps).map(([reason, count]) => ({ reason, count })),
+  };
+}
+
+const sorted = (counts: ReadonlyMap<string, number>) => [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
+
+/** What an undo does with some of the contacts that a job changed; `last` is the last of them, null when there is none. */
+type PreviewPage = UndoPreview & { last: string | null };
+
+async function previewPage(db: Database, undone: Undone, after: string): Promise<PreviewPage> {
+  const row = await db.row<PreviewPage>(sql`
+    with ${plan(undone, changedBy(undone, after, contactsPerPreview))},
+    stays as (select keeps as reason, count(*)::int as count from fate where keeps is not null group by keeps)
     select (select count(*) from fate where deletes)::int as deletes,
-      (select count(*) from fate where set is not null or remove is not null or flips)::int
-        + (select count(*) from contacts_trash t where job_id = ${undone.jobId}
-            and not exists (select from contacts c where c.project_id = t.project_id and c.email = t.email))::int as restores,
-      coalesce((select jsonb_agg(named order by key) from named), '[]') as conflicts,
-      coalesce((select jsonb_agg(stays order by reason) from stays), '[]') as keeps`);
-  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [] };
+      (select count(*) from fate where set is not null or remove is not null or flips)::int as restores,
+      coalesce((select jsonb_agg(named) from named), '[]') as conflicts,
+      coalesce((select jsonb_agg(stays) from stays), '[]') as keeps,
+      (select id from page order by id desc limit 1) as last`);
+  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [], last: null };
+}
+
+async function previewDeletions(db: Database, { jobId }: Undone): Promise<{ restores: number; taken: number }> {
+  const row = await db.row<{ restores: number; taken: number }>(sql`
+    select count(*) filter (where not taken)::int as restores, count(*) filter (where taken)::int as taken
+    from (
+      select exists (select from contacts c where c.project_id = t.project_id and c.email = t.email) as taken
+      from contacts_trash t where job_id = ${jobId}) found`);
+  return row ?? { restores: 0, taken: 0 };
 }
 
 /** Takes back what the job did to the next contacts, on behalf of the undo `by`; in a transaction that writes many. */
@@ -117,15 +159,18 @@ export async function undoSome(
   tx: Database,
   undone: Undone,
   by: string,
-  after: string | null,
+  { after = leastId, trashAfter }: UndoPlace,
   limit: number,
 ): Promise<UndoStep> {
-  const page = await tx.rows<{ id: string }>(changedBy(undone, after ?? firstId, limit));
+  await movingToTrash(tx, by);
+  const page = trashAfter === undefined ? await tx.rows<{ id: string }>(changedBy(undone, after, limit)) : [];
   const ids = page.map(({ id }) => id);
+  const last = ids.at(-1);
+  if (last === undefined) return undoDeletions(tx, undone, by, trashAfter ?? leastId, limit);
   // Contacts are locked in the order of their addresses, as every statement that writes many of them does; what they are is read after that.
   await tx.rows(sql`
     select 1 from contacts where project_id = ${undone.projectId} and id = any (${ids}::uuid[]) order by email for update`);
-  const [step] = await tx.rows<{ changed: number }>(sql`
+  const [step] = await tx.rows<{ changed: number; doomed: string[] }>(sql`
     with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
     changed as (
       update contacts c set subscription_before = c.subscribed, updated_at = now(),
@@ -133,15 +178,11 @@ export async function undoSome(
         data = (c.data - coalesce(fate.remove, '{}')) || coalesce(fate.set, '{}')
       from fate where c.id = fate.id and (fate.set is not null or fate.remove is not null or fate.flips)
       returning c.id, c.project_id, c.subscribed, c.subscription_before),
-    flipped as (${flips}),
-    trashed as (
-      insert into contacts_trash (id, project_id, job_id, email, subscribed, data, created_at)
-      select id, ${undone.projectId}, ${by}, email, subscribed, data, created_at from fate where deletes),
-    gone as (delete from contacts c using fate where c.id = fate.id and fate.deletes returning 1)
-    select ((select count(*) from changed) + (select count(*) from gone))::int as changed`);
-  const last = ids.at(-1) ?? null;
-  if (last !== null) return { last, contacts: ids.length, changed: step?.changed ?? 0 };
-  return bringBack(tx, undone, limit);
+    flipped as (${flips})
+    select (select count(*) from changed)::int as changed, array(select id from fate where deletes) as doomed`);
+  const { changed, doomed } = step ?? { changed: 0, doomed: [] };
+  const deleted = await trashContacts(tx, undone.projectId, { jobId: by, cause: by }, doomed);
+  return { next: { after: last }, contacts: ids.length, changed: changed + deleted };
 }
 
 const flips = raw(
@@ -152,24 +193,13 @@ const flips = raw(
   }),
 );
 
-// Contacts that the job deleted, where it was an undo itself: those whose address is not taken.
-async function bringBack(tx: Database, { jobId }: Undone, limit: number): Promise<UndoStep> {
-  const [step] = await tx.rows<{ contacts: number; changed: number }>(sql`
-    with taken as (
-      delete from contacts_trash where id = any (array(
-        select id from contacts_trash where job_id = ${jobId} order by id limit ${limit})) returning *),
-    back as (
-      insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at)
-      select id, project_id, email, subscribed, subscribed, data, created_at from taken order by email
-      on conflict do nothing returning 1)
-    select (select count(*) from taken)::int as contacts, (select count(*) from back)::int as changed`);
-  const { contacts, changed } = step ?? { contacts: 0, changed: 0 };
-  return { last: contacts === 0 ? null : beyondAll, contacts, changed };
-}
-
-/** Removes up to `limit` contacts that an undo deleted more than a week ago. */
-export function removeOldTrash(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from contacts_trash where id in (
-      select id from contacts_trash where deleted_at < now() - interval '7 days' order by deleted_at limit ${limit})`);
+async function undoDeletions(
+  tx: Database,
+  { jobId }: Undone,
+  by: string,
+  after: string,
+  limit: number,
+): Promise<UndoStep> {
+  const { last, contacts, restored } = await bringBack(tx, jobId, by, after, limit);
+  return { next: last === null ? null : { trashAfter: last }, contacts, changed: restored };
 }

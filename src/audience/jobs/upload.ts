@@ -1,10 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
+import { type ArrivingFile, type MultipartRules, readMultipart } from '@posthorn/http-server';
+import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
-import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
+import { AppError, bareBadRequest, invalid, invalidField } from '../../core/lib/errors.ts';
 import { cutText } from '../../core/lib/text.ts';
-import { type MultipartRules, readMultipart } from '../../core/net/multipart.ts';
+import { fieldProblems } from '../../core/lib/validation.ts';
 import { partBytes, removeFile, storePart } from './files-queries.ts';
+import { ImportOptions } from './schema.ts';
 
 const megabyte = 1024 * 1024;
 /** Largest file that is imported (contract page 1, 1.10). */
@@ -30,24 +33,43 @@ const rules: MultipartRules = {
 /**
  * Takes the part `file` of a multipart request as a stream and stores it under the job's id, a part of 256 kB at a time;
  * no more than that is held in memory. When this rejects, nothing is stored.
- * @throws bare 400 without such a part or when it is no CSV by type and name, 413 over 5 MB, 400 for a broken body
+ * Other parts are its options. @throws bare 400 without such a part or when it is no CSV by type and name, 413 over 5 MB, 400 for a broken body
  */
-export async function receiveCsv(db: Database, request: IncomingMessage, jobId: string): Promise<{ filename: string }> {
+export async function receiveCsv(
+  db: Database,
+  request: IncomingMessage,
+  jobId: string,
+): Promise<ImportOptions & { filename: string }> {
   let filename: string | null = null;
+  const fields: Record<string, unknown> = {};
   try {
-    await readMultipart(request, rules, (file) => {
+    const take = (file: ArrivingFile) => {
       if (file.field !== 'file' || filename !== null) return null;
       filename = cutText(file.filename ?? '', longestName).replaceAll('\0', '\ufffd');
       if (file.mimeType.toLowerCase() !== 'text/csv' && !/\.csv$/i.test(filename))
         throw bareBadRequest('"file" must be of the type text/csv, or its name must end with .csv');
       return store(db, jobId, file.bytes);
+    };
+    await readMultipart(request, rules, take, (name, value) => {
+      if (Object.hasOwn(ImportOptions.entries, name) && value !== '')
+        fields[name] = name === 'mapping' ? parsedMapping(value) : value;
     });
     if (filename === null) throw bareBadRequest('The body has no part "file" with the CSV');
-    return { filename };
+    const options = v.safeParse(ImportOptions, fields);
+    if (!options.success) throw invalid(fieldProblems(options.issues));
+    return { ...options.output, filename };
   } catch (error) {
     // Should this fail as well, retention finds what is left.
     await removeFile(db, jobId).catch(() => undefined);
     throw error;
+  }
+}
+
+function parsedMapping(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw invalidField('mapping', 'must be JSON, such as {"Full name": "data.name", "Notes": null}', 'invalid_string');
   }
 }
 

@@ -1,14 +1,7 @@
+import { type Activity, type Condition, dependsOn, type SegmentMap } from '@posthorn/conditions';
 import type { Database } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import {
-  type Activity,
-  type Condition,
-  checkSegmentReferences,
-  dependsOn,
-  parseCondition,
-  resolveSegments,
-  type SegmentMap,
-} from '../conditions/index.ts';
+import { checkSegmentReferences, parseCondition, resolveSegments } from '../conditions/index.ts';
 import { segmentLookup } from './queries.ts';
 
 /** A parsed condition with the segments it refers to. */

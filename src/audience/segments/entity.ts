@@ -1,4 +1,4 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { Contact } from '../contacts/index.ts';
@@ -6,7 +6,11 @@ import { segmentTypes } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const SegmentSchema = defineEntity({
+/**
+ * A part of a project's audience: contacts that a condition finds, or that were added by requests. What its evaluation
+ * keeps beside that (what it depends on, how far it is settled) is written by SQL only.
+ */
+export const Segment = defineEntity({
   name: 'Segment',
   tableName: 'segments',
   properties: {
@@ -38,15 +42,10 @@ const SegmentSchema = defineEntity({
   ],
   checks: [{ name: 'segments_check', expression: "(type = 'DYNAMIC') = (condition IS NOT NULL)" }],
 });
+export type Segment = InferEntity<typeof Segment>;
 
-/**
- * A part of a project's audience: contacts that a condition finds, or that were added by requests. What its evaluation
- * keeps beside that (what it depends on, how far it is settled) is written by SQL only.
- */
-export class Segment extends SegmentSchema.class {}
-SegmentSchema.setClass(Segment);
-
-const SegmentMembershipSchema = defineEntity({
+/** When a contact entered and left a segment. */
+export const SegmentMembership = defineEntity({
   name: 'SegmentMembership',
   tableName: 'segment_memberships',
   properties: {
@@ -66,11 +65,11 @@ const SegmentMembershipSchema = defineEntity({
   ],
 });
 
-/** When a contact entered and left a segment. */
-export class SegmentMembership extends SegmentMembershipSchema.class {}
-SegmentMembershipSchema.setClass(SegmentMembership);
-
-const ContactLossSchema = defineEntity({
+/**
+ * When contacts of a project were deleted: a row for each statement, without a key, so that two deletions never wait for
+ * each other.
+ */
+export const ContactLoss = defineEntity({
   name: 'ContactLoss',
   tableName: 'contact_losses',
   properties: {
@@ -79,10 +78,3 @@ const ContactLossSchema = defineEntity({
   },
   indexes: [{ name: 'contact_losses_project', properties: ['projectId', 'at'] }],
 });
-
-/**
- * When contacts of a project were deleted: a row for each statement, without a key, so that two deletions never wait for
- * each other.
- */
-export class ContactLoss extends ContactLossSchema.class {}
-ContactLossSchema.setClass(ContactLoss);

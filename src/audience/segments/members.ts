@@ -40,21 +40,26 @@ export async function createContacts(
   );
 }
 
-/** Makes the contacts of these addresses members, with their events where tracked. Returns the addresses that are members now. */
+/**
+ * Makes the contacts of these addresses members, with their events where tracked. Returns the addresses that are members now, and
+ * whether they were none before.
+ */
 export async function enterMembers(
   db: Database,
   segment: LockedSegment,
   emails: readonly string[],
-): Promise<Set<string>> {
+): Promise<Map<string, boolean>> {
   const entered = sql`
     insert into segment_memberships as m (segment_id, contact_id) select ${segment.id}, id from found
     on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
       where m.exited_at is not null
     returning contact_id`;
-  const rows = await db.rows<{ email: string }>(
-    unprepared(sql`${changing(segment, emails, 'entry', entered)} select email from found`),
+  const rows = await db.rows<{ email: string; isNew: boolean }>(
+    unprepared(sql`
+      ${changing(segment, emails, 'entry', entered)}
+      select email, id in (select contact_id from changed) as "isNew" from found`),
   );
-  return new Set(rows.map((row) => row.email));
+  return new Map(rows.map(({ email, isNew }) => [email, isNew]));
 }
 
 /** Ends the memberships of the contacts of these addresses, with their events where tracked. Returns how many ended. */

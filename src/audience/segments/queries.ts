@@ -1,5 +1,6 @@
+import type { StoredSegment } from '@posthorn/conditions';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { compileCondition, type StoredSegment } from '../conditions/index.ts';
+import { compileCondition } from '../conditions/index.ts';
 import type { Definition, WatchFacts } from './definition.ts';
 import type { SegmentType } from './schema.ts';
 

@@ -2,10 +2,12 @@ import * as v from 'valibot';
 import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
 import { etagOf } from '../../core/lib/revision.ts';
+import { segmentsOfContact } from './contact-segments.ts';
 import {
   AddedMembers,
   AddMembers,
   ComputedMembers,
+  ContactSegments,
   CreateSegment,
   ListMembers,
   MembersPage,
@@ -36,18 +38,14 @@ const tagged = (body: SegmentBody) => taggedReply(200, body, etagOf(body.revisio
 
 /** The segments of a project and their members. */
 export const segmentRoutes = [
-  route({
-    method: 'GET',
-    path: '/segments',
+  route.get('/segments', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List segments',
     reply: v.array(SegmentBody),
     handle: ({ db, project }) => listSegments(db, project.id),
   }),
-  route({
-    method: 'POST',
-    path: '/segments',
+  route.post('/segments', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Create a segment',
@@ -66,9 +64,7 @@ export const segmentRoutes = [
     reply: SegmentBody,
     handle: ({ app, db, project, body }) => createSegment(db, project.id, body, app.clock()),
   }),
-  route({
-    method: 'POST',
-    path: '/segments/preview',
+  route.post('/segments/preview', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Preview a condition',
@@ -81,9 +77,7 @@ export const segmentRoutes = [
     reply: SegmentPreview,
     handle: ({ app, db, project, body }) => previewSegment(db, project.id, body, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/segments/:id',
+  route.get('/segments/:id', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Get a segment',
@@ -92,9 +86,7 @@ export const segmentRoutes = [
     guarded: true,
     handle: async ({ db, project, params }) => tagged(await getSegment(db, project.id, params.id)),
   }),
-  route({
-    method: 'PATCH',
-    path: '/segments/:id',
+  route.patch('/segments/:id', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Update a segment',
@@ -107,9 +99,7 @@ export const segmentRoutes = [
     handle: async ({ app, db, project, params, body, header }) =>
       tagged(await patchSegment(db, project.id, params.id, body, app.clock(), header('if-match'))),
   }),
-  route({
-    method: 'DELETE',
-    path: '/segments/:id',
+  route.delete('/segments/:id', {
     refusals: [409],
     scope: 'contacts:write',
     access: 'dashboard',
@@ -121,9 +111,7 @@ export const segmentRoutes = [
       return reply(204);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/segments/:id/contacts',
+  route.get('/segments/:id/contacts', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the contacts of a segment',
@@ -132,9 +120,7 @@ export const segmentRoutes = [
     reply: MembersPage,
     handle: ({ app, db, project, params, query }) => segmentContacts(db, project.id, params.id, query, app.clock()),
   }),
-  route({
-    method: 'POST',
-    path: '/segments/:id/members',
+  route.post('/segments/:id/members', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Add contacts to a STATIC segment',
@@ -147,9 +133,7 @@ export const segmentRoutes = [
     reply: AddedMembers,
     handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id, body),
   }),
-  route({
-    method: 'DELETE',
-    path: '/segments/:id/members',
+  route.delete('/segments/:id/members', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Remove contacts from a STATIC segment',
@@ -162,9 +146,7 @@ export const segmentRoutes = [
     reply: RemovedMembers,
     handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id, body),
   }),
-  route({
-    method: 'POST',
-    path: '/segments/:id/compute',
+  route.post('/segments/:id/compute', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Compute the memberships of a tracked segment',
@@ -172,15 +154,24 @@ export const segmentRoutes = [
     reply: ComputedMembers,
     handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id, app.clock()),
   }),
-  route({
-    method: 'POST',
-    path: '/segments/:id/refresh',
+  route.post('/segments/:id/refresh', {
     scope: 'contacts:write',
     access: 'dashboard',
     summary: 'Refresh the member count of a segment',
     ids,
     reply: RefreshedCount,
     handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id, app.clock()),
+  }),
+  route.get('/contacts/:id/segments', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    tag: 'segments',
+    summary: 'List the segments of a contact',
+    operationId: 'listContactSegments',
+    description: 'Those that it is in now, static and dynamic.',
+    ids: { id: 'contact' },
+    reply: ContactSegments,
+    handle: ({ app, db, project, params }) => segmentsOfContact(db, project.id, params.id, app.clock()),
   }),
 ];
 

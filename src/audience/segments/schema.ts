@@ -67,6 +67,22 @@ export const MembersPage = v.object({
   ...PageFigures.entries,
 });
 
+/** The segments that a contact is in now. */
+export const ContactSegments = v.object({
+  data: v.array(
+    v.object({
+      id: v.pipe(v.string(), v.uuid()),
+      name: v.string(),
+      type: v.picklist(segmentTypes),
+      enteredAt: v.pipe(
+        v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+        v.description('When it entered; null where the segment keeps no memberships.'),
+      ),
+    }),
+  ),
+});
+export type ContactSegments = v.InferOutput<typeof ContactSegments>;
+
 const Emails = v.pipe(v.array(v.string()), v.minLength(1, 'must name at least one address'));
 
 /** `POST /segments/{id}/members`. */

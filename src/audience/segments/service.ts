@@ -171,6 +171,11 @@ export async function previewSegment(db: Database, projectId: string, body: Prev
   return { total, contacts: rows.map(contactBody) };
 }
 
+/** Checks that contacts can be added to a segment. @throws 404, 400 for a DYNAMIC one */
+export async function checkStatic(db: Database, projectId: string, id: string): Promise<void> {
+  refuseDynamic(await load(db, projectId, id));
+}
+
 /** Adds contacts to a STATIC segment (contract page 1, 4.1). @throws 404, 400 for a DYNAMIC one */
 export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
   const { spellings, malformed } = wantedAddresses(body.emails);
@@ -270,8 +275,13 @@ async function locked(db: Database, projectId: string, id: string) {
 
 async function lockedStatic(db: Database, projectId: string, id: string): Promise<LockedSegment> {
   const segment = await locked(db, projectId, id);
-  if (segment.type === 'STATIC') return segment;
-  throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
+  refuseDynamic(segment);
+  return segment;
+}
+
+function refuseDynamic({ type }: Pick<Segment, 'type'>): void {
+  if (type !== 'STATIC')
+    throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
 }
 
 function segmentBody(segment: Segment, memberCount = segment.memberCount): SegmentBody {

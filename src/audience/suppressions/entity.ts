@@ -5,7 +5,8 @@ import { suppressionKinds } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const SuppressionRuleSchema = defineEntity({
+/** A pattern of addresses that a project does not write to. */
+export const SuppressionRule = defineEntity({
   name: 'SuppressionRule',
   tableName: 'suppression_rules',
   properties: {
@@ -18,7 +19,3 @@ const SuppressionRuleSchema = defineEntity({
   },
   indexes: [{ name: 'suppression_rules_project', properties: ['projectId', 'createdAt', 'id'] }],
 });
-
-/** A pattern of addresses that a project does not write to. */
-export class SuppressionRule extends SuppressionRuleSchema.class {}
-SuppressionRuleSchema.setClass(SuppressionRule);

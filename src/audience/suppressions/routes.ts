@@ -6,18 +6,14 @@ import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './sche
 
 /** The rules that suppress mail of a project. */
 export const suppressionRoutes = [
-  route({
-    method: 'GET',
-    path: '/suppressions',
+  route.get('/suppressions', {
     access: 'dashboard',
     summary: 'List suppression rules',
     operationId: 'listSuppressionRules',
     reply: v.array(RuleBody),
     handle: ({ db, project }) => allRules(db, project.id),
   }),
-  route({
-    method: 'POST',
-    path: '/suppressions',
+  route.post('/suppressions', {
     access: 'dashboard',
     summary: 'Create a suppression rule',
     operationId: 'createSuppressionRule',
@@ -33,9 +29,7 @@ export const suppressionRoutes = [
       return rule;
     },
   }),
-  route({
-    method: 'PUT',
-    path: '/suppressions/:id',
+  route.put('/suppressions/:id', {
     access: 'dashboard',
     summary: 'Replace a suppression rule',
     operationId: 'updateSuppressionRule',
@@ -50,9 +44,7 @@ export const suppressionRoutes = [
       return { success: true };
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/suppressions/:id',
+  route.delete('/suppressions/:id', {
     access: 'dashboard',
     summary: 'Delete a suppression rule',
     operationId: 'deleteSuppressionRule',
@@ -65,9 +57,7 @@ export const suppressionRoutes = [
       return reply(204);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/suppressions/preview',
+  route.post('/suppressions/preview', {
     access: 'dashboard',
     summary: 'Preview which rule matches an address',
     operationId: 'previewSuppressionRules',

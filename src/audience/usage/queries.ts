@@ -1,6 +1,7 @@
+import { type Condition, mentionsEvent, mentionsField } from '@posthorn/conditions';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { type Condition, mentionsEvent, mentionsField, parseCondition } from '../conditions/index.ts';
+import { parseCondition } from '../conditions/index.ts';
 
 /** A segment, campaign or workflow that relies on something. */
 export interface Use {

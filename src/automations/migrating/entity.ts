@@ -6,7 +6,8 @@ import { migrationStates } from './queries.ts';
 
 const p = defineEntity.properties;
 
-const AutomationMigrationSchema = defineEntity({
+/** A migration of runs between versions. The counts move in the transaction that moves the runs. */
+export const AutomationMigration = defineEntity({
   name: 'AutomationMigration',
   tableName: 'automation_migrations',
   properties: {
@@ -37,7 +38,3 @@ const AutomationMigrationSchema = defineEntity({
     { name: 'automation_migrations_stalled', properties: ['updatedAt'], where: "state in ('waiting', 'active')" },
   ],
 });
-
-/** A migration of runs between versions. The counts move in the transaction that moves the runs. */
-export class AutomationMigration extends AutomationMigrationSchema.class {}
-AutomationMigrationSchema.setClass(AutomationMigration);

@@ -9,9 +9,7 @@ const tag = 'workflows';
 
 /** Migrating the contacts inside an automation to another version of its graph. */
 export const automationMigrationRoutes = [
-  route({
-    method: 'POST',
-    path: '/workflows/:id/migrate',
+  route.post('/workflows/:id/migrate', {
     refusals: [409],
     scope: 'workflows:write',
     access: 'dashboard',
@@ -31,9 +29,7 @@ export const automationMigrationRoutes = [
       return reply(body.dryRun ? 200 : 202, asked.body);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/workflows/:id/migrations/:migrationId',
+  route.get('/workflows/:id/migrations/:migrationId', {
     scope: 'workflows:read',
     access: 'dashboard',
     tag,
@@ -42,9 +38,7 @@ export const automationMigrationRoutes = [
     reply: MigrationBody,
     handle: ({ db, project, params }) => getMigration(db, project.id, params.id, params.migrationId),
   }),
-  route({
-    method: 'DELETE',
-    path: '/workflows/:id/migrations/:migrationId',
+  route.delete('/workflows/:id/migrations/:migrationId', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag,

@@ -224,8 +224,6 @@ export const recoverableMigrations: RecoverableKind = {
       at: row.at,
       id: row.id,
       start: startOfMigration(row),
-      wake: null,
-      isOlder: false,
     }));
   },
 };

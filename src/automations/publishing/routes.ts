@@ -7,9 +7,7 @@ import { putGraph } from './service.ts';
 
 /** Replacing the graph of an automation as a whole. */
 export const automationPublishingRoutes = [
-  route({
-    method: 'PUT',
-    path: '/workflows/:id/graph',
+  route.put('/workflows/:id/graph', {
     scope: 'workflows:write',
     access: 'dashboard',
     tag: 'workflows',

@@ -5,7 +5,11 @@ import { runStatuses } from '../rows.ts';
 
 const p = defineEntity.properties;
 
-const AutomationRunSchema = defineEntity({
+/**
+ * A contact going through an automation. `seq` is the number of its next step execution; `nextVersionId` is the version
+ * it takes over when it leaves its current step.
+ */
+export const AutomationRun = defineEntity({
   name: 'AutomationRun',
   tableName: 'automation_runs',
   properties: {
@@ -81,14 +85,8 @@ const AutomationRunSchema = defineEntity({
   ],
 });
 
-/**
- * A contact going through an automation. `seq` is the number of its next step execution; `nextVersionId` is the version
- * it takes over when it leaves its current step.
- */
-export class AutomationRun extends AutomationRunSchema.class {}
-AutomationRunSchema.setClass(AutomationRun);
-
-const AutomationStepRunSchema = defineEntity({
+/** One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first. */
+export const AutomationStepRun = defineEntity({
   name: 'AutomationStepRun',
   tableName: 'automation_step_runs',
   properties: {
@@ -140,7 +138,3 @@ const AutomationStepRunSchema = defineEntity({
     },
   ],
 });
-
-/** One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first. */
-export class AutomationStepRun extends AutomationStepRunSchema.class {}
-AutomationStepRunSchema.setClass(AutomationStepRun);

@@ -1,10 +1,11 @@
+import type { MessageClass } from '@posthorn/message-content';
 import { mailPayload } from '../../audience/events/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import type { SourceType } from '../../core/lib/message-kinds.ts';
 import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/index.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';

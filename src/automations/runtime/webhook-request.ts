@@ -1,3 +1,4 @@
+import type { OutgoingRequest } from '@posthorn/guarded-requests';
 import {
   buildVariables,
   Filled,
@@ -11,7 +12,6 @@ import {
 } from '@posthorn/renderer';
 import { LRUCache } from 'lru-cache';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
-import type { OutgoingRequest } from '../../core/net/outgoing/call.ts';
 import { literalOrigin } from '../webhook-config.ts';
 import { StepFailure } from './failure.ts';
 import type { StepFacts } from './values.ts';

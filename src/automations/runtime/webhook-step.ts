@@ -1,17 +1,17 @@
-import type { buildConnector } from 'undici';
-import { type LinkSettings, recipientLinks } from '../../content/rendering/index.ts';
-import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
 import {
+  AddressRefused,
   type CallLimits,
   callLimits,
   callOut,
   type IncomingAnswer,
   NoAnswer,
   type OutgoingRequest,
-} from '../../core/net/outgoing/call.ts';
-import { AddressRefused } from '../../core/net/outgoing/guard.ts';
+} from '@posthorn/guarded-requests';
+import { type LinkSettings, recipientLinks } from '@posthorn/message-content';
+import type { buildConnector } from 'undici';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { stepOf } from '../graph.ts';
 import type { StepConfigs } from '../step-configs.ts';
 import { pinnedVersion } from '../versions.ts';

@@ -5,7 +5,8 @@ import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-const SavedBlockSchema = defineEntity({
+/** Blocks that are copied into emails: a mail keeps its own copy when they change. */
+export const SavedBlock = defineEntity({
   name: 'SavedBlock',
   tableName: 'saved_blocks',
   properties: {
@@ -16,7 +17,3 @@ const SavedBlockSchema = defineEntity({
   },
   uniques: [{ name: 'saved_blocks_name', properties: ['projectId', 'name'] }],
 });
-
-/** Blocks that are copied into emails: a mail keeps its own copy when they change. */
-export class SavedBlock extends SavedBlockSchema.class {}
-SavedBlockSchema.setClass(SavedBlock);

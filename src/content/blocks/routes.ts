@@ -7,19 +7,15 @@ const ids = { id: 'saved block' };
 
 /** Blocks that the project keeps to insert into emails. */
 export const blockRoutes = [
-  route({
+  route.get('/blocks', {
     ...shared,
-    method: 'GET',
-    path: '/blocks',
     summary: 'List saved blocks',
     operationId: 'listSavedBlocks',
     reply: SavedBlockList,
     handle: ({ db, project }) => listBlocks(db, project.id),
   }),
-  route({
+  route.post('/blocks', {
     ...shared,
-    method: 'POST',
-    path: '/blocks',
     refusals: [409],
     summary: 'Save blocks under a name',
     operationId: 'createSavedBlock',
@@ -34,10 +30,8 @@ export const blockRoutes = [
     reply: SavedBlockBody,
     handle: ({ db, project, body }) => createBlock(db, project.id, body),
   }),
-  route({
+  route.patch('/blocks/:id', {
     ...shared,
-    method: 'PATCH',
-    path: '/blocks/:id',
     summary: 'Rename or replace saved blocks',
     operationId: 'updateSavedBlock',
     description: 'Emails keep the copies that they have.',
@@ -48,10 +42,8 @@ export const blockRoutes = [
     reply: SavedBlockBody,
     handle: ({ db, project, params, body }) => patchBlock(db, project.id, params.id, body),
   }),
-  route({
+  route.delete('/blocks/:id', {
     ...shared,
-    method: 'DELETE',
-    path: '/blocks/:id',
     summary: 'Delete saved blocks',
     operationId: 'deleteSavedBlock',
     description: 'Emails keep the copies that they have.',

@@ -5,7 +5,8 @@ import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-const BrandSchema = defineEntity({
+/** How the emails of a project look that are written as blocks; a project without a row has the plain kit. */
+export const Brand = defineEntity({
   name: 'Brand',
   tableName: 'brands',
   properties: {
@@ -14,7 +15,3 @@ const BrandSchema = defineEntity({
     updatedAt: baseColumns.updatedAt,
   },
 });
-
-/** How the emails of a project look that are written as blocks; a project without a row has the plain kit. */
-export class Brand extends BrandSchema.class {}
-BrandSchema.setClass(Brand);

@@ -5,18 +5,14 @@ import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 
 /** The brand kit of a project. */
 export const brandRoutes = [
-  route({
-    method: 'GET',
-    path: '/brand',
+  route.get('/brand', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get the brand kit',
     reply: Brand,
     handle: ({ db, project }) => getBrand(db, project.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/brand',
+  route.put('/brand', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Replace the brand kit',
@@ -27,9 +23,7 @@ export const brandRoutes = [
     reply: Brand,
     handle: ({ app, db, project, body }) => putBrand(db, iconsUrlOf(app.config), project.id, body),
   }),
-  route({
-    method: 'GET',
-    path: '/brand/icons/:file',
+  route.get('/brand/icons/:file', {
     access: 'none',
     summary: 'Download the icon of a social network',
     operationId: 'downloadSocialIcon',

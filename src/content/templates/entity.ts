@@ -1,4 +1,4 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import type { EmailDocument } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
 import { actorKinds } from '../../platform/audit/index.ts';
@@ -8,7 +8,8 @@ import type { VersionedContent } from './versions.ts';
 
 const p = defineEntity.properties;
 
-const TemplateSchema = defineEntity({
+/** Content for mail, with a sender and a type that says what recipients may do about it. */
+export const Template = defineEntity({
   name: 'Template',
   tableName: 'templates',
   properties: {
@@ -32,12 +33,10 @@ const TemplateSchema = defineEntity({
     },
   ],
 });
+export type Template = InferEntity<typeof Template>;
 
-/** Content for mail, with a sender and a type that says what recipients may do about it. */
-export class Template extends TemplateSchema.class {}
-TemplateSchema.setClass(Template);
-
-const ContentVersionSchema = defineEntity({
+/** What a save made of a template or of a campaign that is not sent yet. Written by SQL only. */
+export const ContentVersion = defineEntity({
   name: 'ContentVersion',
   tableName: 'content_versions',
   properties: {
@@ -51,7 +50,3 @@ const ContentVersionSchema = defineEntity({
     createdAt: baseColumns.createdAt,
   },
 });
-
-/** What a save made of a template or of a campaign that is not sent yet. Written by SQL only. */
-export class ContentVersion extends ContentVersionSchema.class {}
-ContentVersionSchema.setClass(ContentVersion);

@@ -1,9 +1,9 @@
+import { contentAsWritten, prepareContent } from '@posthorn/message-content';
 import { getContact } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
-import { contentAsWritten, prepareContent } from '../rendering/index.ts';
 import type { PreviewBody, PreviewTemplate } from './schema.ts';
 import { checkSources, withinLimits } from './service.ts';
 

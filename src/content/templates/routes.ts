@@ -40,9 +40,7 @@ const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revisi
 
 /** The templates of a project. */
 export const templateRoutes = [
-  route({
-    method: 'GET',
-    path: '/templates',
+  route.get('/templates', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'List templates',
@@ -50,9 +48,7 @@ export const templateRoutes = [
     reply: TemplatePage,
     handle: ({ db, project, query }) => listTemplates(db, project.id, query),
   }),
-  route({
-    method: 'POST',
-    path: '/templates',
+  route.post('/templates', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Create a template',
@@ -75,9 +71,7 @@ export const templateRoutes = [
     reply: TemplateBody,
     handle: ({ app, db, project, body }) => createTemplate(db, depsOf(app), project.id, body),
   }),
-  route({
-    method: 'POST',
-    path: '/templates/bulk-update',
+  route.post('/templates/bulk-update', {
     refusals: [404, 409],
     scope: 'templates',
     access: 'dashboard',
@@ -89,9 +83,7 @@ export const templateRoutes = [
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),
   }),
-  route({
-    method: 'GET',
-    path: '/templates/:id',
+  route.get('/templates/:id', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get a template',
@@ -100,9 +92,7 @@ export const templateRoutes = [
     guarded: true,
     handle: async ({ db, project, params }) => tagged(await getTemplate(db, project.id, params.id)),
   }),
-  route({
-    method: 'PATCH',
-    path: '/templates/:id',
+  route.patch('/templates/:id', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Update a template',
@@ -115,9 +105,7 @@ export const templateRoutes = [
     handle: async ({ app, db, project, params, body, header }) =>
       tagged(await patchTemplate(db, depsOf(app), project.id, params.id, body, header('if-match'))),
   }),
-  route({
-    method: 'DELETE',
-    path: '/templates/:id',
+  route.delete('/templates/:id', {
     refusals: [409],
     scope: 'templates',
     access: 'dashboard',
@@ -129,9 +117,7 @@ export const templateRoutes = [
       return reply(204);
     },
   }),
-  route({
-    method: 'POST',
-    path: '/templates/:id/duplicate',
+  route.post('/templates/:id/duplicate', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Duplicate a template',
@@ -140,9 +126,7 @@ export const templateRoutes = [
     reply: TemplateBody,
     handle: ({ db, project, params }) => duplicateTemplate(db, project.id, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/templates/:id/usage',
+  route.get('/templates/:id/usage', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get what uses a template',
@@ -150,9 +134,7 @@ export const templateRoutes = [
     reply: TemplateUsage,
     handle: ({ db, project, params }) => templateUsage(db, project.id, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/templates/:id/versions',
+  route.get('/templates/:id/versions', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'List the versions of a template',
@@ -161,9 +143,7 @@ export const templateRoutes = [
     reply: VersionList,
     handle: ({ db, project, params }) => templateVersions(db, project.id, params.id),
   }),
-  route({
-    method: 'GET',
-    path: '/templates/:id/versions/:version',
+  route.get('/templates/:id/versions/:version', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get a version of a template',
@@ -172,9 +152,7 @@ export const templateRoutes = [
     handle: ({ app, db, project, params }) =>
       templateVersion(db, iconsUrlOf(app.config), project.id, params.id, params.version),
   }),
-  route({
-    method: 'POST',
-    path: '/templates/:id/versions/:version/restore',
+  route.post('/templates/:id/versions/:version/restore', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Restore a version of a template',
@@ -185,9 +163,7 @@ export const templateRoutes = [
     handle: async ({ app, db, project, params, header }) =>
       tagged(await restoreTemplate(db, depsOf(app), project.id, params, header('if-match'))),
   }),
-  route({
-    method: 'POST',
-    path: '/templates/preview',
+  route.post('/templates/preview', {
     refusals: [404],
     scope: 'templates',
     access: 'dashboard',

@@ -5,7 +5,7 @@ import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
-import { cutText } from '../../core/lib/text.ts';
+import { cutText, likeText } from '../../core/lib/text.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';
@@ -47,7 +47,7 @@ export async function listTemplates(db: Database, projectId: string, query: List
   const search = query.search?.trim();
   // No stored text has this character, and Postgres takes none.
   if (search?.includes('\u0000')) return offsetAnswer([], page, 0);
-  const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
+  const pattern = search ? `%${likeText(search)}%` : null;
   const sort = templateSorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
   const [templates, total] = await db.em.findAndCount(

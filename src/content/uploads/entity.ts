@@ -1,10 +1,11 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-const UploadSchema = defineEntity({
+/** A file that templates refer to. */
+export const Upload = defineEntity({
   name: 'Upload',
   tableName: 'uploads',
   properties: {
@@ -18,7 +19,4 @@ const UploadSchema = defineEntity({
   },
   indexes: [{ name: 'uploads_project', properties: ['projectId', 'id'] }],
 });
-
-/** A file that templates refer to. */
-export class Upload extends UploadSchema.class {}
-UploadSchema.setClass(Upload);
+export type Upload = InferEntity<typeof Upload>;

@@ -5,10 +5,9 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { type MultipartRules, readMultipart } from '@posthorn/http-server';
+import { decidingBytes, declaredType, detectedType, type ImageType, StoreUnusable } from '@posthorn/image-store';
 import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
-import { type MultipartRules, readMultipart } from '../../core/net/multipart.ts';
-import { decidingBytes, declaredType, detectedType, type ImageType } from './image-type.ts';
-import { StoreUnusable } from './store.ts';
 
 const megabyte = 1024 * 1024;
 /** Largest image (contract page 3, 5). */

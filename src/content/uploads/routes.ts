@@ -1,16 +1,14 @@
 import type { IncomingMessage } from 'node:http';
 import { extname } from 'node:path';
+import { typeOfExtension } from '@posthorn/image-store';
 import { reply, route } from '../../core/http/route.ts';
 import { bareNotFound } from '../../core/lib/errors.ts';
-import { typeOfExtension } from './image-type.ts';
 import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
 import { deleteImage, imageUsage, listImages, uploadImage } from './service.ts';
 
 /** Images for mail. */
 export const uploadRoutes = [
-  route({
-    method: 'POST',
-    path: '/uploads/image',
+  route.post('/uploads/image', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Upload an image',
@@ -23,9 +21,7 @@ export const uploadRoutes = [
     handle: ({ app, db, project, body, log }) =>
       uploadImage({ db, store: app.images, log }, project.id, body as unknown as IncomingMessage, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/uploads',
+  route.get('/uploads', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'List uploaded images',
@@ -34,9 +30,7 @@ export const uploadRoutes = [
     reply: ImagePage,
     handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/uploads/:id/usage',
+  route.get('/uploads/:id/usage', {
     scope: 'templates',
     access: 'dashboard',
     summary: 'Get the templates and campaigns that use an image',
@@ -45,9 +39,7 @@ export const uploadRoutes = [
     reply: ImageUsage,
     handle: ({ db, project, params }) => imageUsage(db, project.id, params.id),
   }),
-  route({
-    method: 'DELETE',
-    path: '/uploads/:id',
+  route.delete('/uploads/:id', {
     refusals: [503],
     scope: 'templates',
     access: 'dashboard',
@@ -61,9 +53,7 @@ export const uploadRoutes = [
       return reply(204);
     },
   }),
-  route({
-    method: 'GET',
-    path: '/uploads/files/:projectId/:file',
+  route.get('/uploads/files/:projectId/:file', {
     access: 'none',
     summary: 'Download an uploaded image',
     operationId: 'downloadImage',

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { type ImageStore, newImageKey, StoreUnusable } from '@posthorn/image-store';
 import type { Logger } from 'pino';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
@@ -6,10 +7,15 @@ import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { Upload } from './entity.ts';
-import { newImageKey } from './image-type.ts';
 import { withImage } from './receive.ts';
 import type { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
-import { type ImageStore, StoreUnusable } from './store.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Where uploaded images are kept. */
+    images: ImageStore;
+  }
+}
 
 /** What storing and deleting images needs. */
 interface UploadDeps {

@@ -110,11 +110,14 @@ function complete(values: SettingValues) {
     POSTMARK_WEBHOOK_PASSWORD:
       values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? deriveSecret(secrets.JWT_SECRET, 'sandbox webhooks') : null),
     SANDBOX_URL: sandboxUrl,
+    SANDBOX_INBOX_URL: values.SANDBOX_INBOX_URL ?? sandboxUrl,
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     ...smtpPorts(values, mailProvider),
     SMTP_IN_HOST: values.SMTP_IN_HOST ?? values.HOST,
+    BACKUP_RETENTION_DAYS: values.BACKUP_RETENTION_DAYS ?? (sandbox ? 0 : 14),
+    PROVIDER_RETENTION_DAYS: values.PROVIDER_RETENTION_DAYS ?? (mailProvider === 'postmark' ? 45 : 0),
     mailProvider,
     /** Where uploaded images are kept. */
     storageDriver: storageDriverOf(values),

@@ -377,6 +377,7 @@ export const settings = {
       'URL under which the other processes reach the mail sandbox.',
       'http://localhost:$SANDBOX_PORT',
     ),
+    SANDBOX_INBOX_URL: optional(httpUrl, 'URL of the inbox in a browser, for links of the dashboard.', 'SANDBOX_URL'),
     SANDBOX_WEBHOOK_URL: optional(httpUrl, 'URL to which the sandbox posts its webhooks.', 'API_URI/webhooks/postmark'),
     SANDBOX_DELAY_MS: setting(
       integer(0, 600_000),
@@ -401,6 +402,16 @@ export const settings = {
       integer(1, 3650),
       90,
       'How long changes of contacts are kept: for their history, and for undoing imports and bulk changes.',
+    ),
+    BACKUP_RETENTION_DAYS: optional(
+      integer(0, 3650),
+      'How long your backups of Postgres are kept: an erasure waits for it before its certificate is final. 0: none are kept.',
+      '0 with the sandbox, else 14',
+    ),
+    PROVIDER_RETENTION_DAYS: optional(
+      integer(0, 3650),
+      'How long the mail provider keeps messages; an erasure waits for it as well.',
+      '45 with Postmark, else 0',
     ),
     OUTBOX_RETENTION_HOURS: setting(integer(1, 8760), 24, 'How long finished rows of the outbox are kept.'),
   }),

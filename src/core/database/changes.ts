@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import { listenerName, listenOn } from '@posthorn/postgres';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Client } from 'pg';
 import type { Logger } from 'pino';
 import { pause } from '../lib/time.ts';
-import { listenerName, listenOn } from './listener.ts';
 
 /** Rows of a table changed for a project; `null` stands for every table. */
 interface Change {

@@ -2,7 +2,8 @@ import { defineEntity } from '@mikro-orm/core';
 
 const p = defineEntity.properties;
 
-const InstalledFunctionSchema = defineEntity({
+/** A text of a function in `migrations/functions` that was installed, the newest being the current one. */
+export const InstalledFunction = defineEntity({
   name: 'InstalledFunction',
   tableName: 'database_functions',
   properties: {
@@ -11,7 +12,3 @@ const InstalledFunctionSchema = defineEntity({
     installedAt: p.datetime().columnType('timestamptz').defaultRaw('clock_timestamp()'),
   },
 });
-
-/** A text of a function in `migrations/functions` that was installed, the newest being the current one. */
-export class InstalledFunction extends InstalledFunctionSchema.class {}
-InstalledFunctionSchema.setClass(InstalledFunction);

@@ -1,8 +1,8 @@
 import { MikroORM } from '@mikro-orm/postgresql';
+import { type ConnectionRoute, DatabaseAddressError, requireSessions } from '@posthorn/postgres';
 import { Client } from 'pg';
 import { databaseFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
-import { type ConnectionRoute, DatabaseAddressError, requireSessions } from './connection.ts';
 import { FunctionError, installFunctions } from './functions.ts';
 import { ormOptions } from './orm.ts';
 

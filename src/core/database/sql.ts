@@ -1,9 +1,9 @@
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { Query } from '@posthorn/postgres';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
-import { Query } from './query.ts';
 import { transactionContext } from './transaction-context.ts';
 
-export { compiled, join, Query, raw, sql, unprepared } from './query.ts';
+export { compiled, join, Query, raw, sql, unprepared } from '@posthorn/postgres';
 
 /**
  * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is

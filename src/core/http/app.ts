@@ -13,7 +13,7 @@ import { openApiDocument } from './openapi.ts';
 import type { Route } from './route.ts';
 import { type HttpParts, type RequestState, serveRequest } from './serve.ts';
 import { systemRoutes } from './system.ts';
-import { literalPathsOnly, unmatched } from './unmatched.ts';
+import { isLiteral, literalPaths, unmatched } from './unmatched.ts';
 
 /** Builds the Koa application. It listens to nothing; `main` does that. */
 export function createHttpApp(app: App, parts: HttpParts): Koa {
@@ -34,9 +34,10 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
     return document;
   };
   const routes = [...systemRoutes(parts.metrics, description), ...parts.routes];
-  for (const each of literalPathsFirst(routes))
-    router.register(each.path, [each.method], (ctx: Context) => serveRequest(ctx, each, app, parts));
-  koa.use(literalPathsOnly(routes, router.routes() as Koa.Middleware));
+  const serve = (ctx: Context, route: Route) => serveRequest(ctx, route, app, parts);
+  for (const each of literalPartsFirst(routes.filter(({ path }) => !isLiteral(path))))
+    router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each));
+  koa.use(literalPaths(routes, serve, router.routes() as Koa.Middleware));
   koa.use(docsPages(description));
   koa.use(dashboardPages());
   koa.use(unmatched());
@@ -75,8 +76,8 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
   };
 }
 
-// `/contacts/fields` is never an id of `/contacts/:id`.
-function literalPathsFirst(routes: readonly Route[]): Route[] {
+// A literal part is never taken for a parameter of another route.
+function literalPartsFirst(routes: readonly Route[]): Route[] {
   const rank = (path: string) =>
     path
       .split('/')

@@ -10,7 +10,7 @@ const built = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url)
 // Addresses that people see in their browser; all of them are one page that finds out itself what to show. Those outside /app
 // are led to by mails and by Stripe (contract page 3, 1.5 and 6).
 const shown =
-  /^\/($|app(\/|$)|new-project$|settings$|auth\/(login|signup|forgot-password|reset-password|verify-email)$)/;
+  /^\/($|app(\/|$)|new-project$|settings$|auth\/(login|signup|forgot-password|reset-password|verify-email|invitation)$)/;
 const files = /^\/(assets\/[\w.-]+|icon\.svg)$/;
 
 // Editors and menus set styles on elements. Pictures may come from anywhere, for previews of mail show what recipients see;

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
+import { isDatabaseError, type PassingFailure, passingFailure } from '@posthorn/postgres';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
-import { isDatabaseError, type PassingFailure, passingFailure } from '../database/failures.ts';
 import { AppError } from '../lib/errors.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */

@@ -1,5 +1,5 @@
+import { isLostConnection } from '@posthorn/postgres';
 import { isoInstant } from '../database/columns.ts';
-import { isLostConnection } from '../database/failures.ts';
 import { type Database, sql, type WriteOnce } from '../database/sql.ts';
 import { AppError, badRequest } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';

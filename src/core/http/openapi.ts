@@ -396,7 +396,7 @@ const callers = {
 function descriptionOf({ description, access, role, refusesKeys, scope }: Route): string {
   const ofMembers = access === 'dashboard' || access === 'project';
   const needs = refusesKeys ? 'Needs a session. Keys are refused.' : callers[access];
-  const rule = ofMembers && role === 'ADMIN' ? 'Sessions need the role ADMIN.' : '';
+  const rule = ofMembers && role !== undefined && role !== 'MEMBER' ? `Sessions need the role ${role}.` : '';
   const needed = scope === undefined || scope === 'any' ? '' : `Keys with scopes need \`${scope}\`.`;
   return [description, needs, rule, needed].filter(Boolean).join(' ');
 }

@@ -39,6 +39,8 @@ interface ProjectSearch<Params> {
   body(): Promise<unknown>;
 }
 
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
 /** What a row of a route table says. */
 export interface RouteOptions<
   Who extends Access,
@@ -46,12 +48,12 @@ export interface RouteOptions<
   Body extends AnySchema | undefined,
   Path extends string,
 > {
-  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  method: Method;
   /** Koa's notation: `/contacts/:id`. */
   path: Path;
   access: Who;
   /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
-  role?: Exclude<Role, 'OWNER'>;
+  role?: Role;
   /** What a key with scopes needs for it. Without one such keys are refused: a new route is closed to them until it says otherwise. `any` lets every one in. */
   scope?: Scope | 'any';
   /** `project`, `account` and `cookie`: secret keys are known here and answered 403 FORBIDDEN. */
@@ -127,6 +129,24 @@ export function route<
   const Path extends string = string,
 >(options: RouteOptions<Who, Query, Body, Path>): Route {
   return options as unknown as Route;
+}
+
+route.get = declare('GET');
+route.post = declare('POST');
+route.put = declare('PUT');
+route.patch = declare('PATCH');
+route.delete = declare('DELETE');
+
+function declare(method: Method) {
+  return <
+    const Who extends Access,
+    Query extends AnySchema | undefined = undefined,
+    Body extends AnySchema | undefined = undefined,
+    const Path extends string = string,
+  >(
+    path: Path,
+    options: Omit<RouteOptions<Who, Query, Body, Path>, 'method' | 'path'>,
+  ): Route => ({ ...options, method, path }) as unknown as Route;
 }
 
 /** An answer with a status or headers of its own. */

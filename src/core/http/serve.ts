@@ -66,7 +66,8 @@ class RoutedRequest {
     this.#parts = parts;
     this.#reader = reader;
     this.#state = ctx.state as RequestState;
-    this.#params = (ctx as Context & { params: Record<string, string> }).params;
+    // The router sets them; a path without parameters does not go through it.
+    this.#params = (ctx as Context & { params?: Record<string, string> }).params ?? {};
   }
 
   // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.

@@ -4,22 +4,20 @@ import { equalSecrets } from '../lib/seal.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type Route, reply, route } from './route.ts';
 
-const read = { method: 'GET', access: 'none', tag: 'service' } as const;
+const read = { access: 'none', tag: 'service' } as const;
 
 /** Routes about the service itself: liveness, readiness, metrics and the API's description. */
 export function systemRoutes(metrics: HttpMetrics, description: () => unknown): Route[] {
   return [
-    route({
+    route.get('/health', {
       ...read,
-      path: '/health',
       summary: 'Whether the process lives',
       description: 'Asks no dependency.',
       reply: v.object({ status: v.literal('ok') }),
       handle: () => ({ status: 'ok' }),
     }),
-    route({
+    route.get('/ready', {
       ...read,
-      path: '/ready',
       summary: 'Whether Postgres and Temporal answer',
       description: '503 with the state of each dependency when one of them does not.',
       query: v.object({
@@ -37,9 +35,8 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
         return reply(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: { postgres, temporal } });
       },
     }),
-    route({
+    route.get('/metrics', {
       ...read,
-      path: '/metrics',
       summary: 'Figures in the text form of Prometheus',
       description:
         'Needs `Authorization: Bearer <METRICS_TOKEN>`; without that setting the path does not exist here, and figures are served on API_METRICS_PORT only.',
@@ -49,9 +46,8 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
         return reply(200, await metrics.text(), { 'Content-Type': metrics.registry.contentType });
       },
     }),
-    route({
+    route.get('/openapi.json', {
       ...read,
-      path: '/openapi.json',
       summary: 'This description, as OpenAPI 3.1',
       operationId: 'getOpenApiDocument',
       handle: () => description(),

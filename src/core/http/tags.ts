@@ -51,5 +51,9 @@ export const tags: Readonly<Record<string, { name: string; description: string }
     name: 'Incoming webhooks',
     description: 'Where mail providers and the payment processor report to the service.',
   },
+  privacy: {
+    name: 'Privacy',
+    description: 'Everything known of a contact, and its erasure with a signed certificate.',
+  },
   service: { name: 'Service', description: 'Health, metrics and this description.' },
 };

@@ -7,24 +7,46 @@ const methodsHidden = /^\/(v1|contacts|segments|events|suppressions|unsubscribe)
 /** What `@koa/router` leaves on the context: the routes whose path matched, whatever their method. */
 type Matched = Context & { matched?: readonly { methods: readonly string[] }[] };
 
+/** A route as it is looked for. */
+interface Addressed {
+  method: string;
+  path: string;
+}
+
+/** Whether a path names no parameter, so that a request is for it or not without any pattern. */
+export function isLiteral(path: string): boolean {
+  return !/[:*]/.test(path);
+}
+
 /**
- * Keeps the router from a method that a path without parameters does not have: `DELETE /templates/preview` names no template
+ * Serves the paths without parameters by one look into a map, where the router would try the pattern of every route, and leaves all
+ * others to the router. A method that such a path does not have never gets to the router: `DELETE /templates/preview` names no template
  * (contract page 1, 1.2).
  */
-export function literalPathsOnly(routes: readonly { method: string; path: string }[], router: Middleware): Middleware {
-  const known = new Map<string, string[]>();
-  for (const { method, path } of routes) {
-    if (/[:*]/.test(path)) continue;
-    const methods = known.get(path) ?? [];
-    known.set(path, [...methods, method, ...(method === 'GET' ? ['HEAD'] : [])]);
+export function literalPaths<Each extends Addressed>(
+  routes: readonly Each[],
+  serve: (ctx: Context, route: Each) => Promise<void>,
+  router: Middleware,
+): Middleware {
+  const known = new Map<string, Map<string, Each>>();
+  for (const route of routes.filter(({ path }) => isLiteral(path))) {
+    const byMethod = known.get(asRead(route.path)) ?? new Map<string, Each>();
+    known.set(asRead(route.path), byMethod.set(route.method, route));
+    if (route.method === 'GET') byMethod.set('HEAD', route);
   }
   return (ctx: Matched, next) => {
-    // As the router reads paths: letter case and a slash at the end make no difference.
-    const methods = known.get(ctx.path.toLowerCase().replace(/(?<=.)\/$/, ''));
-    if (methods === undefined || methods.includes(ctx.method)) return router(ctx as Parameters<Middleware>[0], next);
-    ctx.matched = [{ methods }];
+    const byMethod = known.get(asRead(ctx.path));
+    if (byMethod === undefined) return router(ctx as Parameters<Middleware>[0], next);
+    const route = byMethod.get(ctx.method);
+    if (route !== undefined) return serve(ctx, route);
+    ctx.matched = [{ methods: [...byMethod.keys()] }];
     return next();
   };
+}
+
+// As the router reads paths: letter case and a slash at the end make no difference.
+function asRead(path: string): string {
+  return path.toLowerCase().replace(/(?<=.)\/$/, '');
 }
 
 /**

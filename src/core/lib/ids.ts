@@ -28,7 +28,7 @@ export function newId(now: number = Date.now()): string {
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;
 }
 
-/** Smaller than every id: where a walk in the order of ids begins. */
+/** Smaller than every id: where a walk in the order of ids begins. A comparison with it can use an index; one with null cannot. */
 export const leastId = '00000000-0000-0000-0000-000000000000';
 
 /** The least id that `newId` could make at an instant: smaller ones are older. */

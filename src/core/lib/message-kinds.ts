@@ -1,5 +1,2 @@
 /** What a mail is sent for. */
 export type SourceType = 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
-
-/** Which rules of subscription, footer and headers a mail follows (contract page 1, 2.5). */
-export type MessageClass = 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';

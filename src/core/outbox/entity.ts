@@ -3,7 +3,8 @@ import { baseColumns } from '../../core/database/columns.ts';
 
 const p = defineEntity.properties;
 
-const OutboxMessageSchema = defineEntity({
+/** A start, signal or schedule that Temporal must receive, written in the transaction that decided it. */
+export const OutboxMessage = defineEntity({
   name: 'OutboxMessage',
   tableName: 'outbox',
   properties: {
@@ -35,11 +36,11 @@ const OutboxMessageSchema = defineEntity({
   ],
 });
 
-/** A start, signal or schedule that Temporal must receive, written in the transaction that decided it. */
-export class OutboxMessage extends OutboxMessageSchema.class {}
-OutboxMessageSchema.setClass(OutboxMessage);
-
-const TemporalStoreSchema = defineEntity({
+/**
+ * The last execution of the reconciler by task queue prefix: a Temporal store that does not know it has lost executions.
+ * Rows written before `changedAt` may belong to executions that are gone or behind.
+ */
+export const TemporalStore = defineEntity({
   name: 'TemporalStore',
   tableName: 'temporal_stores',
   properties: {
@@ -49,10 +50,3 @@ const TemporalStoreSchema = defineEntity({
     changedAt: p.datetime(3).nullable(),
   },
 });
-
-/**
- * The last execution of the reconciler by task queue prefix: a Temporal store that does not know it has lost executions.
- * Rows written before `changedAt` may belong to executions that are gone or behind.
- */
-export class TemporalStore extends TemporalStoreSchema.class {}
-TemporalStoreSchema.setClass(TemporalStore);

@@ -11,10 +11,10 @@ export interface StalledWork {
   id: string;
   /** The start of its execution, as it was first made. */
   start: StartCommand;
-  /** Wakes an open execution that waits for what has happened already; null where an open execution never does. */
-  wake: Pick<SignalCommand, 'signal' | 'input'> | null;
-  /** Whether the row has not moved since the Temporal store changed. */
-  isOlder: boolean;
+  /** Wakes an open execution that waits for what has happened already; absent or null where an open execution never does. */
+  wake?: Pick<SignalCommand, 'signal' | 'input'> | null;
+  /** Whether the row has not moved since the Temporal store changed, where an execution can be woken. */
+  isOlder?: boolean;
 }
 
 /** What counts as stalled. */
@@ -106,7 +106,7 @@ export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterM
     const { start, wake } = work;
     const now = Date.now();
     if (!isOpen) return [{ ...start, restart: `stalled-${now}` }];
-    if (wake === null) return [];
+    if (wake === undefined || wake === null) return [];
     if (work.isOlder) {
       const since = woken.get(start.id) ?? now;
       woken.set(start.id, since);

@@ -1,6 +1,6 @@
+import { startWokenLoop } from '@posthorn/postgres';
 import type { Logger } from 'pino';
 import type { Command } from '../../../temporal/commands.ts';
-import { startWokenLoop } from '../database/woken-loop.ts';
 import type { Outbox } from './dispatcher.ts';
 import { outboxChannel } from './enqueue.ts';
 import type { UnderWay } from './under-way.ts';

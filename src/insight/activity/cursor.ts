@@ -1,4 +1,5 @@
 import { badRequest } from '../../core/lib/errors.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import { parseDate } from '../../core/lib/time.ts';
 import { sources } from './types.ts';
 
@@ -18,7 +19,6 @@ export interface Bound {
   uuid: string;
 }
 
-const lowest = '00000000-0000-0000-0000-000000000000';
 const highest = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /** The cursor of the page after an item. */
@@ -56,12 +56,12 @@ export function boundAfter(place: FeedPlace, prefix: string, suffix: string): Bo
   }
   if (prefix === '') return upTo(at, lastBefore(place.prefix));
   // A prefix differs from any UUID in its first letters, so that its items of this instant come all before or all after.
-  return { at: prefix < place.item ? new Date(place.at + 1) : at, uuid: lowest };
+  return { at: prefix < place.item ? new Date(place.at + 1) : at, uuid: leastId };
 }
 
 /** The place of the first row at or after an instant that does not belong to the feed. */
 export function boundAt(until: Date | null): Bound {
-  return { at: until, uuid: lowest };
+  return { at: until, uuid: leastId };
 }
 
 /** The earlier of two bounds. */
@@ -73,7 +73,7 @@ export function earlier(one: Bound, other: Bound): Bound {
 
 // Everything at this instant up to the UUID, itself included.
 function upTo(at: Date, uuid: string): Bound {
-  if (uuid === highest) return { at: new Date(at.getTime() + 1), uuid: lowest };
+  if (uuid === highest) return { at: new Date(at.getTime() + 1), uuid: leastId };
   const next = (BigInt(`0x${uuid.replaceAll('-', '')}`) + 1n).toString(16).padStart(32, '0');
   return { at, uuid: dashed(next) };
 }

@@ -1,4 +1,4 @@
-import { mostContactBytes } from '../../audience/contacts/index.ts';
+import { contactsAndTrash, mostContactBytes } from '../../audience/contacts/index.ts';
 import { eventData, mostListedEventBytes } from '../../audience/events/index.ts';
 import { jsonWithin } from '../../core/database/bounded-page.ts';
 import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
@@ -126,7 +126,7 @@ export function feedPage(db: Database, projectId: string, request: FeedPageReque
         when e.id is not null then ${eventFacts}
         when i.source in (${campaigns}) then jsonb_build_object('campaignName', k.name, 'subject', k.subject,
           'totalRecipients', k.total_recipients, 'segmentName', s.name, 'audienceType', k.audience_type)
-        when r.id is not null and m.id is null then jsonb_build_object('workflowName', a.name, 'status', r.status,
+        when r.id is not null and m.id is null then jsonb_build_object('workflowId', a.id, 'workflowName', a.name, 'status', r.status,
           'exitReason', r.exit_reason) end as facts
     from (
       select * from (${join(keys, ' union all ')}) found
@@ -137,6 +137,6 @@ export function feedPage(db: Database, projectId: string, request: FeedPageReque
       left join segments s on i.source in (${campaigns}) and s.id = k.segment_id
       left join automation_runs r on r.id = case when i.source in (${runs}) then i.id else m.workflow_execution_id end
       left join automations a on a.id = r.automation_id
-      left join contacts c on c.id = i.contact_id
+      left join ${contactsAndTrash} c on c.id = i.contact_id
     order by i.at desc, i.item collate "C" desc`);
 }

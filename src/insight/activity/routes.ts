@@ -1,12 +1,14 @@
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { listActivity } from './feed.ts';
+import { runningNow } from './running.ts';
 import {
   ActivityPage,
   ActivityStats,
   ListActivity,
   RecentCount,
   RecentCountQuery,
+  Running,
   StatsQuery,
   Upcoming,
   UpcomingQuery,
@@ -16,9 +18,7 @@ import { activityTypes } from './types.ts';
 
 /** What happened in a project, what it adds up to, and what is going to happen. */
 export const activityRoutes = [
-  route({
-    method: 'GET',
-    path: '/activity',
+  route.get('/activity', {
     access: 'dashboard',
     summary: 'List activities',
     operationId: 'listActivity',
@@ -27,26 +27,20 @@ export const activityRoutes = [
     reply: ActivityPage,
     handle: ({ app, project, query }) => listActivity(app, project, query),
   }),
-  route({
-    method: 'GET',
-    path: '/activity/types',
+  route.get('/activity/types', {
     access: 'dashboard',
     summary: 'List activity types',
     reply: v.object({ types: v.array(v.string()) }),
     handle: () => ({ types: activityTypes }),
   }),
-  route({
-    method: 'GET',
-    path: '/activity/stats',
+  route.get('/activity/stats', {
     access: 'dashboard',
     summary: 'Get activity statistics',
     query: StatsQuery,
     reply: ActivityStats,
     handle: ({ app, db, project, query }) => activityStats(db, project.id, query, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/activity/recent-count',
+  route.get('/activity/recent-count', {
     access: 'dashboard',
     summary: 'Count the activities of the last minutes',
     operationId: 'countRecentActivity',
@@ -54,9 +48,15 @@ export const activityRoutes = [
     reply: RecentCount,
     handle: ({ app, db, project, query }) => recentCount(db, project.id, query.minutes, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/activity/upcoming',
+  route.get('/activity/running', {
+    access: 'dashboard',
+    summary: 'List what is being worked on',
+    operationId: 'listRunningActivity',
+    description: 'Campaigns that are sending, imports, bulk jobs, and migrations of workflows, the latest first.',
+    reply: Running,
+    handle: async ({ db, project }) => ({ data: await runningNow(db, project.id) }),
+  }),
+  route.get('/activity/upcoming', {
     access: 'dashboard',
     summary: 'List upcoming activities',
     operationId: 'listUpcomingActivity',

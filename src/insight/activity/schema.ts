@@ -49,13 +49,32 @@ export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 export const ActivityStats = v.object({
   totalEvents: v.number(),
   totalEmailsSent: v.number(),
+  totalEmailsDelivered: v.pipe(v.number(), v.description('Of these, accepted by the recipient’s server.')),
   totalEmailsOpened: v.number(),
   totalEmailsClicked: v.number(),
+  totalEmailsBounced: v.pipe(v.number(), v.description('Of these, returned for good.')),
   totalWorkflowsStarted: v.number(),
   openRate: v.number(),
   clickRate: v.number(),
 });
 export type ActivityStats = v.InferOutput<typeof ActivityStats>;
+
+/** Something that is being worked on. */
+const RunningItem = v.object({
+  type: v.picklist(['campaign', 'import', 'bulk', 'migration']),
+  id: v.pipe(v.string(), v.description('Of the campaign, the job, or the workflow whose contacts are migrated.')),
+  name: v.pipe(
+    v.nullable(v.string()),
+    v.description('Of the campaign or the workflow, the file of an import, the operation of a bulk job.'),
+  ),
+  progress: v.pipe(v.nullable(v.number()), v.description('In percent; null before there is anything to count.')),
+  isPaused: v.pipe(v.boolean(), v.description('Whether a campaign waits to be resumed.')),
+  startedAt: v.pipe(v.string(), v.isoTimestamp()),
+});
+
+/** `GET /activity/running`: the latest first, at most 50. */
+export const Running = v.object({ data: v.array(RunningItem) });
+export type Running = v.InferOutput<typeof Running>;
 
 /** `GET /activity/recent-count`. */
 export const RecentCountQuery = v.object({ minutes: numberParameter('How far back.', 5, 60) });

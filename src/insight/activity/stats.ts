@@ -38,8 +38,10 @@ export async function activityStats(
   return {
     totalEvents,
     totalEmailsSent,
+    totalEmailsDelivered: mail.delivered,
     totalEmailsOpened: mail.opened,
     totalEmailsClicked: mail.clicked,
+    totalEmailsBounced: mail.bounced,
     totalWorkflowsStarted: mail.runsStarted,
     openRate: percent(mail.opened, totalEmailsSent),
     clickRate: percent(mail.clicked, totalEmailsSent),

@@ -4,9 +4,7 @@ import { timeSeries, topCampaigns, topEvents, windowCampaignStats } from './serv
 
 /** How mail, campaigns and events of a project did over time. */
 export const analyticsRoutes = [
-  route({
-    method: 'GET',
-    path: '/analytics/timeseries',
+  route.get('/analytics/timeseries', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Count mail by day',
@@ -16,9 +14,7 @@ export const analyticsRoutes = [
     reply: TimeSeries,
     handle: ({ app, db, project, query }) => timeSeries(db, project.id, query, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/analytics/top-campaigns',
+  route.get('/analytics/top-campaigns', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List the campaigns with the most opens',
@@ -27,9 +23,7 @@ export const analyticsRoutes = [
     reply: TopCampaigns,
     handle: ({ app, db, project, query }) => topCampaigns(db, project.id, query, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/analytics/campaign-stats',
+  route.get('/analytics/campaign-stats', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get the number of campaigns and their average rates',
@@ -38,9 +32,7 @@ export const analyticsRoutes = [
     reply: WindowCampaignStats,
     handle: ({ app, db, project, query }) => windowCampaignStats(db, project.id, query, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: '/analytics/top-events',
+  route.get('/analytics/top-events', {
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'List the most frequent events',

@@ -1,11 +1,19 @@
 import type { Database } from '../../core/database/sql.ts';
 import { sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import { needsSubscription } from '../../sending/campaigns/index.ts';
+import { type Correction, needsSubscription } from '../../sending/campaigns/index.ts';
 import { traceCondition } from './condition.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
-import { type CampaignFacts, type ContactFacts, contactAsOf, findMail, flipsAround, memberSince } from './queries.ts';
+import {
+  type CampaignFacts,
+  type ContactFacts,
+  contactAsOf,
+  type ExplainedMail,
+  findMail,
+  flipsAround,
+  memberSince,
+} from './queries.ts';
 import type { Decision } from './schema.ts';
 
 /** Why a contact got a campaign, gets it, or does not. The ledger says what happened, the audience's rules say why. */
@@ -114,7 +122,7 @@ async function chosenBy(
   campaign: CampaignFacts,
   at: string,
 ): Promise<Decision[]> {
-  const { segment, resendOf, resendSeq, audienceType } = campaign;
+  const { segment, resendOf, resendSeq, correction, audienceType } = campaign;
   const source = campaignSource(campaign.id);
   if (resendOf !== null) {
     const first = await findMail(
@@ -122,6 +130,7 @@ async function chosenBy(
       projectId,
       sql`e.campaign_id = ${resendOf} and e.send_seq = ${resendSeq} and e.contact_id = ${contact.id}`,
     );
+    if (correction !== null) return [gotCorrected(first, correction, resendOf)];
     const sentence = 'This campaign goes to those whom an earlier one missed, and the contact was not among them.';
     const missed = first !== null && first.verdict !== 'handed_over';
     return [
@@ -146,6 +155,24 @@ async function chosenBy(
     ];
   }
   return conditionDecisions(db, projectId, contact, tree, at);
+}
+
+/** Whether the corrected campaign's mail to the contact is one that the correction is about. */
+function gotCorrected(first: ExplainedMail | null, { versions, who }: Correction, correctedId: string): Decision {
+  const [done, did] = { got: ['got', 'get'], opened: ['opened', 'open'], clicked: ['clicked in', 'click in'] }[who];
+  const seenAt = { got: first?.sentAt ?? first?.updatedAt, opened: first?.openedAt, clicked: first?.clickedAt }[who];
+  const names = `${versions.length === 1 ? 'version' : 'versions'} ${versions.join(', ')}`;
+  const isReached =
+    first !== null && first.version !== null && versions.includes(first.version) && typeof seenAt === 'string';
+  const detail = { expected: versions, actual: first?.version ?? null, source: campaignSource(correctedId) };
+  return isReached
+    ? recorded('audience.correction', 'pass', `The contact ${done} ${names} of the corrected campaign.`, detail)
+    : recorded(
+        'audience.correction',
+        'stop',
+        `This campaign corrects ${names} of another, which the contact did not ${did}.`,
+        detail,
+      );
 }
 
 /** The filters of a stored condition; one that can no longer be read matches nobody. */

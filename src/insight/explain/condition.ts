@@ -1,5 +1,6 @@
+import type { Condition, Filter } from '@posthorn/conditions';
 import type * as v from 'valibot';
-import { type Condition, type ConditionShape, compileCondition, type Filter } from '../../audience/conditions/index.ts';
+import { type ConditionShape, compileCondition } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
 import { valueAtPath } from '../../core/lib/json.ts';
@@ -45,11 +46,13 @@ export async function traceCondition(
     const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
     return sql`coalesce((${compileCondition(alone, options)}), false)`;
   });
-  const row = await db.row<{ held: boolean[] }>(sql`
-    select array[${join(tests, ', ')}] as held from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
-    where c.id = ${contact.id} and c.project_id = ${projectId}`);
+  const [row, actual] = await Promise.all([
+    db.row<{ held: boolean[] }>(sql`
+      select array[${join(tests, ', ')}] as held from ${contact.isFormer ? formerContact(contact) : raw('contacts')} c
+      where c.id = ${contact.id} and c.project_id = ${projectId}`),
+    actualValues(db, projectId, contact, leaves, asOf),
+  ]);
   const held = new Map(leaves.map((leaf, place) => [leaf, row?.held[place] ?? false]));
-  const actual = await actualValues(db, projectId, contact, leaves, asOf);
   const outcomes = new Map<Leaf, Decision['outcome']>();
   blame(root, true);
   return {
@@ -130,10 +133,11 @@ async function actualValues(
   const events = new Map(
     (names.length === 0
       ? []
-      : await db.rows<{ name: string; at: string | null }>(sql`
-          select name, (select max(e.created_at) from events e where e.contact_id = ${contact.id} and e.name = n.name
-            and e.project_id = ${projectId} and e.created_at <= ${until}::timestamptz)::text as at
-          from unnest(${names}::text[]) as n (name)`)
+      : await db.rows<{ name: string; at: string }>(sql`
+          select name, max(created_at)::text as at from events
+          where contact_id = ${contact.id} and project_id = ${projectId} and name = any(${names}::text[])
+            and created_at <= ${until}::timestamptz
+          group by name`)
     ).map(({ name, at }) => [name, at]),
   );
   const mail =

@@ -51,6 +51,10 @@ function reportsOf(mail: ExplainedMail, decisions: Decision[]): Finding {
     if (at !== null) decisions.push(recorded(check, 'pass', `${sentence} on ${onDate(at)}.`, { at, source }));
   };
   noted(sentAt ?? updatedAt, 'mail.sent', `It was handed to ${by}`);
+  if (mail.isRevised) {
+    const sentence = `It has version ${mail.version} of the campaign's content, which was revised while it was sent.`;
+    decisions.push(recorded('mail.version', 'info', sentence, { at: sentAt, actual: mail.version, source }));
+  }
   noted(deliveredAt, 'mail.delivered', 'The mailbox accepted it');
   noted(openedAt, 'mail.opened', 'It was first opened');
   noted(clickedAt, 'mail.clicked', 'A link in it was first clicked');

@@ -4,8 +4,8 @@ import { type Database, type Query, raw, sql } from '../../core/database/sql.ts'
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
-import type { Reason } from '../../sending/ledger/index.ts';
+import { type Correction, type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
+import { type Reason, versionSql } from '../../sending/ledger/index.ts';
 
 const iso = (column: string) => raw(isoText(column));
 
@@ -61,6 +61,8 @@ export interface CampaignFacts {
   segment: { id: string; name: string; type: string; condition: unknown } | null;
   resendOf: string | null;
   resendSeq: number | null;
+  /** Set on a correction: which recipients of the campaign in `resendOf` it goes to. */
+  correction: Correction | null;
   sendSeq: number;
   scheduledFor: string | null;
   sentAt: string | null;
@@ -75,7 +77,7 @@ export function findCampaign(db: Database, projectId: string, id: string): Promi
     select c.id, c.name, c.status, c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
       case when s.id is not null then
         jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type, 'condition', s.condition) end as segment,
-      c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.send_seq as "sendSeq",
+      c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, c.send_seq as "sendSeq",
       ${iso('c.scheduled_for')} as "scheduledFor", ${iso('c.sent_at')} as "sentAt", ${iso('c.cancelled_at')} as "cancelledAt",
       coalesce(n.expanded, false) as expanded
     from campaigns c left join campaign_sends n on n.campaign_id = c.id and n.send_seq = c.send_seq
@@ -93,6 +95,10 @@ export interface ExplainedMail {
   /** Whether its campaign is paused. */
   isPaused: boolean;
   verdict: LedgerVerdict;
+  /** The version of the campaign's content that it carries; null for one that was not handed over. */
+  version: number | null;
+  /** Whether that content was replaced during the send. */
+  isRevised: boolean;
   reason: Reason | null;
   reasonText: string | null;
   rule: { ruleId: string; name: string; kind: string; pattern: string } | null;
@@ -115,6 +121,8 @@ export function findMail(db: Database, projectId: string, which: Query): Promise
   return db.row(sql`
     select e.id, e.contact_id as "contactId", e.to_address as "to", e.status, e.campaign_id as "campaignId",
       exists (select from campaigns k where k.id = e.campaign_id and k.paused_at is not null) as "isPaused", ${raw(verdictSql('e'))} as verdict,
+      ${raw(versionSql('e'))} as version, exists (select from campaign_versions v
+        where v.campaign_id = e.campaign_id and v.send_seq = e.send_seq) as "isRevised",
       e.reason, mail_reason_text(e.reason) as "reasonText", e.suppression as rule, e.provider, q.attempts,
       q.claim_id is not null as "isClaimed", ${iso('q.due_at')} as "dueAt", ${iso('e.created_at')} as "createdAt",
       ${iso('e.updated_at')} as "updatedAt", ${iso('e.sent_at')} as "sentAt", ${iso('e.delivered_at')} as "deliveredAt",
@@ -147,8 +155,10 @@ export async function flipsAround(
       from events where contact_id = ${contactId} and project_id = ${projectId}
         and name in ('contact.subscribed', 'contact.unsubscribed') and ${where}
       order by ${order} limit 1`);
-  const before = await flip(sql`created_at <= ${at}::timestamptz`, raw('created_at desc, id desc'));
-  const after = await flip(sql`created_at > ${at}::timestamptz`, raw('created_at, id'));
+  const [before, after] = await Promise.all([
+    flip(sql`created_at <= ${at}::timestamptz`, raw('created_at desc, id desc')),
+    flip(sql`created_at > ${at}::timestamptz`, raw('created_at, id')),
+  ]);
   const iso = (one: Flip | null) => one && { ...one, at: isoInstant(one.at) };
   return { before: iso(before), after: iso(after) };
 }

@@ -4,9 +4,7 @@ import { explain, requestOf } from './service.ts';
 
 /** Why somebody got something, or did not. */
 export const explainRoutes = [
-  route({
-    method: 'POST',
-    path: '/explain',
+  route.post('/explain', {
     scope: 'explain',
     access: 'dashboard',
     summary: 'Explain why a contact got something, or did not',
@@ -19,9 +17,7 @@ export const explainRoutes = [
     reply: Explanation,
     handle: ({ app, db, project, body }) => explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS),
   }),
-  route({
-    method: 'GET',
-    path: '/explain/:permalink',
+  route.get('/explain/:permalink', {
     scope: 'explain',
     access: 'dashboard',
     summary: 'Answer the question of a permalink again',

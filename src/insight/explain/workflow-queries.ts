@@ -60,7 +60,10 @@ export async function recentEventNames(db: Database, projectId: string, contactI
   return rows.map(({ name }) => name);
 }
 
-/** Whether a workflow was enabled at an instant; null where that was not recorded. */
+/**
+ * Whether a workflow was enabled at the instant of an event that started nothing; null where that was not recorded. Instants have
+ * milliseconds: one that was enabled within that of the event was enabled after it, or something would have started.
+ */
 export async function wasEnabled(
   db: Database,
   automationId: string,
@@ -68,7 +71,9 @@ export async function wasEnabled(
 ): Promise<{ enabled: boolean; at: string } | null> {
   return db.row(sql`
     select enabled, ${iso('at')} as at from automation_switches
-    where automation_id = ${automationId} and at <= ${at}::timestamptz order by at desc, id desc limit 1`);
+    where automation_id = ${automationId}
+      and (automation_switches.at < ${at}::timestamptz or automation_switches.at = ${at}::timestamptz and not enabled)
+    order by automation_switches.at desc, id desc limit 1`);
 }
 
 /** An execution of a workflow for a contact. */

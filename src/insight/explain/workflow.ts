@@ -90,7 +90,9 @@ async function refused(
     return finding('will', decisions, sentence, { next: { at: null, what: 'A worker enrolls the contact.' } });
   }
   const known = await wasEnabled(db, id, event.at);
-  const was = known?.enabled ?? enabled;
+  const reason = refusedEventId === event.id ? refusedReason : null;
+  // Only an enabled workflow refuses anybody.
+  const was = reason !== null || (known?.enabled ?? enabled);
   const detail = { at: known?.at ?? null, expected: true, actual: was, source };
   const words = was ? 'The workflow was enabled then.' : 'The workflow was disabled when the event came.';
   const outcome = was ? 'pass' : 'stop';
@@ -100,7 +102,6 @@ async function refused(
       : recorded('workflow.enabled', outcome, words, detail),
   );
   if (!was) return finding('did_not', decisions, undefined, { fixes: enabled ? [] : [enableFix(workflow)] });
-  const reason = refusedEventId === event.id ? refusedReason : null;
   if (reason !== null) {
     decisions.push(recorded('workflow.entry', 'stop', refusals[reason] ?? reason, { at: refusedAt, source }));
     return finding('did_not', decisions);

@@ -4,7 +4,8 @@ import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-const McpPlanSchema = defineEntity({
+/** What a language model has planned. It is carried out once, in the transaction that stores its `result`. */
+export const McpPlan = defineEntity({
   name: 'McpPlan',
   tableName: 'mcp_plans',
   properties: {
@@ -22,6 +23,8 @@ const McpPlanSchema = defineEntity({
     needsApproval: p.boolean(),
     approvedAt: p.datetime(3).nullable(),
     approvedBy: p.uuid().nullable(),
+    refusedAt: p.datetime(3).nullable(),
+    refusedBy: p.uuid().nullable(),
     committedAt: p.datetime(3).nullable(),
     result: p.json().nullable(),
     expiresAt: p.datetime(3),
@@ -32,7 +35,3 @@ const McpPlanSchema = defineEntity({
     { name: 'mcp_plans_content', properties: ['projectId', 'contentHash', 'committedAt'] },
   ],
 });
-
-/** What a language model has planned. It is carried out once, in the transaction that stores its `result`. */
-export class McpPlan extends McpPlanSchema.class {}
-McpPlanSchema.setClass(McpPlan);

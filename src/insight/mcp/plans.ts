@@ -13,6 +13,7 @@ interface StoredPlan extends Pick<PlannedAction, 'action' | 'operation' | 'input
   contentHash: Buffer | null;
   needsApproval: boolean;
   isApproved: boolean;
+  isRefused: boolean;
   isExpired: boolean;
   result: object | null;
 }
@@ -56,7 +57,7 @@ export async function keepPlan(db: Database, owner: PlanOwner, planned: PlannedA
 
 /**
  * Carries a plan out by `act`, once: what it does and the note that it was done commit together. A second commit answers the
- * first result. @throws 404; 409 for a plan that has expired, waits for a person, or repeats another
+ * first result. @throws 404; 409 for a plan that has expired, waits for a person or was refused by one, or repeats another
  */
 export function commitPlan(
   db: Database,
@@ -68,11 +69,13 @@ export function commitPlan(
     const plan = isUuid(id)
       ? await tx.row<StoredPlan>(sql`
           select action, operation, input, affects, again, content_hash as "contentHash", needs_approval as "needsApproval",
-              approved_at is not null as "isApproved", expires_at <= now() as "isExpired", result
+              approved_at is not null as "isApproved", refused_at is not null as "isRefused", expires_at <= now() as "isExpired", result
             from mcp_plans where project_id = ${projectId} and key_id = ${key.id} and id = ${id} for update`)
       : null;
     if (plan === null) throw notFound('plan', id);
     if (plan.result !== null) return { ...plan.result, alreadyDone: true };
+    if (plan.isRefused)
+      throw new AppError(409, 'PLAN_REFUSED', 'A member of the project has refused this plan: do not make it again');
     if (plan.isExpired) throw conflict('This plan has expired: make a new one');
     if (plan.needsApproval && !plan.isApproved)
       throw new AppError(409, 'APPROVAL_NEEDED', 'A member of the project has to approve this plan in the dashboard');
@@ -107,19 +110,32 @@ export async function waitingPlans(db: Database, projectId: string): Promise<Wai
     select p.id, p.action, p.sentence, p.affects, p.samples, (select k.name from api_keys k where k.id = p.key_id) as key,
         p.expires_at::text as "expiresAt", p.created_at::text as "createdAt"
       from mcp_plans p
-      where p.project_id = ${projectId} and p.needs_approval and p.approved_at is null and p.expires_at > now()
+      where p.project_id = ${projectId} and p.needs_approval and p.approved_at is null and p.refused_at is null and p.expires_at > now()
       order by p.created_at limit 100`);
   return rows.map((row) => ({ ...row, expiresAt: isoInstant(row.expiresAt), createdAt: isoInstant(row.createdAt) }));
 }
 
-/** Approves a plan that waits; it may be committed for ten minutes more. @throws 404 for one that does not wait */
-export function approvePlan(db: Database, projectId: string, id: string, userId: string): Promise<void> {
+/** What a member says to a plan. */
+export type PlanVerdict = 'approved' | 'refused';
+
+/** Decides on a plan that waits. An approved one may be committed for ten minutes more. @throws 404 for one that does not wait */
+export function decidePlan(
+  db: Database,
+  { projectId, userId }: { projectId: string; userId: string },
+  id: string,
+  decision: PlanVerdict,
+): Promise<void> {
+  const decided =
+    decision === 'approved'
+      ? sql`approved_at = now(), approved_by = ${userId}, expires_at = now() + interval '10 minutes'`
+      : sql`refused_at = now(), refused_by = ${userId}`;
   return db.transaction(async (tx) => {
     const row = await tx.row<{ action: string; affects: number }>(sql`
-      update mcp_plans set approved_at = now(), approved_by = ${userId}, expires_at = now() + interval '10 minutes'
-        where project_id = ${projectId} and id = ${id} and needs_approval and approved_at is null and expires_at > now()
+      update mcp_plans set ${decided}
+        where project_id = ${projectId} and id = ${id} and needs_approval and approved_at is null and refused_at is null
+          and expires_at > now()
         returning action, affects`);
     if (row === null) throw notFound('plan', id);
-    await recordChange(tx, projectId, { action: 'mcp.approved', target: id, after: row });
+    await recordChange(tx, projectId, { action: `mcp.${decision}`, target: id, after: row });
   });
 }

@@ -3,12 +3,12 @@ import { type OperationId, operationTable } from '@posthorn/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
-import type { App, KeyActor, RequestProject } from '../../core/http/context.ts';
+import type { App, Handled, KeyActor, RequestProject } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, conflict } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { campaignAudience } from '../../sending/campaigns/index.ts';
-import { approvePlan, commitPlan, keepPlan, type PlanOwner, waitingPlans } from './plans.ts';
+import { commitPlan, decidePlan, keepPlan, type PlanOwner, type PlanVerdict, waitingPlans } from './plans.ts';
 import { WaitingPlan } from './schema.ts';
 
 // A commit holds a connection while what it calls may need another one.
@@ -19,9 +19,7 @@ const readOnly = { mode: 'read', mostRecipients: 0, needsHuman: 'always' } as co
 
 /** The tools of language models (contract page 4). */
 export const mcpRoutes = [
-  route({
-    method: 'POST',
-    path: '/mcp',
+  route.post('/mcp', {
     access: 'secret',
     // Each tool needs the scope of what it calls.
     scope: 'any',
@@ -50,18 +48,14 @@ export const mcpRoutes = [
       return reply(answer.status, answer.body === '' ? undefined : answer.body, { 'Content-Type': 'application/json' });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/projects/:id/mcp-plans',
+  route.get('/projects/:id/mcp-plans', {
     access: 'project',
     tag: 'MCP',
     summary: 'List plans of language models that wait for approval',
     reply: v.array(WaitingPlan),
     handle: ({ db, project }) => waitingPlans(db, project.id),
   }),
-  route({
-    method: 'POST',
-    path: '/projects/:id/mcp-plans/:planId/approve',
+  route.post('/projects/:id/mcp-plans/:planId/approve', {
     access: 'project',
     role: 'ADMIN',
     refusesKeys: true,
@@ -71,12 +65,35 @@ export const mcpRoutes = [
     description: 'It can be committed for ten minutes more.',
     ids: { planId: 'plan' },
     status: 204,
-    async handle({ db, project, params, actor }) {
-      if (actor.kind === 'user') await approvePlan(db, project.id, params.planId, actor.userId);
-      return reply(204);
-    },
+    handle: (input) => decide(input, 'approved'),
+  }),
+  route.post('/projects/:id/mcp-plans/:planId/refuse', {
+    access: 'project',
+    role: 'ADMIN',
+    refusesKeys: true,
+    tag: 'MCP',
+    summary: 'Refuse a plan of a language model',
+    operationId: 'refuseMcpPlan',
+    description: 'It is never carried out: a commit answers 409 `PLAN_REFUSED`.',
+    ids: { planId: 'plan' },
+    status: 204,
+    handle: (input) => decide(input, 'refused'),
   }),
 ];
+
+async function decide(
+  {
+    db,
+    project,
+    params,
+    actor,
+  }: Pick<Handled<unknown, unknown, 'project'>, 'db' | 'project' | 'actor'> & { params: { planId: string } },
+  decision: PlanVerdict,
+) {
+  if (actor.kind === 'user')
+    await decidePlan(db, { projectId: project.id, userId: actor.userId }, params.planId, decision);
+  return reply(204);
+}
 
 interface OperationInput {
   path?: Record<string, string>;

@@ -5,14 +5,12 @@ import { SetupState, setupState } from './state.ts';
 
 /** What a new project still lacks. */
 export const setupRoutes = [
-  route({
-    method: 'GET',
-    path: '/projects/:id/setup-state',
+  route.get('/projects/:id/setup-state', {
     access: 'project',
     summary: 'Get the set-up state of a project',
     reply: v.object({ success: v.literal(true), data: SetupState }),
-    async handle({ db, project }) {
-      const data = await setupState(db, project.id);
+    async handle({ app, db, project }) {
+      const data = await setupState(db, project.id, app.config);
       if (data === null) throw noSuchProject(project.id);
       return { success: true, data };
     },

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { contactTotals } from '../../audience/contacts/index.ts';
+import type { Config } from '../../core/config/config.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
@@ -10,13 +11,37 @@ export const SetupState = v.object({
   contactCount: v.number(),
   lastCampaignSentAt: v.nullable(v.pipe(v.string(), v.isoTimestamp())),
   hasEnabledWorkflow: v.boolean(),
+  links: v.pipe(
+    v.object({
+      inbox: v.pipe(v.nullable(v.string()), v.description('Of the mail sandbox; null with any other provider.')),
+      temporal: v.pipe(v.nullable(v.string()), v.description('Of the executions in Temporal’s Web UI.')),
+    }),
+    v.description('Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them.'),
+  ),
 });
 export type SetupState = v.InferOutput<typeof SetupState>;
 
+type Places = Pick<Config, 'API_URI' | 'mailProvider' | 'SANDBOX_INBOX_URL' | 'TEMPORAL_UI_URL' | 'TEMPORAL_NAMESPACE'>;
+
+/** Pages of this deployment that the dashboard links to. An address of the machine itself is of use only to who calls the API there too. */
+export function linksOf(places: Places): SetupState['links'] {
+  const isHere = isLocal(places.API_URI);
+  const opened = (url: string) => (isHere || !isLocal(url) ? url.replace(/\/$/, '') : null);
+  const temporal = opened(places.TEMPORAL_UI_URL);
+  return {
+    inbox: places.mailProvider === 'sandbox' ? opened(places.SANDBOX_INBOX_URL) : null,
+    temporal: temporal && `${temporal}/namespaces/${encodeURIComponent(places.TEMPORAL_NAMESPACE)}/workflows`,
+  };
+}
+
+function isLocal(url: string): boolean {
+  return /^(localhost|127\.|\[::1\]|.*\.localhost$)/.test(new URL(url).hostname);
+}
+
 /** How far a project is set up, or null when it is gone. */
-export async function setupState(db: Database, projectId: string): Promise<SetupState | null> {
+export async function setupState(db: Database, projectId: string, places: Places): Promise<SetupState | null> {
   const [row, { contacts }] = await Promise.all([
-    db.row<Omit<SetupState, 'contactCount'>>(sql`
+    db.row<Omit<SetupState, 'contactCount' | 'links'>>(sql`
       select p.subscription is not null as "hasSubscription",
         exists (select from domains d where d.project_id = p.id and d.verified) as "hasVerifiedDomain",
         (select ${raw(isoText('c.sent_at'))} from campaigns c
@@ -26,5 +51,5 @@ export async function setupState(db: Database, projectId: string): Promise<Setup
       from projects p where p.id = ${projectId}`),
     contactTotals(db, projectId),
   ]);
-  return row && { ...row, contactCount: contacts };
+  return row && { ...row, contactCount: contacts, links: linksOf(places) };
 }

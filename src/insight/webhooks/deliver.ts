@@ -1,5 +1,7 @@
+import { AddressRefused, callOut, NoAnswer } from '@posthorn/guarded-requests';
 import pLimit from 'p-limit';
 import type { buildConnector } from 'undici';
+import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { eventData } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
@@ -7,8 +9,6 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { unseal } from '../../core/lib/seal.ts';
 import { type Clock, pause } from '../../core/lib/time.ts';
-import { callOut, NoAnswer } from '../../core/net/outgoing/call.ts';
-import { AddressRefused } from '../../core/net/outgoing/guard.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { TellMembers } from '../../platform/system-mail/index.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
@@ -129,7 +129,7 @@ async function dueDeliveries(db: Database, { id, ordered, isSlow }: Endpoint): P
       case when e.id is not null then jsonb_build_object('name', e.name, 'at', e.created_at::text,
         'data', ${raw(eventData('e'))}, 'emailId', e.email_id) end as event,
       case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact
-    from (${next}) d left join events e on e.id = d.event_id left join contacts c on c.id = e.contact_id
+    from (${next}) d left join events e on e.id = d.event_id left join ${contactsAndTrash} c on c.id = e.contact_id
     order by d.sequence`);
 }
 

@@ -5,7 +5,8 @@ import { endpointStatuses, payloadKinds } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const WebhookEndpointSchema = defineEntity({
+/** An address that is called with the events of a project. `cursor` is the last event that was queued for it. */
+export const WebhookEndpoint = defineEntity({
   name: 'WebhookEndpoint',
   tableName: 'webhook_endpoints',
   properties: {
@@ -31,13 +32,10 @@ const WebhookEndpointSchema = defineEntity({
   indexes: [{ name: 'webhook_endpoints_project', properties: ['projectId', 'createdAt'] }],
 });
 
-/** An address that is called with the events of a project. `cursor` is the last event that was queued for it. */
-export class WebhookEndpoint extends WebhookEndpointSchema.class {}
-WebhookEndpointSchema.setClass(WebhookEndpoint);
-
 const ofEndpoint = () => p.manyToOne(WebhookEndpoint).mapToPk().deleteRule('cascade');
 
-const WebhookDeliverySchema = defineEntity({
+/** One event for one endpoint. Sequences of an endpoint have no gaps. */
+export const WebhookDelivery = defineEntity({
   name: 'WebhookDelivery',
   tableName: 'webhook_deliveries',
   properties: {
@@ -67,11 +65,8 @@ const WebhookDeliverySchema = defineEntity({
   ],
 });
 
-/** One event for one endpoint. Sequences of an endpoint have no gaps. */
-export class WebhookDelivery extends WebhookDeliverySchema.class {}
-WebhookDeliverySchema.setClass(WebhookDelivery);
-
-const WebhookAttemptSchema = defineEntity({
+/** One call of an endpoint, with the first 4 KB of what it answered. */
+export const WebhookAttempt = defineEntity({
   name: 'WebhookAttempt',
   tableName: 'webhook_attempts',
   properties: {
@@ -86,11 +81,8 @@ const WebhookAttemptSchema = defineEntity({
   indexes: [{ name: 'webhook_attempts_delivery', properties: ['deliveryId', 'at'] }],
 });
 
-/** One call of an endpoint, with the first 4 KB of what it answered. */
-export class WebhookAttempt extends WebhookAttemptSchema.class {}
-WebhookAttemptSchema.setClass(WebhookAttempt);
-
-const WebhookReplaySchema = defineEntity({
+/** A span of events that is delivered again; `place` is the last one that was queued. */
+export const WebhookReplay = defineEntity({
   name: 'WebhookReplay',
   tableName: 'webhook_replays',
   properties: {
@@ -108,7 +100,3 @@ const WebhookReplaySchema = defineEntity({
   indexes: [{ name: 'webhook_replays_endpoint', properties: ['endpointId', 'createdAt'] }],
   uniques: [{ name: 'webhook_replays_running', properties: ['endpointId'], where: "status = 'RUNNING'" }],
 });
-
-/** A span of events that is delivered again; `place` is the last one that was queued. */
-export class WebhookReplay extends WebhookReplaySchema.class {}
-WebhookReplaySchema.setClass(WebhookReplay);

@@ -1,5 +1,6 @@
 import { settledHorizon } from '../../audience/segments/index.ts';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import { isNarrow, subscribes } from './subscriptions.ts';
 
 /** Events in one page of the feed, and deliveries that may wait before the feed of an endpoint rests. */
@@ -7,7 +8,6 @@ const pageSize = 2_000;
 const mostPending = 10_000;
 
 /** Sorts before every id. */
-const noId = '00000000-0000-0000-0000-000000000000';
 
 interface Place {
   projectId: string;
@@ -47,7 +47,7 @@ export function feedEndpoint(db: Database, endpointId: string): Promise<boolean>
       update webhook_endpoints
       set sequence = sequence + (select count(*) from queued), updated_at = now(),
         cursor_at = case when size.rows = ${pageSize} then (select created_at from last) else ${horizon}::timestamptz end,
-        cursor_id = case when size.rows = ${pageSize} then (select id from last) else ${noId}::uuid end
+        cursor_id = case when size.rows = ${pageSize} then (select id from last) else ${leastId}::uuid end
       from size
       where webhook_endpoints.id = ${endpointId}
       returning size.rows = ${pageSize} as more`);

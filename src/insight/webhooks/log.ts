@@ -1,3 +1,4 @@
+import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { eventData } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
@@ -78,7 +79,7 @@ async function bodyOf(db: Database, endpointId: string, eventId: string): Promis
     select w.payload, e.id as "eventId", e.name, e.created_at::text as at, ${raw(eventData('e'))} as data, e.email_id as "emailId",
       case when c.id is not null then jsonb_build_object('id', c.id, 'email', c.email) end as contact
     from webhook_endpoints w join events e on e.id = ${eventId} and e.project_id = w.project_id
-      left join contacts c on c.id = e.contact_id
+      left join ${contactsAndTrash} c on c.id = e.contact_id
     where w.id = ${endpointId}`);
   return row && payloadOf({ ...row, at: isoInstant(row.at) }, row.payload);
 }

@@ -35,10 +35,8 @@ const ids = { id: 'webhook endpoint' };
 
 /** Webhooks out (contract page 4): endpoints, and what became of each delivery. */
 export const webhookEndpointRoutes = [
-  route({
+  route.get('/webhook-endpoints', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints',
     scope: 'webhooks',
     summary: 'List webhook endpoints',
     query: ListEndpoints,
@@ -48,10 +46,8 @@ export const webhookEndpointRoutes = [
       return query.include === 'health' ? withHealth(db, endpoints) : endpoints;
     },
   }),
-  route({
+  route.post('/webhook-endpoints', {
     ...shared,
-    method: 'POST',
-    path: '/webhook-endpoints',
     refusals: [409],
     scope: 'webhooks',
     summary: 'Create a webhook endpoint',
@@ -63,20 +59,16 @@ export const webhookEndpointRoutes = [
     reply: EndpointWithSecret,
     handle: ({ app, db, project, body }) => createEndpoint(db, app.config, project.id, body, app.clock()),
   }),
-  route({
+  route.get('/webhook-endpoints/:id', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints/:id',
     scope: 'webhooks',
     summary: 'Get a webhook endpoint',
     ids,
     reply: EndpointBody,
     handle: ({ db, project, params }) => getEndpoint(db, project.id, params.id),
   }),
-  route({
+  route.patch('/webhook-endpoints/:id', {
     ...shared,
-    method: 'PATCH',
-    path: '/webhook-endpoints/:id',
     scope: 'webhooks',
     summary: 'Update, pause or enable a webhook endpoint',
     ids,
@@ -85,10 +77,8 @@ export const webhookEndpointRoutes = [
     reply: EndpointBody,
     handle: ({ app, db, project, params, body }) => patchEndpoint(db, app.config, project.id, params.id, body),
   }),
-  route({
+  route.delete('/webhook-endpoints/:id', {
     ...shared,
-    method: 'DELETE',
-    path: '/webhook-endpoints/:id',
     scope: 'webhooks',
     summary: 'Delete a webhook endpoint with its log',
     ids,
@@ -98,10 +88,8 @@ export const webhookEndpointRoutes = [
       return reply(204);
     },
   }),
-  route({
+  route.post('/webhook-endpoints/:id/rotate-secret', {
     ...shared,
-    method: 'POST',
-    path: '/webhook-endpoints/:id/rotate-secret',
     scope: 'webhooks',
     summary: 'Replace the signing secret',
     description: 'Returns the new secret once. Until the overlap ends, calls carry a signature of each.',
@@ -112,10 +100,8 @@ export const webhookEndpointRoutes = [
     handle: ({ app, db, project, params, body }) =>
       rotateSecret(db, app.config, project.id, params.id, body.overlapHours),
   }),
-  route({
+  route.post('/webhook-endpoints/:id/test', {
     ...shared,
-    method: 'POST',
-    path: '/webhook-endpoints/:id/test',
     scope: 'webhooks',
     summary: 'Call a webhook endpoint with a test event',
     description: 'Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated.',
@@ -126,10 +112,8 @@ export const webhookEndpointRoutes = [
     handle: ({ app, db, project, params, body }) =>
       testEndpoint({ db, connect: app.connectOut, clock: app.clock }, app.config, project.id, params.id, body.type),
   }),
-  route({
+  route.post('/webhook-endpoints/:id/replay', {
     ...shared,
-    method: 'POST',
-    path: '/webhook-endpoints/:id/replay',
     scope: 'webhooks',
     summary: 'Deliver the events of a span again',
     description: 'They keep their `webhook-id`. `only: "failed"` repeats what was given up.',
@@ -140,20 +124,16 @@ export const webhookEndpointRoutes = [
     reply: ReplayBody,
     handle: ({ app, db, project, params, body }) => startReplay(db, project.id, params.id, body, app.clock()),
   }),
-  route({
+  route.get('/webhook-endpoints/:id/replays', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints/:id/replays',
     scope: 'webhooks',
     summary: 'List the replays of a webhook endpoint',
     ids,
     reply: v.array(ReplayBody),
     handle: ({ db, project, params }) => listReplays(db, project.id, params.id),
   }),
-  route({
+  route.get('/webhook-endpoints/:id/deliveries', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints/:id/deliveries',
     scope: 'webhooks',
     summary: 'List deliveries',
     ids,
@@ -164,10 +144,8 @@ export const webhookEndpointRoutes = [
       return listDeliveries(db, params.id, query);
     },
   }),
-  route({
+  route.get('/webhook-endpoints/:id/deliveries/:eventId', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints/:id/deliveries/:eventId',
     scope: 'webhooks',
     summary: 'Get a delivery with its attempts',
     ids: { ...ids, eventId: 'delivery' },
@@ -177,10 +155,8 @@ export const webhookEndpointRoutes = [
       return getDelivery(db, params.id, params.eventId);
     },
   }),
-  route({
+  route.post('/webhook-endpoints/:id/deliveries/:eventId/redeliver', {
     ...shared,
-    method: 'POST',
-    path: '/webhook-endpoints/:id/deliveries/:eventId/redeliver',
     scope: 'webhooks',
     summary: 'Deliver an event again',
     ids: { ...ids, eventId: 'delivery' },
@@ -192,10 +168,8 @@ export const webhookEndpointRoutes = [
       return getDelivery(db, params.id, params.eventId);
     },
   }),
-  route({
+  route.get('/webhook-endpoints/:id/audit', {
     ...shared,
-    method: 'GET',
-    path: '/webhook-endpoints/:id/audit',
     scope: 'webhooks',
     summary: 'Compare events with deliveries',
     description:

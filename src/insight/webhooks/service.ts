@@ -2,7 +2,7 @@ import type { buildConnector } from 'undici';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
+import { leastId, newId } from '../../core/lib/ids.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -29,7 +29,6 @@ export interface EndpointSettings {
 const mostEndpoints = 10;
 const dayMs = 86_400_000;
 const longestReachDays = 30;
-const noId = '00000000-0000-0000-0000-000000000000';
 
 interface EndpointRow extends EndpointBody {
   projectId: string;
@@ -91,7 +90,7 @@ export async function createEndpoint(
     const created = await tx.row<EndpointRow>(sql`
       insert into webhook_endpoints (id, project_id, url, description, events, payload, ordered, secret_sealed, cursor_at, cursor_id, counted_from)
       values (${newId()}, ${projectId}, ${wanted.url}, ${wanted.description ?? null}, ${wanted.events}, ${wanted.payload}, ${wanted.ordered},
-        ${seal(secret, settings.APP_ENCRYPTION_KEY)}, ${from}::timestamptz, ${noId}, ${from}::timestamptz)
+        ${seal(secret, settings.APP_ENCRYPTION_KEY)}, ${from}::timestamptz, ${leastId}, ${from}::timestamptz)
       returning ${columns}`);
     const after = found(created, '');
     await recordChange(tx, projectId, {
@@ -266,7 +265,7 @@ export async function startReplay(
   const row = await db.row<ReplayBody>(sql`
     insert into webhook_replays (id, endpoint_id, since, until, events, "only", place_at, place_id)
     select ${newId()}, id, ${since}::timestamptz, least(${end}::timestamptz, date_trunc('milliseconds', cursor_at) - interval '1 millisecond'),
-      ${events ?? endpoint.events}, ${only}, ${since}::timestamptz, ${noId}
+      ${events ?? endpoint.events}, ${only}, ${since}::timestamptz, ${leastId}
     from webhook_endpoints where id = ${id}
     on conflict (endpoint_id) where status = 'RUNNING' do nothing
     returning id, since::text as since, until::text as until, events, "only", status, requeued, created_at::text as "createdAt"`);

@@ -1,4 +1,5 @@
 import { type Query, sql } from '../../core/database/sql.ts';
+import { likeText } from '../../core/lib/text.ts';
 
 /** Whether only names are subscribed to, each of which is a place in an index. */
 export function isNarrow(events: readonly string[]): boolean {
@@ -7,6 +8,6 @@ export function isNarrow(events: readonly string[]): boolean {
 
 /** SQL: whether the name of an event is subscribed to. */
 export function subscribes(name: Query, events: readonly string[]): Query {
-  const likes = events.map((event) => event.replaceAll(/[\\%_]/g, '\\$&').replace(/\*$/, '%'));
+  const likes = events.map((event) => likeText(event).replace(/\*$/, '%'));
   return sql`${name} like any(${likes}::text[])`;
 }

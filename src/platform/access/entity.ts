@@ -4,7 +4,11 @@ import { ofProject } from '../projects/index.ts';
 
 const p = defineEntity.properties;
 
-const IdempotencyKeySchema = defineEntity({
+/**
+ * A request that was made with an `Idempotency-Key`, and its answer. `core/http` writes it; it is described here because
+ * it belongs to a project.
+ */
+export const IdempotencyKey = defineEntity({
   name: 'IdempotencyKey',
   tableName: 'idempotency_keys',
   properties: {
@@ -25,13 +29,10 @@ const IdempotencyKeySchema = defineEntity({
 });
 
 /**
- * A request that was made with an `Idempotency-Key`, and its answer. `core/http` writes it; it is described here because
- * it belongs to a project.
+ * Requests of a project in the current window of its rate limit. `core/http` writes it; it is described here because it
+ * belongs to a project.
  */
-export class IdempotencyKey extends IdempotencyKeySchema.class {}
-IdempotencyKeySchema.setClass(IdempotencyKey);
-
-const RateWindowSchema = defineEntity({
+export const RateWindow = defineEntity({
   name: 'RateWindow',
   tableName: 'rate_windows',
   properties: {
@@ -40,10 +41,3 @@ const RateWindowSchema = defineEntity({
     used: p.integer(),
   },
 });
-
-/**
- * Requests of a project in the current window of its rate limit. `core/http` writes it; it is described here because it
- * belongs to a project.
- */
-export class RateWindow extends RateWindowSchema.class {}
-RateWindowSchema.setClass(RateWindow);

@@ -12,8 +12,11 @@ export type AttemptScope =
   | 'verify-mail'
   | 'reset-mail'
   | 'taken-mail'
+  | 'invitation'
+  | 'invitation-mail'
   | 'smtp-ip'
-  | 'explain';
+  | 'explain'
+  | 'export';
 
 /** How many attempts a window holds and how long it lasts. */
 export interface AttemptLimit {

@@ -9,9 +9,7 @@ import { signedIn } from './sign-in.ts';
 
 /** Signing in and out with a password, and who is signed in. */
 export const authRoutes = [
-  route({
-    method: 'POST',
-    path: '/auth/login',
+  route.post('/auth/login', {
     refusals: [401, 422, 429],
     access: 'none',
     summary: 'Sign in with a password',
@@ -21,14 +19,12 @@ export const authRoutes = [
     body: Credentials,
     example: { email: 'grace@acme.com', password: 'correct horse battery' },
     reply: SignedIn,
-    async handle({ app, db, body, ip }) {
-      const user = await checkCredentials(db, app.config, body, ip);
-      return signedIn(app, user);
+    async handle(request) {
+      const { app, db, body, ip } = request;
+      return signedIn(request, await checkCredentials(db, app.config, body, ip));
     },
   }),
-  route({
-    method: 'GET',
-    path: '/auth/logout',
+  route.get('/auth/logout', {
     access: 'none',
     summary: 'Sign out',
     operationId: 'signOut',
@@ -43,9 +39,7 @@ export const authRoutes = [
       return reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) });
     },
   }),
-  route({
-    method: 'GET',
-    path: '/auth/oauth-config',
+  route.get('/auth/oauth-config', {
     access: 'none',
     summary: 'List the configured sign-in providers',
     operationId: 'getSignInProviders',
@@ -55,9 +49,7 @@ export const authRoutes = [
       data: { github: config.GITHUB_OAUTH_CLIENT !== null, google: config.GOOGLE_OAUTH_CLIENT !== null },
     }),
   }),
-  route({
-    method: 'GET',
-    path: '/users/@me',
+  route.get('/users/@me', {
     access: 'cookie',
     summary: 'Get the signed-in user',
     operationId: 'getUser',

@@ -1,9 +1,10 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 
 const p = defineEntity.properties;
 
-const UserSchema = defineEntity({
+/** A person who signs in. */
+export const User = defineEntity({
   name: 'User',
   tableName: 'users',
   properties: {
@@ -15,12 +16,10 @@ const UserSchema = defineEntity({
     sessionVersion: p.integer().default(0),
   },
 });
+export type User = InferEntity<typeof User>;
 
-/** A person who signs in. */
-export class User extends UserSchema.class {}
-UserSchema.setClass(User);
-
-const AccountTokenSchema = defineEntity({
+/** A single-use link that verifies an address or resets a password, found by the hash of its token. */
+export const AccountToken = defineEntity({
   name: 'AccountToken',
   tableName: 'account_tokens',
   properties: {
@@ -35,12 +34,10 @@ const AccountTokenSchema = defineEntity({
     { name: 'account_tokens_user', properties: ['userId', 'purpose'] },
   ],
 });
+export type AccountToken = InferEntity<typeof AccountToken>;
 
-/** A single-use link that verifies an address or resets a password, found by the hash of its token. */
-export class AccountToken extends AccountTokenSchema.class {}
-AccountTokenSchema.setClass(AccountToken);
-
-const EndedSessionSchema = defineEntity({
+/** A session that was signed out before it expired; the row goes when the session would have expired. */
+export const EndedSession = defineEntity({
   name: 'EndedSession',
   tableName: 'ended_sessions',
   properties: {
@@ -50,11 +47,31 @@ const EndedSessionSchema = defineEntity({
   indexes: [{ name: 'ended_sessions_expiry', properties: ['expiresAt'] }],
 });
 
-/** A session that was signed out before it expired; the row goes when the session would have expired. */
-export class EndedSession extends EndedSessionSchema.class {}
-EndedSessionSchema.setClass(EndedSession);
+/** Where somebody signed in, for them to recognize. A session is valid by its signature, with or without this row. */
+export const UserSession = defineEntity({
+  name: 'UserSession',
+  tableName: 'user_sessions',
+  properties: {
+    id: baseColumns.id,
+    userId: p.manyToOne(User).mapToPk().deleteRule('cascade'),
+    sessionHash: p.blob().unique(),
+    sessionVersion: p.integer(),
+    userAgent: p.text(),
+    ip: p.text(),
+    createdAt: baseColumns.createdAt,
+    expiresAt: p.datetime(3),
+  },
+  indexes: [
+    { name: 'user_sessions_user', properties: ['userId', 'createdAt'] },
+    { name: 'user_sessions_expiry', properties: ['expiresAt'] },
+  ],
+});
 
-const AttemptWindowSchema = defineEntity({
+/**
+ * Attempts in a fixed window, shared by all processes. The subject is hashed, so that the table does not list what
+ * strangers typed.
+ */
+export const AttemptWindow = defineEntity({
   name: 'AttemptWindow',
   tableName: 'attempt_windows',
   properties: {
@@ -65,10 +82,3 @@ const AttemptWindowSchema = defineEntity({
   },
   indexes: [{ name: 'attempt_windows_end', properties: ['endsAt'] }],
 });
-
-/**
- * Attempts in a fixed window, shared by all processes. The subject is hashed, so that the table does not list what
- * strangers typed.
- */
-export class AttemptWindow extends AttemptWindowSchema.class {}
-AttemptWindowSchema.setClass(AttemptWindow);

@@ -11,13 +11,12 @@ import { newSession } from './sign-in.ts';
 const flowCookie = 'posthorn_oauth';
 const flowMinutes = 10;
 
-const redirect = { method: 'GET', access: 'none', tag: 'auth', status: 302 } as const;
+const redirect = { access: 'none', tag: 'auth', status: 302 } as const;
 
 /** Sign-in by GitHub and Google, where they are set up. */
 export const oauthRoutes = [
-  route({
+  route.get('/oauth/:provider/outbound', {
     ...redirect,
-    path: '/oauth/:provider/outbound',
     refusals: [404],
     summary: 'Start signing in with GitHub or Google',
     operationId: 'startOAuth',
@@ -29,16 +28,16 @@ export const oauthRoutes = [
       return reply(302, undefined, { Location: url, 'Set-Cookie': kept, 'Cache-Control': 'no-store' });
     },
   }),
-  route({
+  route.get('/oauth/:provider/callback', {
     ...redirect,
-    path: '/oauth/:provider/callback',
     refusals: [404],
     summary: 'Finish signing in with GitHub or Google',
     operationId: 'finishOAuth',
     description:
       'Sets the session cookie and redirects to the dashboard; failures redirect to its sign-in page with a message.',
     query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),
-    async handle({ app, db, params, query, header, log }) {
+    async handle(request) {
+      const { app, db, params, query, header, log } = request;
       const { name, provider } = providerOf(app, params.provider);
       const [begunWith = '', state = '', verifier = ''] = (readCookie(header('cookie'), flowCookie) ?? '').split('.');
       if (query.error !== undefined) return back(app, 'The sign-in was cancelled');
@@ -48,7 +47,7 @@ export const oauthRoutes = [
         const email = await provider.addressOf(query.code, verifier);
         if (email === null) return back(app, 'The provider has no confirmed address of yours');
         const user = await oauthUser(db, email, provider.accountType, app.config);
-        return back(app, null, await newSession(app, user));
+        return back(app, null, await newSession(request, user));
       } catch (error) {
         if (error instanceof OAuthRefusal) return back(app, error.message);
         log.warn({ err: error, provider: name }, 'a provider of sign-in did not serve');

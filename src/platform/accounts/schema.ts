@@ -3,12 +3,14 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
-const Password = v.pipe(
+/** A password that is being chosen. */
+export const Password = v.pipe(
   v.string('must be a string'),
   v.minLength(6, 'must have at least 6 characters'),
   v.maxLength(1024, 'must have at most 1024 characters'),
 );
-const Token = v.pipe(
+/** The token in the link of a mail. */
+export const Token = v.pipe(
   v.string('must be a string'),
   coded<string>('invalid_string', (token) => token.length === 64, 'must have exactly 64 characters'),
 );
@@ -33,10 +35,37 @@ export const RequestReset = v.object({ email: EmailField });
 /** `POST /auth/reset-password`. */
 export const ResetPassword = v.object({ token: Token, newPassword: Password });
 
+/** `POST /users/@me/password`. */
+export const ChangePassword = v.object({ currentPassword: v.string('must be a string'), newPassword: Password });
+export type ChangePassword = v.InferOutput<typeof ChangePassword>;
+
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+
+/** `GET /users/@me/account`. */
+export const Account = v.object({
+  ...UserBody.entries,
+  /** How they sign in. */
+  type: v.picklist(['PASSWORD', 'GOOGLE_OAUTH', 'GITHUB_OAUTH']),
+  emailVerified: v.boolean(),
+  createdAt: Instant,
+});
+export type Account = v.InferOutput<typeof Account>;
+
+/** A browser or app that somebody is signed in with. */
+export const SessionBody = v.object({
+  id: v.pipe(v.string(), v.uuid()),
+  current: v.boolean(),
+  userAgent: v.string(),
+  ip: v.string(),
+  createdAt: Instant,
+  expiresAt: Instant,
+});
+export type SessionBody = v.InferOutput<typeof SessionBody>;
+
 /** Which providers of sign-in are set up. */
 export const OAuthConfig = v.object({
   success: v.literal(true),
   data: v.object({ github: v.boolean(), google: v.boolean() }),
 });
 
-nameSchemas({ User: UserBody, Credentials, SignedIn, MessageReply });
+nameSchemas({ Account, Session: SessionBody, User: UserBody, Credentials, SignedIn, MessageReply });

@@ -39,6 +39,7 @@ type Nullable<T> = { [Name in keyof T]: T[Name] | null };
 /** Ends a session before its time; it is kept for as long as a session lasts. `hash` is of `sessionHash`. */
 export async function endSession(db: Database, hash: Buffer): Promise<void> {
   await db.count(sql`
+      with listed as (delete from user_sessions where session_hash = ${hash})
       insert into ended_sessions (session_hash, expires_at)
         values (${hash}, now() + make_interval(secs => ${sessionSeconds})) on conflict do nothing`);
 }

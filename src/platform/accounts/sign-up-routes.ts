@@ -7,13 +7,12 @@ import { refuseSignUps, signUp } from './sign-up-service.ts';
 
 const said = (message: string) => ({ success: true, data: { message } });
 
-const open = { method: 'POST', access: 'none' } as const;
+const open = { access: 'none' } as const;
 
 /** Getting an account, and getting back into one. */
 export const signUpRoutes = [
-  route({
+  route.post('/auth/signup', {
     ...open,
-    path: '/auth/signup',
     refusals: [403, 409, 422, 429],
     summary: 'Sign up with a password',
     operationId: 'signUp',
@@ -23,17 +22,17 @@ export const signUpRoutes = [
     body: Credentials,
     example: { email: 'grace@acme.com', password: 'correct horse battery' },
     reply: SignedIn,
-    async handle({ app, db, body, ip, header }) {
+    async handle(request) {
+      const { app, db, body, ip, header } = request;
       const verify = (email: string) => verifyAddress(email, app);
       const deps = { db, settings: app.config, verify, ip, language: header('accept-language') };
       const { user, tickets } = await signUp(deps, body);
       app.outbox.dispatchSoon(...tickets);
-      return signedIn(app, user);
+      return signedIn(request, user);
     },
   }),
-  route({
+  route.post('/auth/verify-email', {
     ...open,
-    path: '/auth/verify-email',
     refusals: [400, 422],
     summary: 'Confirm an address with the token from the email',
     operationId: 'confirmAddress',
@@ -45,9 +44,7 @@ export const signUpRoutes = [
       return said('Your address is verified');
     },
   }),
-  route({
-    method: 'POST',
-    path: '/auth/request-verification',
+  route.post('/auth/request-verification', {
     access: 'cookie',
     ungated: true,
     summary: 'Send the confirmation email again',
@@ -61,9 +58,8 @@ export const signUpRoutes = [
       return said('A new mail was sent');
     },
   }),
-  route({
+  route.post('/auth/request-password-reset', {
     ...open,
-    path: '/auth/request-password-reset',
     refusals: [422],
     summary: 'Request a password reset',
     operationId: 'requestPasswordReset',
@@ -76,9 +72,8 @@ export const signUpRoutes = [
       return said('If this address has an account with a password, a link was sent to it');
     },
   }),
-  route({
+  route.post('/auth/reset-password', {
     ...open,
-    path: '/auth/reset-password',
     refusals: [400],
     summary: 'Set a new password with the token from the email',
     operationId: 'resetPassword',

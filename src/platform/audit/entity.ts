@@ -4,7 +4,8 @@ import { actorKinds } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const AuditEntrySchema = defineEntity({
+/** A change that somebody made. Positions of a project have no gaps, and `prevHash` is the hash of the entry before. */
+export const AuditEntry = defineEntity({
   name: 'AuditEntry',
   tableName: 'audit_log',
   properties: {
@@ -21,16 +22,14 @@ const AuditEntrySchema = defineEntity({
     requestId: p.text().nullable(),
     ipHash: p.blob().nullable(),
     prevHash: p.blob(),
+    redactedHash: p.blob().nullable(),
   },
   indexes: [{ name: 'audit_log_at', properties: ['at'] }],
   uniques: [{ name: 'audit_log_position', properties: ['projectId', 'position'] }],
 });
 
-/** A change that somebody made. Positions of a project have no gaps, and `prevHash` is the hash of the entry before. */
-export class AuditEntry extends AuditEntrySchema.class {}
-AuditEntrySchema.setClass(AuditEntry);
-
-const AuditHeadSchema = defineEntity({
+/** The end of a project's log: position and hash of the last entry, and the last one that retention has removed. */
+export const AuditHead = defineEntity({
   name: 'AuditHead',
   tableName: 'audit_heads',
   properties: {
@@ -40,7 +39,3 @@ const AuditHeadSchema = defineEntity({
     hash: p.blob(),
   },
 });
-
-/** The end of a project's log: position and hash of the last entry, and the last one that retention has removed. */
-export class AuditHead extends AuditHeadSchema.class {}
-AuditHeadSchema.setClass(AuditHead);

@@ -3,6 +3,7 @@ import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { hashOf } from './record.ts';
+import { redactedAction } from './redact.ts';
 import { type AuditEntryBody, type AuditVerification, actorKinds, type ListAudit } from './schema.ts';
 
 const keptDays = 400;
@@ -80,13 +81,20 @@ async function entries(
 
 /**
  * Compares every entry with the hash that the next one has of it, the last with the one at the end of the log, and their number
- * with the positions that were given out.
+ * with the positions that were given out. An entry that was redacted stands for the hash it had, if a later entry tells of it.
  */
 export async function verifyAudit(db: Database, projectId: string): Promise<AuditVerification> {
   const found = await db.row<{ entries: number; due: number; firstChanged: AuditVerification['firstChanged'] }>(sql`
     with head as (select position, removed_through, hash from audit_heads where project_id = ${projectId}),
+    told as (
+      select (e ->> 'position')::bigint as position, e ->> 'before' as before, e ->> 'after' as after
+        from audit_log a, jsonb_array_elements(a.after -> 'entries') e
+        where a.project_id = ${projectId} and a.action = ${redactedAction}),
     chain as (
-      select a.id, a.position, ${hashOf('a')} as hash, lead(a.prev_hash) over (order by a.position) as next_hash
+      select a.id, a.position, lead(a.prev_hash) over (order by a.position) as next_hash,
+        case when a.redacted_hash is null then ${hashOf('a')}
+          when exists (select from told t where t.position = a.position and t.before = encode(a.redacted_hash, 'hex')
+            and t.after = encode(${hashOf('a')}, 'hex')) then a.redacted_hash end as hash
         from audit_log a where a.project_id = ${projectId})
     select (select count(*) from chain)::int as entries,
       coalesce((select position - removed_through from head), 0)::int as due,

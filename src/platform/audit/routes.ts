@@ -7,10 +7,8 @@ const shared = { access: 'project', role: 'ADMIN', tag: 'audit log', scope: 'aud
 
 /** Who changed what in a project (contract page 4). */
 export const auditRoutes = [
-  route({
+  route.get('/projects/:id/audit-log', {
     ...shared,
-    method: 'GET',
-    path: '/projects/:id/audit-log',
     summary: 'List changes',
     description: 'The latest first, kept for 400 days; as a CSV file with `format=csv`, the latest 10,000.',
     query: ListAudit,
@@ -26,10 +24,8 @@ export const auditRoutes = [
       });
     },
   }),
-  route({
+  route.get('/projects/:id/audit-log/verify', {
     ...shared,
-    method: 'GET',
-    path: '/projects/:id/audit-log/verify',
     summary: 'Verify that the audit log is whole',
     description: 'Each entry carries the hash of the one before it: a changed or missing one shows.',
     reply: AuditVerification,

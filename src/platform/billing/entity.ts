@@ -4,7 +4,12 @@ import { ofProject } from '../projects/index.ts';
 
 const p = defineEntity.properties;
 
-const UsageCounterSchema = defineEntity({
+/**
+ * Mail of a project in a month. `settled` and `failed` count what came to an end, for every project; `reserved` counts
+ * what was let in since a limit holds, null while none does. No foreign key: mail of a project that is being deleted is
+ * still settled.
+ */
+export const UsageCounter = defineEntity({
   name: 'UsageCounter',
   tableName: 'usage_counters',
   properties: {
@@ -18,15 +23,8 @@ const UsageCounterSchema = defineEntity({
   indexes: [{ name: 'usage_counters_limited', properties: ['month'], where: 'reserved IS NOT NULL' }],
 });
 
-/**
- * Mail of a project in a month. `settled` and `failed` count what came to an end, for every project; `reserved` counts
- * what was let in since a limit holds, null while none does. No foreign key: mail of a project that is being deleted is
- * still settled.
- */
-export class UsageCounter extends UsageCounterSchema.class {}
-UsageCounterSchema.setClass(UsageCounter);
-
-const UsageNoticeSchema = defineEntity({
+/** A notice that a project reached a share of its limit, sent once. */
+export const UsageNotice = defineEntity({
   name: 'UsageNotice',
   tableName: 'usage_notices',
   properties: {
@@ -39,11 +37,8 @@ const UsageNoticeSchema = defineEntity({
   checks: [{ name: 'usage_notices_level_check', expression: 'level in (80, 100)' }],
 });
 
-/** A notice that a project reached a share of its limit, sent once. */
-export class UsageNotice extends UsageNoticeSchema.class {}
-UsageNoticeSchema.setClass(UsageNotice);
-
-const UsageReportSchema = defineEntity({
+/** How far the mail of a project was reported to billing, in the order of its ids. */
+export const UsageReport = defineEntity({
   name: 'UsageReport',
   tableName: 'usage_reports',
   properties: {
@@ -53,11 +48,8 @@ const UsageReportSchema = defineEntity({
   },
 });
 
-/** How far the mail of a project was reported to billing, in the order of its ids. */
-export class UsageReport extends UsageReportSchema.class {}
-UsageReportSchema.setClass(UsageReport);
-
-const UnreportedMailSchema = defineEntity({
+/** Mail that had not come to an end when reporting passed it. */
+export const UnreportedMail = defineEntity({
   name: 'UnreportedMail',
   tableName: 'usage_reports_waiting',
   properties: {
@@ -65,7 +57,3 @@ const UnreportedMailSchema = defineEntity({
     emailId: p.uuid().primary(),
   },
 });
-
-/** Mail that had not come to an end when reporting passed it. */
-export class UnreportedMail extends UnreportedMailSchema.class {}
-UnreportedMailSchema.setClass(UnreportedMail);

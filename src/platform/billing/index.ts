@@ -1,7 +1,6 @@
 // What other parts of the service may use of billing; everything else in this folder is its own.
 export { correctedUsage, usageMoved } from './counting-queries.ts';
 export { type NoticeDeps, tellOfUsage } from './notices.ts';
-export type { Payments } from './payments.ts';
 export { type ReportDeps, reportUsage } from './reports.ts';
 export {
   type BillingSettings,

@@ -1,8 +1,8 @@
+import type { Payments } from '@posthorn/payments';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
-import type { Payments } from './payments.ts';
 import {
   dropWaiting,
   mailToReport,

@@ -1,9 +1,9 @@
+import { type Payments, PaymentsUnreachable } from '@posthorn/payments';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, bareBadRequest, bareNotFound } from '../../core/lib/errors.ts';
 import { changeLimits, readLimits } from './limits.ts';
-import { type Payments, PaymentsUnreachable } from './payments.ts';
 import { billingProject } from './project-queries.ts';
 import { BillingLimits, ChangeLimits, Consumption, InvoiceList, PaymentPage } from './schema.ts';
 import { sumOf, usageOf } from './usage-queries.ts';
@@ -15,10 +15,8 @@ const paid = { access: 'project', guard: onlyWithBilling, tag: 'billing' } as co
 
 /** What a project may use and what it pays. */
 export const billingRoutes = [
-  route({
+  route.post('/users/@me/projects/:id/checkout', {
     ...paid,
-    method: 'POST',
-    path: '/users/@me/projects/:id/checkout',
     refusals: [503],
     role: 'ADMIN',
     summary: 'Get the URL of the checkout page',
@@ -36,10 +34,8 @@ export const billingRoutes = [
       return { url: await asked(app, (payments) => payments.checkout(found, currency, app.clock())) };
     },
   }),
-  route({
+  route.post('/users/@me/projects/:id/billing-portal', {
     ...paid,
-    method: 'POST',
-    path: '/users/@me/projects/:id/billing-portal',
     role: 'ADMIN',
     summary: 'Get the URL of the billing portal',
     operationId: 'openBillingPortal',
@@ -50,9 +46,7 @@ export const billingRoutes = [
       return { url: await asked(app, (payments) => payments.portal(customer)) };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/users/@me/projects/:id/billing-limits',
+  route.get('/users/@me/projects/:id/billing-limits', {
     access: 'project',
     summary: 'Get limits and usage of this month',
     operationId: 'getBillingLimits',
@@ -60,9 +54,7 @@ export const billingRoutes = [
     reply: BillingLimits,
     handle: ({ app, db, project }) => readLimits({ ...app, db }, project.id),
   }),
-  route({
-    method: 'PUT',
-    path: '/users/@me/projects/:id/billing-limits',
+  route.put('/users/@me/projects/:id/billing-limits', {
     access: 'project',
     role: 'ADMIN',
     summary: 'Set the monthly limits',
@@ -74,10 +66,8 @@ export const billingRoutes = [
     reply: BillingLimits,
     handle: ({ app, db, project, body }) => changeLimits({ ...app, db }, project.id, body),
   }),
-  route({
+  route.get('/users/@me/projects/:id/billing-consumption', {
     ...paid,
-    method: 'GET',
-    path: '/users/@me/projects/:id/billing-consumption',
     summary: 'Get the consumption of this month',
     operationId: 'getBillingConsumption',
     reply: Consumption,
@@ -98,10 +88,8 @@ export const billingRoutes = [
       };
     },
   }),
-  route({
+  route.get('/users/@me/projects/:id/billing-invoices', {
     ...paid,
-    method: 'GET',
-    path: '/users/@me/projects/:id/billing-invoices',
     summary: 'List the latest invoices',
     operationId: 'listInvoices',
     reply: InvoiceList,
@@ -111,9 +99,7 @@ export const billingRoutes = [
       return asked(app, (payments) => payments.invoices(customer));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/webhooks/incoming/:processor',
+  route.post('/webhooks/incoming/:processor', {
     refusals: [400, 404],
     access: 'none',
     summary: 'Receive webhooks of the payment processor',

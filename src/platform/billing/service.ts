@@ -1,8 +1,16 @@
+import type { Payments } from '@posthorn/payments';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
 import { beginCounting, countReceived, projectBilling, reserveQuota, usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
+
+declare module '../../core/http/context.ts' {
+  interface App {
+    /** Null where billing is not enabled. */
+    payments: Payments | null;
+  }
+}
 
 export interface BillingSettings {
   /** Mails a month of a project that does not pay; null where billing is not enabled. */

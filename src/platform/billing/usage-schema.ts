@@ -1,4 +1,5 @@
-import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import type { MessageClass } from '@posthorn/message-content';
+import type { SourceType } from '../../core/lib/message-kinds.ts';
 import type { ProjectBilling, UsageCategory } from '../projects/index.ts';
 
 /** The limit that mail has to pass: that of its category, or that of the free tier over all of them. */

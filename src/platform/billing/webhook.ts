@@ -1,8 +1,9 @@
+import { InvalidSignature, type PaymentEvent, type Payments } from '@posthorn/payments';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
+import { isUuid } from '../../core/lib/ids.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { InvalidSignature, type PaymentEvent, type Payments } from './payments.ts';
 import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterPayment } from './project-queries.ts';
 import { beginReports } from './report-queries.ts';
 import { stopCounting } from './usage-queries.ts';
@@ -62,7 +63,8 @@ export async function takePaymentWebhook(
 }
 
 async function apply(deps: PaymentWebhookDeps, payments: Payments, event: PaymentEvent): Promise<void> {
-  if (event.kind === 'other') return;
+  // A checkout that names no project of ours is somebody else's.
+  if (event.kind === 'other' || (event.kind === 'checkout' && !isUuid(event.projectId))) return;
   const change = await changeFor(deps, payments, event);
   const effect = await deps.db.transaction(async (tx) => {
     const isNew = await tx.count(

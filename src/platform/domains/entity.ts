@@ -1,11 +1,12 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../projects/index.ts';
 import { type DnsRecord, domainStatuses } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const DomainSchema = defineEntity({
+/** A domain from which a project sends, once it is verified. */
+export const Domain = defineEntity({
   name: 'Domain',
   tableName: 'domains',
   properties: {
@@ -31,12 +32,10 @@ const DomainSchema = defineEntity({
     { name: 'domains_project', columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }] },
   ],
 });
+export type Domain = InferEntity<typeof Domain>;
 
-/** A domain from which a project sends, once it is verified. */
-export class Domain extends DomainSchema.class {}
-DomainSchema.setClass(Domain);
-
-const DomainRemovalSchema = defineEntity({
+/** A domain that the provider must forget. */
+export const DomainRemoval = defineEntity({
   name: 'DomainRemoval',
   tableName: 'domain_removals',
   properties: {
@@ -47,7 +46,3 @@ const DomainRemovalSchema = defineEntity({
   },
   indexes: [{ name: 'domain_removals_due', properties: ['dueAt'] }],
 });
-
-/** A domain that the provider must forget. */
-export class DomainRemoval extends DomainRemovalSchema.class {}
-DomainRemovalSchema.setClass(DomainRemoval);

@@ -1,4 +1,5 @@
 import { getDomain } from 'tldts';
+import { isDmarc } from './dmarc.ts';
 import type { DnsAnswer, DnsLookup } from './dns.ts';
 import { plainName } from './dns.ts';
 import type { DnsRecord } from './schema.ts';
@@ -98,8 +99,6 @@ async function lookAtDmarc(dns: DnsLookup, domain: string, record: Wanted): Prom
     return wrong(`found a TXT record that is no DMARC policy: ${shortened(own.values[0] ?? '')}`);
   return missing(dns, domain, record);
 }
-
-const isDmarc = (text: string) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text.trim());
 
 // RFC 6376, 3.2: tags are separated by semicolons, and blanks inside a key do not count.
 function tagsOf(text: string): Map<string, string> {

@@ -2,14 +2,12 @@ import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
 import { projectOfDomain } from './queries.ts';
-import { CreateDomain, DomainBody, DomainCheck } from './schema.ts';
-import { checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';
+import { CreateDomain, DmarcCheck, DomainBody, DomainCheck } from './schema.ts';
+import { checkDmarc, checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';
 
 /** The sender domains of a project. */
 export const domainRoutes = [
-  route({
-    method: 'GET',
-    path: '/domains/project/:projectId',
+  route.get('/domains/project/:projectId', {
     access: 'dashboard',
     summary: 'List the domains of a project',
     operationId: 'listDomains',
@@ -18,9 +16,7 @@ export const domainRoutes = [
     reply: v.array(DomainBody),
     handle: ({ db, project, params }) => listDomains(db, project, params.projectId),
   }),
-  route({
-    method: 'POST',
-    path: '/domains',
+  route.post('/domains', {
     refusals: [503],
     access: 'dashboard',
     role: 'ADMIN',
@@ -33,9 +29,7 @@ export const domainRoutes = [
     reply: DomainBody,
     handle: (input) => createDomain(deps(input), input.project, input.body),
   }),
-  route({
-    method: 'GET',
-    path: '/domains/:id/verify',
+  route.get('/domains/:id/verify', {
     access: 'dashboard',
     findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),
     summary: 'Check the DNS records of a domain now',
@@ -44,9 +38,16 @@ export const domainRoutes = [
     reply: DomainCheck,
     handle: (input) => checkDomain(deps(input), input.project.id, input.params.id),
   }),
-  route({
-    method: 'DELETE',
-    path: '/domains/:id',
+  route.get('/domains/:id/dmarc', {
+    access: 'dashboard',
+    findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),
+    summary: 'Check the DMARC record of a domain now',
+    operationId: 'checkDmarc',
+    ids: { id: '422' },
+    reply: DmarcCheck,
+    handle: ({ app, db, project, params }) => checkDmarc(db, app.dns, project.id, params.id),
+  }),
+  route.delete('/domains/:id', {
     refusals: [409],
     access: 'dashboard',
     role: 'ADMIN',

@@ -59,6 +59,33 @@ export const DomainCheck = v.object({
 });
 export type DomainCheck = v.InferOutput<typeof DomainCheck>;
 
+/** What the DMARC record of a domain does. */
+export const DmarcCheck = v.object({
+  state: v.pipe(
+    v.picklist(['found', 'missing', 'unanswered', 'skipped']),
+    v.description('`unanswered` while name servers fail, `skipped` with the mail sandbox, which asks no DNS.'),
+  ),
+  name: v.pipe(v.string(), v.description('Where the record stands, or belongs.')),
+  record: v.pipe(v.nullable(v.string()), v.description('As the DNS has it now.')),
+  inheritedFrom: v.pipe(v.nullable(v.string()), v.description('The domain above whose record counts.')),
+  policy: v.pipe(
+    v.nullable(v.picklist(['none', 'quarantine', 'reject'])),
+    v.description('What counts for this domain.'),
+  ),
+  advice: v.pipe(
+    v.array(
+      v.object({
+        code: v.pipe(v.string(), v.description('Such as `MISSING`, `NONE` or `NO_REPORTS`.')),
+        level: v.pipe(v.picklist(['bad', 'warn', 'info', 'good']), v.description('How urgent it is.')),
+        text: v.pipe(v.string(), v.description('What is so, and what to do.')),
+        value: v.pipe(v.nullable(v.string()), v.description('The whole record with the change, to copy.')),
+      }),
+    ),
+    v.description('The most urgent first.'),
+  ),
+});
+export type DmarcCheck = v.InferOutput<typeof DmarcCheck>;
+
 function isDomainName(name: string): boolean {
   return (
     name.length >= 3 &&
@@ -67,4 +94,4 @@ function isDomainName(name: string): boolean {
   );
 }
 
-nameSchemas({ Domain: DomainBody, DomainCheck, DnsRecord });
+nameSchemas({ Domain: DomainBody, DomainCheck, DmarcCheck, DnsRecord });

@@ -5,11 +5,13 @@ import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../c
 import { recordChange } from '../audit/index.ts';
 import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
+import { findPolicy, judgePolicy } from './dmarc.ts';
+import type { DnsLookup } from './dns.ts';
 import { Domain, DomainRemoval } from './entity.ts';
 import { newOwnKey } from './own-key.ts';
 import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
 import { removalDone, removeLater } from './removal-queries.ts';
-import type { CreateDomain, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
+import type { CreateDomain, DmarcCheck, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
 import { firstState } from './state.ts';
 
 const checkPauseMs = 10_000;
@@ -94,6 +96,24 @@ export async function checkDomain(deps: DomainDeps, projectId: string, id: strin
   const taken = await takeDomain(deps.db, domain.id, checkPauseMs);
   if (taken === null) return checkBody(domain);
   return checkBody((await asked(deps, () => checkTaken(deps, taken, false))).domain);
+}
+
+/** Looks up the DMARC record of a domain and says what to change; nothing is stored. @throws 404 */
+export async function checkDmarc(
+  db: Database,
+  dns: DnsLookup | null,
+  projectId: string,
+  id: string,
+): Promise<DmarcCheck> {
+  const { domain, records, verified } = await load(db, projectId, id);
+  const hasDkim =
+    records.length === 0 ? verified : records.some((each) => each.purpose === 'DKIM' && each.status === 'verified');
+  const found = dns === null ? { records: [], inheritedFrom: null, isAnswered: false } : await findPolicy(dns, domain);
+  const judged = judgePolicy(found, { domain, hasDkim });
+  if (found.isAnswered) return { state: judged.record === null ? 'missing' : 'found', ...judged };
+  // Silence proves nothing: only what is known without the DNS is said.
+  const advice = judged.advice.filter(({ code }) => code.endsWith('ALIGNED'));
+  return { ...judged, state: dns === null ? 'skipped' : 'unanswered', advice };
 }
 
 /** Removes a domain. @throws 404, 409 while templates or unfinished campaigns send from it */

@@ -9,9 +9,7 @@ const one = '/users/@me/projects/:id/api-keys/:keyId';
 
 /** Keys with scopes (contract page 4). */
 export const apiKeyRoutes = [
-  route({
-    method: 'GET',
-    path: '/users/@me/projects/:id/api-keys',
+  route.get('/users/@me/projects/:id/api-keys', {
     access: 'project',
     role: 'ADMIN',
     tag: 'API keys',
@@ -19,10 +17,8 @@ export const apiKeyRoutes = [
     reply: v.array(ApiKeyBody),
     handle: ({ db, project }) => listApiKeys(db, project.id),
   }),
-  route({
+  route.post('/users/@me/projects/:id/api-keys', {
     ...change,
-    method: 'POST',
-    path: '/users/@me/projects/:id/api-keys',
     refusals: [409],
     summary: 'Create an API key with scopes',
     description: 'Returns the key once. A project has at most 100.',
@@ -32,10 +28,8 @@ export const apiKeyRoutes = [
     handle: ({ app, db, project, actor, body }) =>
       createApiKey(db, project.id, body, { userId: actor.kind === 'user' ? actor.userId : null, now: app.clock() }),
   }),
-  route({
+  route.patch(one, {
     ...change,
-    method: 'PATCH',
-    path: one,
     summary: 'Update the name or the scopes of an API key',
     description: 'Every process applies the new scopes before this returns.',
     body: PatchApiKey,
@@ -46,10 +40,8 @@ export const apiKeyRoutes = [
       return changed;
     },
   }),
-  route({
+  route.post(`${one}/rotate`, {
     ...change,
-    method: 'POST',
-    path: `${one}/rotate`,
     summary: 'Rotate an API key',
     description: 'Returns the new key once. The old one works for `overlapHours` more, 24 when absent.',
     body: RotateApiKey,
@@ -60,10 +52,8 @@ export const apiKeyRoutes = [
       return rotated;
     },
   }),
-  route({
+  route.delete(one, {
     ...change,
-    method: 'DELETE',
-    path: one,
     summary: 'Delete an API key',
     description: 'Every process refuses the key before this returns.',
     status: 204,

@@ -1,4 +1,4 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import type { Scope } from '../../core/lib/scopes.ts';
@@ -7,7 +7,8 @@ import { trackingModes } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const ProjectSchema = defineEntity({
+/** A tenant: everything else belongs to one. Its keys are found by their hash and stored encrypted. */
+export const Project = defineEntity({
   name: 'Project',
   tableName: 'projects',
   properties: {
@@ -32,19 +33,22 @@ const ProjectSchema = defineEntity({
     resetting: p.boolean().default(false).lazy(),
     deletedAt: p.datetime(3).nullable().lazy(),
     hideSecretKey: p.boolean().default(false),
+    approvalAbove: p.integer().nullable().lazy(),
+    erasureKeySealed: p.text().nullable().lazy(),
   },
   uniques: [{ name: 'projects_customer', properties: ['customer'], where: 'customer IS NOT NULL' }],
-  checks: [{ name: 'projects_send_rate_check', expression: 'send_rate > 0' }],
+  checks: [
+    { name: 'projects_send_rate_check', expression: 'send_rate > 0' },
+    { name: 'projects_approval_above_check', expression: 'approval_above >= 0' },
+  ],
 });
-
-/** A tenant: everything else belongs to one. Its keys are found by their hash and stored encrypted. */
-export class Project extends ProjectSchema.class {}
-ProjectSchema.setClass(Project);
+export type Project = InferEntity<typeof Project>;
 
 /** A column that names the project a row belongs to; rows go with their project. */
 export const ofProject = () => p.manyToOne(Project).mapToPk().deleteRule('cascade');
 
-const MembershipSchema = defineEntity({
+/** What a user may do in a project. */
+export const Membership = defineEntity({
   name: 'Membership',
   tableName: 'memberships',
   properties: {
@@ -56,11 +60,8 @@ const MembershipSchema = defineEntity({
   indexes: [{ name: 'memberships_user', properties: ['userId'] }],
 });
 
-/** What a user may do in a project. */
-export class Membership extends MembershipSchema.class {}
-MembershipSchema.setClass(Membership);
-
-const ApiKeySchema = defineEntity({
+/** A key with scopes. Until `oldHashUntil`, the key that it had before its last rotation works too. */
+export const ApiKey = defineEntity({
   name: 'ApiKey',
   tableName: 'api_keys',
   properties: {
@@ -81,7 +82,3 @@ const ApiKeySchema = defineEntity({
   },
   indexes: [{ name: 'api_keys_project', properties: ['projectId', 'createdAt'] }],
 });
-
-/** A key with scopes. Until `oldHashUntil`, the key that it had before its last rotation works too. */
-export class ApiKey extends ApiKeySchema.class {}
-ApiKeySchema.setClass(ApiKey);

@@ -2,3 +2,4 @@
 export type { KeyOwner, ProjectDirectory, ProjectFacts } from './directory.ts';
 export { ofProject, Project } from './entity.ts';
 export { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from './limits-columns.ts';
+export { AddMember } from './member-schema.ts';

@@ -8,19 +8,15 @@ const changes = { access: 'project', role: 'ADMIN', refusesKeys: true, tag: 'mem
 
 /** Who may work in a project. */
 export const memberRoutes = [
-  route({
-    method: 'GET',
-    path: '/projects/:id/members',
+  route.get('/projects/:id/members', {
     access: 'project',
     summary: 'List the members of a project',
     tag: 'members',
     reply: v.object({ success: v.literal(true), data: v.array(ListedMember) }),
     handle: async ({ db, project }) => ({ success: true, data: await listMembers(db, project.id) }),
   }),
-  route({
+  route.post('/projects/:id/members', {
     ...changes,
-    method: 'POST',
-    path: '/projects/:id/members',
     refusals: [409],
     summary: 'Add a member by the address of their account',
     operationId: 'addProjectMember',
@@ -30,10 +26,8 @@ export const memberRoutes = [
     reply: v.object({ success: v.literal(true), data: Member }),
     handle: async ({ db, project, body }) => ({ success: true, data: await addMember(db, project.id, body) }),
   }),
-  route({
+  route.patch('/projects/:id/members/:userId', {
     ...changes,
-    method: 'PATCH',
-    path: '/projects/:id/members/:userId',
     summary: 'Change the role of a member',
     body: ChangeMember,
     example: { role: 'ADMIN' },
@@ -44,10 +38,8 @@ export const memberRoutes = [
       data: await changeMember(db, project.id, params.userId, body),
     }),
   }),
-  route({
+  route.delete('/projects/:id/members/:userId', {
     ...changes,
-    method: 'DELETE',
-    path: '/projects/:id/members/:userId',
     summary: 'Remove a member',
     operationId: 'removeProjectMember',
     reply: v.object({ success: v.literal(true), data: v.object({ message: v.string() }) }),

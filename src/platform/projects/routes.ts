@@ -12,9 +12,7 @@ const settings = { access: 'project', role: 'ADMIN', tag: 'projects' } as const;
 
 /** Projects: what users have, and what may be changed of one. */
 export const projectRoutes = [
-  route({
-    method: 'GET',
-    path: '/users/@me/projects',
+  route.get('/users/@me/projects', {
     access: 'account',
     summary: 'List your projects, with their keys',
     description:
@@ -27,9 +25,7 @@ export const projectRoutes = [
       return own ? [{ ...own, role: 'ADMIN' }] : [];
     },
   }),
-  route({
-    method: 'POST',
-    path: '/users/@me/projects',
+  route.post('/users/@me/projects', {
     access: 'cookie',
     refusesKeys: true,
     summary: 'Create a project as its owner',
@@ -40,10 +36,8 @@ export const projectRoutes = [
     reply: ProjectRecord,
     handle: ({ app, db, actor, body }) => foundProject(db, actor.userId, body.name, keysOf(app)),
   }),
-  route({
+  route.patch('/users/@me/projects/:id', {
     ...settings,
-    method: 'PATCH',
-    path: '/users/@me/projects/:id',
     summary: 'Update the name, tracking, language, escaping or key visibility of a project',
     body: ChangeProject,
     example: { tracking: 'MARKETING_ONLY', language: 'en' },
@@ -55,10 +49,8 @@ export const projectRoutes = [
       return changed;
     },
   }),
-  route({
+  route.post('/users/@me/projects/:id/regenerate-keys', {
     ...settings,
-    method: 'POST',
-    path: '/users/@me/projects/:id/regenerate-keys',
     summary: 'Replace both keys of a project',
     operationId: 'regenerateProjectKeys',
     description: 'The old keys stop working in every process before this returns.',
@@ -70,9 +62,7 @@ export const projectRoutes = [
       return rotated;
     },
   }),
-  route({
-    method: 'GET',
-    path: '/projects',
+  route.get('/projects', {
     access: 'account',
     summary: 'List the project of the key, or the projects of the session',
     operationId: 'listProjectSummaries',
@@ -82,9 +72,7 @@ export const projectRoutes = [
       return { success: true, data: project && (await projectSummary(db, project.id)) };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/projects/:id',
+  route.get('/projects/:id', {
     access: 'project',
     summary: 'Get a summary of a project',
     reply: v.object({ success: v.literal(true), data: ProjectSummary }),

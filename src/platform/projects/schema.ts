@@ -30,6 +30,8 @@ export const ProjectRecord = v.object({
   escapeContactData: v.boolean(),
   /** Whether the secret key is shown to admins and the owner only. */
   hideSecretKey: v.boolean(),
+  /** A member's campaign to more contacts than this needs the approval of an admin; null for none. */
+  approvalAbove: v.nullable(v.number()),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -51,6 +53,9 @@ export const ChangeProject = v.object({
   language: v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
   escapeContactData: v.optional(v.boolean('must be true or false')),
   hideSecretKey: v.optional(v.boolean('must be true or false')),
+  approvalAbove: v.nullish(
+    v.pipe(v.number('must be a number of contacts'), v.integer(), v.minValue(0), v.maxValue(2_000_000_000)),
+  ),
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 

@@ -3,7 +3,11 @@ import { baseColumns } from '../../core/database/columns.ts';
 
 const p = defineEntity.properties;
 
-const SystemMailSchema = defineEntity({
+/**
+ * Mail of the service itself. The content is encrypted, since a link inside may sign somebody in, and removed once the
+ * provider has it.
+ */
+export const SystemMail = defineEntity({
   name: 'SystemMail',
   tableName: 'system_mails',
   properties: {
@@ -23,10 +27,3 @@ const SystemMailSchema = defineEntity({
     { name: 'system_mails_pending', properties: ['updatedAt'], where: "status = 'PENDING'" },
   ],
 });
-
-/**
- * Mail of the service itself. The content is encrypted, since a link inside may sign somebody in, and removed once the
- * provider has it.
- */
-export class SystemMail extends SystemMailSchema.class {}
-SystemMailSchema.setClass(SystemMail);

@@ -1,5 +1,4 @@
 // What other parts of the service may use of system-mail; everything else in this folder is its own.
-export type { Letter } from './letter.ts';
 export {
   beginHandOver,
   noteFailed,

@@ -90,13 +90,22 @@ export function removeOldMails(db: Database, limit: number): Promise<number> {
   return removeSome(db, 'system_mails', sql`created_at < now() - interval '60 days' and status <> 'PENDING'`, limit);
 }
 
+/** Members of at least a role, but for one user. */
+export interface ToldMembers {
+  role: 'ADMIN';
+  but: string | null;
+}
+
 /** The addresses of a project's members, with the project's name and language. */
 export function membersToTell(
   db: Database,
   projectId: string,
+  only?: ToldMembers,
 ): Promise<{ email: string; project: string; language: string }[]> {
   return db.rows(sql`
       select u.email, p.name as project, p.language from projects p
         join memberships m on m.project_id = p.id join users u on u.id = m.user_id
-        where p.id = ${projectId} order by m.created_at, u.id`);
+        where p.id = ${projectId} and (${only === undefined} or m.role in ('ADMIN', 'OWNER')
+          and u.id is distinct from ${only?.but ?? null}::uuid)
+        order by m.created_at, u.id`);
 }

@@ -1,18 +1,24 @@
+import { type LetterRequest, writeLetter } from '@posthorn/service-texts';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { seal } from '../../core/lib/seal.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { writeLetter } from './letter.ts';
-import { insertMails, membersToTell } from './queries.ts';
-import type { SystemMailKind, SystemMailRequest } from './schema.ts';
+import { insertMails, membersToTell, type ToldMembers } from './queries.ts';
 
 declare module '../../core/http/context.ts' {
   interface App {
     /** Sends mail of the service to the members of a project. */
     tellMembers: TellMembers;
   }
+}
+
+/** One mail of the service: what it says, and to whom. */
+export interface SystemMailRequest extends LetterRequest {
+  to: string;
+  /** Two mails with the same key are one, for as long as the first is remembered (60 days). */
+  dedupeKey?: string;
 }
 
 export type SystemMailSettings = Pick<Config, 'APP_ENCRYPTION_KEY' | 'SYSTEM_FROM_NAME'>;
@@ -42,12 +48,22 @@ export type TellMembers = (
   tx: Database,
   mail: {
     projectId: string;
-    kind: 'domain-verified' | 'domain-lost' | 'usage-warning' | 'usage-reached' | 'payment-failed' | 'webhook-disabled';
+    kind:
+      | 'domain-verified'
+      | 'domain-lost'
+      | 'usage-warning'
+      | 'usage-reached'
+      | 'payment-failed'
+      | 'webhook-disabled'
+      | 'campaign-stopped'
+      | 'approval-requested';
     /** Where its button leads, below the dashboard. */
     path: string;
     values?: Readonly<Record<string, string>>;
     /** Each member gets one mail for each key. */
     dedupeKey?: string;
+    /** Members of at least this role, but for one user; everybody when absent. */
+    to?: ToldMembers;
   },
 ) => Promise<OutboxTicket[]>;
 
@@ -57,14 +73,16 @@ export async function queueMemberMails(
   settings: SystemMailSettings,
   mail: {
     projectId: string;
-    kind: SystemMailKind;
+    kind: LetterRequest['kind'];
     link: string;
     values?: Readonly<Record<string, string>>;
     /** Each member gets one mail for each key. */
     dedupeKey?: string;
+    /** Members of at least this role, but for one user; everybody when absent. */
+    to?: ToldMembers;
   },
 ): Promise<OutboxTicket[]> {
-  const members = await membersToTell(tx, mail.projectId);
+  const members = await membersToTell(tx, mail.projectId, mail.to);
   return queueSystemMails(
     tx,
     settings,

@@ -4,9 +4,7 @@ import { VerifyBody, VerifyReply } from './schema.ts';
 
 /** Checks of addresses before they are written to. */
 export const verificationRoutes = [
-  route({
-    method: 'POST',
-    path: '/v1/verify',
+  route.post('/v1/verify', {
     scope: 'emails:send',
     access: 'secret',
     summary: 'Verify an email address',

@@ -1,9 +1,10 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 
 const p = defineEntity.properties;
 
-const ProjectWipeSchema = defineEntity({
+/** The removal of a project, or of everything in it, and how far it is. */
+export const ProjectWipe = defineEntity({
   name: 'ProjectWipe',
   tableName: 'project_wipes',
   properties: {
@@ -24,7 +25,4 @@ const ProjectWipeSchema = defineEntity({
   uniques: [{ name: 'project_wipes_open', properties: ['projectId'], where: 'finished_at IS NULL' }],
   indexes: [{ name: 'project_wipes_age', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' }],
 });
-
-/** The removal of a project, or of everything in it, and how far it is. */
-export class ProjectWipe extends ProjectWipeSchema.class {}
-ProjectWipeSchema.setClass(ProjectWipe);
+export type ProjectWipe = InferEntity<typeof ProjectWipe>;

@@ -10,10 +10,8 @@ const wipe = { access: 'project', role: 'ADMIN', refusedWhenDisabled: true, tag:
 
 /** Taking away a project, or everything in it. */
 export const projectWipeRoutes = [
-  route({
+  route.delete('/users/@me/projects/:id', {
     ...wipe,
-    method: 'DELETE',
-    path: '/users/@me/projects/:id',
     refusesKeys: true,
     summary: 'Delete a project and everything in it',
     description:
@@ -28,10 +26,8 @@ export const projectWipeRoutes = [
       return { success: true, message: `The project ${project.name} was deleted` };
     },
   }),
-  route({
+  route.post('/users/@me/projects/:id/reset', {
     ...wipe,
-    method: 'POST',
-    path: '/users/@me/projects/:id/reset',
     summary: 'Reset a project',
     description:
       'Deletes everything except keys, members, domains, settings, uploads and usage. Writes get 409 until it has finished; this call waits for up to 25 seconds.',

@@ -14,6 +14,7 @@ const content: readonly WipedTable[] = [
   { table: 'events', by: 'id', rows: 10_000 },
   { table: 'emails', by: 'id', rows: 5_000 },
   { table: 'campaigns', by: 'any', rows: 20 },
+  { table: 'dry_runs', by: 'any', rows: 1 },
   { table: 'contacts', by: 'id', rows: 2_000 },
   { table: 'automations', by: 'any', rows: 5 },
   { table: 'segments', by: 'any', rows: 20 },
@@ -34,11 +35,12 @@ const content: readonly WipedTable[] = [
 ];
 
 // A reset keeps these (contract page 3, 2.5): usage, so that it does not refill the monthly allowance; idempotency keys, so
-// that a retry cannot send twice; settings; uploads, whose files stay in either case for the mail that shows them.
+// that a retry cannot send twice; settings; erasures, which prove what was done and keep addresses out; uploads, whose files stay in either case for the mail that shows them.
 const settings: readonly WipedTable[] = [
   { table: 'suppression_rules', by: 'any', rows: 1_000 },
   { table: 'uploads', by: 'any', rows: 1_000 },
   { table: 'saved_blocks', by: 'any', rows: 200 },
+  { table: 'contact_views', by: 'any', rows: 200 },
   { table: 'idempotency_keys', by: 'any', rows: 10_000 },
   { table: 'rate_windows', by: 'any', rows: 1_000 },
   { table: 'usage_counters', by: 'any', rows: 1_000 },
@@ -48,6 +50,9 @@ const settings: readonly WipedTable[] = [
   { table: 'webhook_endpoints', by: 'any', rows: 1 },
   { table: 'mcp_plans', by: 'any', rows: 1_000 },
   { table: 'api_keys', by: 'any', rows: 1_000 },
+  { table: 'smtp_clients', by: 'any', rows: 1_000 },
+  { table: 'erasures', by: 'any', rows: 1_000 },
+  { table: 'erased_addresses', by: 'any', rows: 10_000 },
   { table: 'audit_log', by: 'any', rows: 10_000 },
   { table: 'audit_heads', by: 'any', rows: 1 },
 ];
@@ -67,4 +72,4 @@ export const alongTables = [
 ] as const;
 
 /** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */
-export const leftTables = ['brands', 'domains', 'memberships', 'project_wipes'] as const;
+export const leftTables = ['brands', 'domains', 'memberships', 'project_invitations', 'project_wipes'] as const;

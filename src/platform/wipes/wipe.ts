@@ -109,8 +109,6 @@ export const recoverableWipes: RecoverableKind = {
       at,
       id,
       start: startOfWipe(id),
-      wake: null,
-      isOlder: false,
     }));
   },
 };

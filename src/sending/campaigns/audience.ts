@@ -2,8 +2,8 @@ import { compileCondition } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import type { AudienceType } from './schema.ts';
-import { isMissed } from './verdicts.ts';
+import type { AudienceType, Correction } from './schema.ts';
+import { gotVersion, isMissed } from './verdicts.ts';
 
 /** Who a campaign goes to. */
 export interface Audience {
@@ -15,6 +15,8 @@ export interface Audience {
   /** Set on a campaign that goes to whom this send of another one missed; then nothing else chooses the audience. */
   resendOf?: string | null | undefined;
   resendSeq?: number | null | undefined;
+  /** Set where it goes to those who got certain versions instead. */
+  correction?: Correction | null | undefined;
 }
 
 /**
@@ -41,10 +43,11 @@ export function inBaseAudience({ projectId, type }: Pick<Audience, 'projectId' |
  * @throws 400 for a stored condition that can no longer be read
  */
 export async function audienceRule(db: Database, audience: Audience, now: Date): Promise<Query> {
-  const { projectId, audienceType, audienceCondition, segmentId, resendOf, resendSeq } = audience;
+  const { projectId, audienceType, audienceCondition, segmentId, resendOf, resendSeq, correction } = audience;
   if (resendOf)
     return sql`c.id in (select e.contact_id from emails e
-      where e.campaign_id = ${resendOf}::uuid and e.send_seq = ${resendSeq}::int and ${raw(isMissed('e'))})`;
+      where e.campaign_id = ${resendOf}::uuid and e.send_seq = ${resendSeq}::int
+        and ${correction ? gotVersion('e', correction) : raw(isMissed('e'))})`;
   if (audienceType === 'ALL') return sql`true`;
   if (audienceType === 'FILTERED') return audienceCondition ? compiled(audienceCondition) : sql`false`;
   const segment = segmentId
@@ -70,4 +73,18 @@ export async function audienceSize(db: Database, audience: Audience, now: Date):
     sql`select count(*)::int as size from contacts c where ${inBaseAudience(audience)} and ${rule}`,
   );
   return row?.size ?? 0;
+}
+
+/** How many contacts an audience has now, and how many more it would have if all of them were subscribed. */
+export async function audienceCounts(
+  db: Database,
+  audience: Audience,
+  now: Date,
+): Promise<{ recipients: number; unsubscribed: number }> {
+  const rule = await audienceRule(db, audience, now);
+  const isIn = sql`(c.subscribed or not ${needsSubscription(audience.type)}::boolean)`;
+  const row = await db.row<{ recipients: number; unsubscribed: number }>(sql`
+    select (count(*) filter (where ${isIn}))::int as recipients, (count(*) filter (where not ${isIn}))::int as unsubscribed
+    from contacts c where c.project_id = ${audience.projectId}::uuid and ${rule}`);
+  return row ?? { recipients: 0, unsubscribed: 0 };
 }

@@ -1,5 +1,5 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { ledgerHash } from './ledger-file.ts';
+import { ledgerFormat, ledgerHash } from './ledger-file.ts';
 import { countedSend } from './recipients-queries.ts';
 import type { CampaignAudit } from './report-schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
@@ -43,6 +43,7 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
     removed: isOver ? Math.max(0, send.total - counts.recipients) : 0,
     addsUp: isFinal && agrees,
     hash: isFinal ? await ledgerHash(db, send) : null,
+    hashFormat: ledgerFormat,
     reasons: rows.flatMap(({ reason, count }) => (reason === null ? [] : [{ reason, count }])).slice(0, mostReasons),
   };
 }

@@ -17,6 +17,7 @@ import {
   provenInstant,
   type RecipientSettlement,
 } from './ledger.ts';
+import { campaignRefusal } from './refusal.ts';
 
 // What the provider took is usually found soon; the first look comes before its indexing lag is over.
 const firstLookMs = 2000;
@@ -61,10 +62,12 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
     return this.#claim;
   }
 
-  refusalOf({ subscribed }: ClaimedRecipient): Reason | null {
-    if (this.#claim.projectDisabled) return { code: 'project_disabled' };
-    if (!this.#claim.domainVerified) return { code: 'domain_unverified' };
-    return this.#send.needsSubscription && !subscribed ? { code: 'unsubscribed' } : null;
+  refusalOf(recipient: ClaimedRecipient): Reason | null {
+    const { projectDisabled, domainVerified } = this.#claim;
+    return campaignRefusal(
+      { projectDisabled, domainVerified, needsSubscription: this.#send.needsSubscription },
+      recipient,
+    );
   }
 
   async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {

@@ -1,6 +1,7 @@
 import { byIndexes, type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import { bucketCtes } from '../engine/index.ts';
-import { lowestId } from './expansion.ts';
+import { ledgerOf } from './canary/members.ts';
 import type { SendKey } from './ledger.ts';
 import { lockCampaignSend } from './state.ts';
 
@@ -21,6 +22,10 @@ export interface RangeClaim {
    * be there.
    */
   handedMs: number | null;
+  /** The content of the claim whose rest it is, where that was put back before the content was revised; else null. */
+  formerVersion: number | null;
+  /** Whether the claim is of the canary: then only members of that in its range are its own. */
+  canary: boolean;
   /** Whether the project may send at all, and from this sender. */
   projectDisabled: boolean;
   domainVerified: boolean;
@@ -30,6 +35,8 @@ export interface RangeClaim {
 export interface ClaimHolder {
   campaignId: string;
   sendSeq: number;
+  /** The version of the content that it hands over. */
+  version: number;
   holder: string;
   prefix: string;
 }
@@ -62,6 +69,10 @@ export interface RangeLimits extends SendKey {
   provider: string;
   /** The claim that finds out whether the provider's hold can end. */
   probing: boolean;
+  /** Whether the lane works on the send's canary: nothing is claimed where the send has moved on. */
+  canary: boolean;
+  /** The content of the lane: nothing is claimed once it was revised. */
+  version: number;
 }
 
 const facts = (project: Query, from: Query) => sql`
@@ -79,16 +90,18 @@ export const claimsTogether = 4;
 // leaves half of the bucket to mail that must not wait for a campaign, and waits until a worthwhile batch may go. What will be
 // refused as a whole needs no provider: it waits neither for a hold nor for tokens.
 function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder: string): Query {
-  const { projectId, campaignId, sendSeq, rate, provider, probing } = limits;
+  const { projectId, campaignId, sendSeq, rate, provider, probing, canary, version } = limits;
   // Stands in the text: with a parameter there Postgres would plan the statement anew each time.
   const size = raw(limits.size);
+  const { from, key } = ledgerOf(canary);
   const factsOfSend = facts(sql`${projectId}::uuid`, sql`(select "from" from send)`);
   return sql`with ${bucketCtes(projectId, rate)},
    send as materialized (
-     select coalesce(s.claimed_through, ${lowestId}::uuid) as claimed_through, s.expanded, c.project_id, c."from",
+     select coalesce(s.claimed_through, ${leastId}::uuid) as claimed_through, s.expanded, c.project_id, c."from",
        c.paused_at is not null as paused
      from campaign_sends s join campaigns c on c.id = s.campaign_id
-     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and c.send_seq = s.send_seq and c.status = 'SENDING'),
+     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and c.send_seq = s.send_seq and c.status = 'SENDING' and s.canary = ${raw(String(canary))}
+       and c.content_version = ${raw(version)}),
    refused as materialized (
      select "projectDisabled" or not "domainVerified" as whole from (select ${factsOfSend}) f),
    allowed as materialized (
@@ -103,10 +116,10 @@ function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder
        else least(w.most, floor(spare))::int end as most from allowed, wanted w),
    frozen as materialized (
      select array(
-       select e.contact_id from emails e
-       where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int
-         and e.contact_id > (select claimed_through from send) and e.status = 'PENDING'
-       order by e.campaign_id, e.send_seq, e.contact_id limit ${raw(limits.size * claimsTogether)}) as contacts),
+       select ${key}.contact_id from ${from}
+       where ${key}.campaign_id = ${campaignId}::uuid and ${key}.send_seq = ${sendSeq}::int
+         and ${key}.contact_id > (select claimed_through from send) and e.status = 'PENDING'
+       order by ${key}.campaign_id, ${key}.send_seq, ${key}.contact_id limit ${raw(limits.size * claimsTogether)}) as contacts),
    reach as (select contacts, least(cardinality(contacts), most) as last from frozen, quota),
    taken as materialized (
      select contacts[least(n * ${size}, last)] as through, contacts[(n - 1) * ${size}] as after,
@@ -117,8 +130,8 @@ function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder
      from (select through from taken order by through desc limit 1) t
      where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int),
    made as (
-     insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, holder, handed_at)
-     select t.id, ${campaignId}::uuid, ${sendSeq}::int, coalesce(t.after, send.claimed_through), t.through, t.size, ${holder},
+     insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, holder, canary, version, handed_at)
+     select t.id, ${campaignId}::uuid, ${sendSeq}::int, coalesce(t.after, send.claimed_through), t.through, t.size, ${holder}, ${raw(String(canary))}, ${raw(version)},
        clock_timestamp()
      from send, taken t
      returning id, after_contact, through_contact),
@@ -163,7 +176,20 @@ export async function claimRanges(
   const claims = rows.flatMap(({ id, afterContact, throughContact, projectDisabled, domainVerified }) =>
     id === null
       ? []
-      : [{ id, afterContact, throughContact, projectDisabled, domainVerified, attempts: 0, ageMs: 0, handedMs: null }],
+      : [
+          {
+            id,
+            afterContact,
+            throughContact,
+            canary: limits.canary,
+            formerVersion: null,
+            projectDisabled,
+            domainVerified,
+            attempts: 0,
+            ageMs: 0,
+            handedMs: null,
+          },
+        ],
   );
   return { sending, paused, expanded, held, throttleMs, claims };
 }
@@ -172,29 +198,33 @@ export async function claimRanges(
 const abandonedAfter = raw(`interval '12 minutes'`);
 
 /**
- * Takes over an open claim of a send that is not paused: one that was put back and is due, one of a dead attempt of the
+ * Takes over an open claim of a send that is not paused, with `lookUpOnly` one of a paused send whose messages may be with the
+ * provider: one that was put back and is due, one of a dead attempt of the
  * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none. Messages
  * of a dead attempt may come to the provider for `inFlightMs` from now on. What is handed over by the new holder is noted here:
  * a claim that was put back without anything at the provider has nothing to look up, and afterwards it may have.
  */
 export function retakeClaim(
   db: Database,
-  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
+  { campaignId, sendSeq, version, prefix, holder }: ClaimHolder,
   inFlightMs: number,
+  lookUpOnly = false,
 ): Promise<RetakenClaim | null> {
+  const isPaused = sql`c.paused_at is not null and c.status = 'SENDING'`;
   return db.row(sql`
     with due as (
       select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
-      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and (
+      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and k.version = ${version}::int and (
         k.holder is null and k.due_at <= clock_timestamp()
         or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
         or k.taken_at < clock_timestamp() - ${abandonedAfter})
-        and (c.paused_at is null or c.status <> 'SENDING')
+        and ${lookUpOnly ? sql`${isPaused} and k.handed_at is not null` : sql`not (${isPaused})`}
       order by k.id limit 1 for update of k skip locked)
     update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
       handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
     from due, campaigns c where k.id = due.id and c.id = k.campaign_id
-    returning k.id, coalesce(k.after_contact, ${lowestId}::uuid) as "afterContact", k.through_contact as "throughContact", k.attempts,
+    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
+      k.former_version as "formerVersion",
       (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
       (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
       c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
@@ -240,12 +270,31 @@ export async function claimsOpen(
   sendSeq: number,
   holder: string,
 ): Promise<{ open: number; dueMs: number | null }> {
-  // greatest() passes over null, which must stay null here: nothing is due.
   const row = await db.row<{ open: number; dueMs: number | null }>(sql`
-    select open, case when due is not null then greatest(0, 1000 * extract(epoch from due - clock_timestamp())) end::float8 as "dueMs"
+    select open, ${msUntil('due')} as "dueMs"
     from (
       select count(*)::int as open, min(due_at) filter (where holder is null) as due
       from campaign_claims
       where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
   return row ?? { open: 0, dueMs: null };
+}
+
+/** Claims of a send whose messages may be with the provider, and when the first that nobody holds is due; null for none. */
+export async function claimsUnconfirmed(
+  db: Database,
+  campaignId: string,
+  sendSeq: number,
+): Promise<{ open: number; dueMs: number | null }> {
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, ${msUntil('due')} as "dueMs" from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and handed_at is not null) as claims`);
+  return row ?? { open: 0, dueMs: null };
+}
+
+// greatest() passes over null, which must stay null here: nothing is due.
+function msUntil(due: string): Query {
+  return raw(
+    `case when ${due} is not null then greatest(0, 1000 * extract(epoch from ${due} - clock_timestamp())) end::float8`,
+  );
 }

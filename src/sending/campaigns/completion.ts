@@ -1,8 +1,8 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
 import { isLeftOut } from '../ledger/index.ts';
-import { lowestId } from './expansion.ts';
 import type { CampaignStatus } from './schema.ts';
 
 /** A send as its workflow sees it. */
@@ -17,6 +17,8 @@ export interface SendView {
   skipped: number;
   failed: number;
   paused: boolean;
+  /** Whether only its canary is being sent. Views from before there were any have none. */
+  canary?: boolean;
   /** ISO instant at which a SCHEDULED one is due, and how long until then by the database's clock, in milliseconds. */
   dueAt: string | null;
   dueMs: number | null;
@@ -27,7 +29,7 @@ export function viewSend(db: Database, campaignId: string, sendSeq: number): Pro
   return db.row(sql`
     select c.project_id as "projectId", c.status, s.expanded, c.total_recipients as recipients, c.sent_count as sent,
       c.skipped_count as skipped, c.failed_count as failed, c.status = 'SENDING' and c.paused_at is not null as paused,
-      case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
+      s.canary, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
       case when c.status = 'SCHEDULED'
         then greatest(0, ceil(1000 * extract(epoch from c.scheduled_for - clock_timestamp()))) end::float8 as "dueMs"
     from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
@@ -75,7 +77,7 @@ export async function rewindClaims(db: Database, campaignId: string, sendSeq: nu
       and not exists (select from campaign_claims k
         where k.campaign_id = s.campaign_id and k.send_seq = s.send_seq and not settled)
       and not exists (select from emails e where e.campaign_id = s.campaign_id and e.send_seq = s.send_seq
-        and e.status = 'PENDING' and e.contact_id > coalesce(s.claimed_through, ${lowestId}::uuid))`);
+        and e.status = 'PENDING' and e.contact_id > coalesce(s.claimed_through, ${leastId}::uuid))`);
 }
 
 const rowsPerStep = 1000;
@@ -107,7 +109,7 @@ export async function endUnsentRows(
   const row = await db.row<{ through: string | null }>(sql`
     with page as materialized (
       select id, contact_id, sent_at is null and message_id is null and bounced_at is null as unsent, status from emails
-      where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and contact_id > ${after ?? lowestId}::uuid
+      where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and contact_id > ${after ?? leastId}::uuid
       order by campaign_id, send_seq, contact_id limit ${rowsPerStep}),
     changed as (${change} returning e.project_id, e.source_type, e.message_class, e.created_at, ${waited} as waited),
     ${raw(usageMoved('changed', 'false', 'waited'))}

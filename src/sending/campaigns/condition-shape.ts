@@ -1,4 +1,4 @@
-import { maxLevels } from '../../audience/conditions/index.ts';
+import { maxLevels } from '@posthorn/conditions';
 import { type FieldProblem, invalid } from '../../core/lib/errors.ts';
 import { jsonType } from '../../core/lib/validation.ts';
 

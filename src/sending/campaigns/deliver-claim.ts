@@ -4,9 +4,10 @@ import { ClaimRound } from './claim-round.ts';
 import { type RetakenClaim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import { type ClaimEnd, type ClaimedRecipient, readRecipients, type SettledRecipients, settleClaim } from './ledger.ts';
+import { noteVersion } from './revisions/versions.ts';
 
-/** A claim in the hands of this process. */
-export type ClaimInHand = RetakenClaim & TakenClaim;
+/** A claim in the hands of this process; with `lookUpOnly` nothing of it is handed over. */
+export type ClaimInHand = RetakenClaim & TakenClaim & { lookUpOnly?: boolean };
 
 const settled: ClaimEnd = { settled: true };
 
@@ -16,6 +17,7 @@ const settled: ClaimEnd = { settled: true };
  */
 export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<SettledRecipients> {
   const recipients = await deps.statements(() => readRecipients(deps.db, send, claim));
+  await noteFormer(deps, send, claim, recipients);
   const round = new ClaimRound(deps, send, claim, recipients);
   const end = (await lookUp(deps, send, claim, round)) ?? (await sendOpen(deps, send, claim, round));
   return settle(deps, send, claim, round, end);
@@ -45,9 +47,22 @@ async function lookUp(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round:
   if (waitMs !== Infinity) return unconfirmed(waitMs);
   for (const [recipient, reason] of failed) round.failed(recipient, 'FAILED', reason, null);
   if (!claim.sending || round.open.size === 0) return settled;
+  if (claim.lookUpOnly) return { settled: false, delayMs: 0, unconfirmed: false, attempt: false };
   // Whoever takes the claim next must count the provider's lag from now; only the holder may go on.
   const mine = await deps.statements(() => renewClaim(deps.db, claim.id, send.holder));
   return mine ? null : unconfirmed(deps.lagMs);
+}
+
+// Who is proven to have the message before this claim handed anything over has it from the claim whose rest this one is.
+async function noteFormer(
+  { db, statements }: LaneDeps,
+  send: LaneSend,
+  { formerVersion, handedMs }: ClaimInHand,
+  recipients: readonly ClaimedRecipient[],
+): Promise<void> {
+  const ids = recipients.flatMap(({ emailId, messageId }) => (messageId === null ? [] : [emailId]));
+  if (formerVersion === null || handedMs !== null || ids.length === 0) return;
+  await statements(() => noteVersion(db, send, formerVersion, ids));
 }
 
 async function sendOpen(deps: LaneDeps, send: LaneSend, claim: ClaimInHand, round: ClaimRound): Promise<ClaimEnd> {

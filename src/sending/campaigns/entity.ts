@@ -1,13 +1,17 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import type { EmailDocument } from '@posthorn/email-document';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
-import { audienceTypes, campaignStatuses } from './schema.ts';
+import { audienceTypes, type Correction, campaignStatuses } from './schema.ts';
 
 const p = defineEntity.properties;
 
-const CampaignSchema = defineEntity({
+/**
+ * One mailing to an audience. Its status and counters are moved by guarded SQL only (`state.ts`, `ledger.ts`), never
+ * through the unit of work, so that a request which read it earlier cannot undo what happened since.
+ */
+export const Campaign = defineEntity({
   name: 'Campaign',
   tableName: 'campaigns',
   properties: {
@@ -42,12 +46,21 @@ const CampaignSchema = defineEntity({
     cancelledAt: p.datetime(3).nullable(),
     auditNote: p.text().nullable(),
     pausedAt: p.datetime(3).nullable(),
+    pauseReason: p.text().nullable(),
     skippedCount: p.integer().default(0),
     resendOf: p.uuid().nullable(),
     resendSeq: p.integer().nullable(),
+    correction: p.json<Correction>().nullable(),
+    contentVersion: p.integer().default(1),
     revision: p.integer().default(1).version(),
   },
-  uniques: [{ name: 'campaigns_resend', properties: ['resendOf', 'resendSeq'], where: 'resend_of IS NOT NULL' }],
+  uniques: [
+    {
+      name: 'campaigns_resend',
+      properties: ['resendOf', 'resendSeq'],
+      where: 'resend_of IS NOT NULL AND correction IS NULL',
+    },
+  ],
   indexes: [
     {
       name: 'campaigns_project',
@@ -55,19 +68,21 @@ const CampaignSchema = defineEntity({
     },
     { name: 'campaigns_scheduled', properties: ['projectId', 'scheduledFor', 'id'], where: "status = 'SCHEDULED'" },
     { name: 'campaigns_segment', properties: ['segmentId'], where: 'segment_id IS NOT NULL' },
+    { name: 'campaigns_sending', properties: ['projectId'], where: "status = 'SENDING'" },
     { name: 'campaigns_sent', properties: ['projectId', 'sentAt', 'id'], where: 'sent_at IS NOT NULL' },
   ],
-  checks: [{ name: 'campaigns_check', expression: '(resend_of IS NULL) = (resend_seq IS NULL)' }],
+  checks: [
+    { name: 'campaigns_check', expression: '(resend_of IS NULL) = (resend_seq IS NULL)' },
+    { name: 'campaigns_correction_check', expression: 'correction IS NULL OR resend_of IS NOT NULL' },
+  ],
 });
+export type Campaign = InferEntity<typeof Campaign>;
 
 /**
- * One mailing to an audience. Its status and counters are moved by guarded SQL only (`state.ts`, `ledger.ts`), never
- * through the unit of work, so that a request which read it earlier cannot undo what happened since.
+ * A send of a campaign: how far its audience is frozen and how far it is claimed. `reviewId` is the dry run it goes by, and `drift`
+ * how far the audience may have changed since.
  */
-export class Campaign extends CampaignSchema.class {}
-CampaignSchema.setClass(Campaign);
-
-const CampaignSendSchema = defineEntity({
+export const CampaignSend = defineEntity({
   name: 'CampaignSend',
   tableName: 'campaign_sends',
   properties: {
@@ -78,18 +93,23 @@ const CampaignSendSchema = defineEntity({
     expandedCount: p.integer().default(0),
     expanded: p.boolean().default(false),
     claimedThrough: p.uuid().nullable(),
+    reviewId: p.uuid().nullable(),
+    drift: p.text().nullable(),
+    mostUnapproved: p.integer().nullable(),
     closed: p.boolean().default(false),
+    canary: p.boolean().default(false),
     createdAt: baseColumns.createdAt,
     updatedAt: baseColumns.updatedAt,
   },
   indexes: [{ name: 'campaign_sends_open', properties: ['updatedAt'], where: 'NOT closed' }],
 });
 
-/** A send of a campaign: how far its audience is frozen and how far it is claimed. */
-export class CampaignSend extends CampaignSendSchema.class {}
-CampaignSendSchema.setClass(CampaignSend);
-
-const CampaignClaimSchema = defineEntity({
+/**
+ * A range of recipients that one attempt hands over. `holder` is the attempt that works on it, `handedAt` when its
+ * messages may last have reached the provider unconfirmed. `version` is the content it carries; `formerVersion` the content of the
+ * claim whose rest it is, where that was put back before the content was replaced.
+ */
+export const CampaignClaim = defineEntity({
   name: 'CampaignClaim',
   tableName: 'campaign_claims',
   properties: {
@@ -109,14 +129,54 @@ const CampaignClaimSchema = defineEntity({
     takenAt: p.datetime(3).defaultRaw('now()'),
     handedAt: p.datetime(3).nullable(),
     attempts: p.integer().default(0),
+    canary: p.boolean().default(false),
     dueAt: p.datetime(3).defaultRaw('now()'),
+    version: p.integer().default(1),
+    formerVersion: p.integer().nullable(),
   },
   indexes: [{ name: 'campaign_claims_open', properties: ['send', 'id'], where: 'NOT settled' }],
 });
 
-/**
- * A range of recipients that one attempt hands over. `holder` is the attempt that works on it, `handedAt` when its
- * messages may last have reached the provider unconfirmed.
- */
-export class CampaignClaim extends CampaignClaimSchema.class {}
-CampaignClaimSchema.setClass(CampaignClaim);
+/** What became of the mail of a send within an hour; each recipient counts once in each column. */
+export const CampaignHour = defineEntity({
+  name: 'CampaignHour',
+  tableName: 'campaign_hours',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    hour: p.datetime(3).primary(),
+    sent: p.integer().default(0),
+    delivered: p.integer().default(0),
+    opened: p.integer().default(0),
+    clicked: p.integer().default(0),
+    bounced: p.integer().default(0),
+  },
+});
+
+/** A link of a send that was clicked; '' stands for those beyond the first 200. */
+export const CampaignLink = defineEntity({
+  name: 'CampaignLink',
+  tableName: 'campaign_links',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    link: p.text().primary(),
+    clicks: p.integer(),
+    recipients: p.integer(),
+  },
+});
+
+/** A content of a send that was replaced while it was paused, and how many got it. The content it has now is that of the campaign. */
+export const CampaignVersion = defineEntity({
+  name: 'CampaignVersion',
+  tableName: 'campaign_versions',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    version: p.integer().primary(),
+    subject: p.text(),
+    body: p.text(),
+    sent: p.integer(),
+    replacedAt: p.datetime(3).defaultRaw('now()'),
+  },
+});

@@ -1,10 +1,12 @@
 import type { LimitFunction } from 'p-limit';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
 import { type AudienceCursor, openAudience } from './audience-cursor.ts';
-import { type ExpandedCampaign, type Expansion, expandPage, expansionPage, lowestId } from './expansion.ts';
+import { type ExpandedCampaign, type Expansion, expandPage, expansionPage } from './expansion.ts';
+import { ReviewedAudience } from './review/expand-reviewed.ts';
 import { noteCampaign } from './state.ts';
 
 /** What freezing an audience needs. */
@@ -30,6 +32,8 @@ export async function expandFrom(
   send: ExpandedCampaign & Expansion,
   onPage: (count: number) => void,
 ): Promise<void> {
+  const { reviewId } = send;
+  if (reviewId) return deps.cursors(() => expandReviewed(deps, { ...send, reviewId }, onPage));
   if (send.audienceType !== 'ALL' || send.resendOf) return deps.cursors(() => expandChosen(deps, send, onPage));
   const most = deps.expansionPage ?? expansionPage;
   let { through, count } = send;
@@ -67,11 +71,31 @@ async function expandChosen(
   }
 }
 
+async function expandReviewed(
+  deps: ExpansionDeps,
+  send: ExpandedCampaign & Expansion & { reviewId: string },
+  onPage: (count: number) => void,
+): Promise<void> {
+  let { through, count } = send;
+  const audience = await evaluated(deps, send);
+  const reviewed = new ReviewedAudience(deps.db, send.reviewId, audience, deps.expansionPage ?? expansionPage);
+  try {
+    for (;;) {
+      onPage(count);
+      const page = await expandPage(deps.db, deps.billing, send, through, await reviewed.next(through));
+      if (page === null || page.expanded) return;
+      ({ through, count } = page);
+    }
+  } finally {
+    await audience.close();
+  }
+}
+
 const nobody: AudienceCursor = { next: async () => [], close: async () => undefined };
 
 // A condition that was sent and can no longer be read matches nobody: a send that waits for it would never end.
 async function evaluated({ db, clock }: ExpansionDeps, send: ExpandedCampaign & Expansion): Promise<AudienceCursor> {
-  const start = { after: send.through ?? lowestId, createdBy: send.sentAt, now: clock() };
+  const start = { after: send.through ?? leastId, createdBy: send.sentAt, now: clock() };
   try {
     return await openAudience(db, send, start);
   } catch (error) {

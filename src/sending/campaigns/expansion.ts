@@ -1,7 +1,9 @@
 import { type Database, localSettings, type Query, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
 import { type BillingSettings, reserveMail, usageCategory } from '../../platform/billing/index.ts';
 import { simulatorDomains } from '../ledger/index.ts';
 import { type Audience, inBaseAudience, sourceTypeOf } from './audience.ts';
+import { insertLeftOut, type ReviewedAudiencePage } from './review/expand-reviewed.ts';
 import { lockCampaignSend } from './state.ts';
 
 /** How far the audience of a send is frozen into ledger rows. */
@@ -25,6 +27,8 @@ export interface ExpandedCampaign extends Audience {
   replyTo: string | null;
   /** When the send began, as Postgres writes it; contacts that came later are not in its audience. */
   sentAt: string;
+  /** The review whose contacts alone get the campaign; null where its audience is that of now. */
+  reviewId?: string | null;
 }
 
 /** The send as an expansion begins or goes on; null when it is gone. */
@@ -36,7 +40,8 @@ export function loadExpansion(
   return db.row(sql`
     select c.project_id as "projectId", c.id as "campaignId", s.send_seq as "sendSeq", c."from", c.from_name as "fromName",
       c.reply_to as "replyTo", c.type, c.audience_type as "audienceType", c.audience_condition as "audienceCondition",
-      c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.sent_at::text as "sentAt",
+      c.segment_id as "segmentId", c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, c.sent_at::text as "sentAt",
+      case when s.drift = 'none' then s.review_id end as "reviewId",
       c.status = 'SENDING' as sending, s.expanded, s.expanded_through as through, s.expanded_count as count
     from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
     where c.id = ${campaignId} and c.send_seq = ${sendSeq}`);
@@ -45,16 +50,13 @@ export function loadExpansion(
 /** Rows that one statement freezes. */
 export const expansionPage = 5000;
 
-/** Lower than every id. A comparison with it can use the index; one with null cannot. */
-export const lowestId = '00000000-0000-0000-0000-000000000000';
-
 class CursorMoved extends Error {}
 
 // PostgreSQL manual, appendix A.
 const uniqueViolation = '23505';
 
 /** Which contacts a page freezes: the next of everybody, or ids that were found before, in their order. */
-export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean };
+export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean } | ReviewedAudiencePage;
 
 /**
  * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Rows and cursor commit
@@ -81,14 +83,16 @@ export async function expandPage(
         ),
       );
       const { size = 0, written = 0 } = rows ?? {};
-      const reached = chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
+      const isReviewed = 'reviewId' in page;
+      const reached = isReviewed ? page.through : chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
       await holdLimit(tx, billing, campaign, through, reached, written);
+      const leftOut = isReviewed ? await insertLeftOut(tx, campaign, through, page) : 0;
       // The lock comes last and for a moment, for every claim waits on it.
       await lockCampaignSend(tx, campaignId, sendSeq);
       const last = chosen ? page.last : size < page.size;
       const expansion = await tx.row<Expansion>(sql`
         update campaign_sends s set expanded_through = coalesce(${reached}::uuid, s.expanded_through),
-          expanded_count = s.expanded_count + ${written}::int, expanded = ${last}::boolean, updated_at = now()
+          expanded_count = s.expanded_count + ${written + leftOut}::int, expanded = ${last}::boolean, updated_at = now()
         from campaigns c
         where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and not s.expanded
           and s.expanded_through is not distinct from ${through}::uuid
@@ -118,7 +122,7 @@ const locked = sql`for key share of c`;
 function wholePage(campaign: ExpandedCampaign, through: string | null, size: number): Query {
   return sql`
     select c.id, c.email from contacts c
-    where ${inBaseAudience(campaign)} and c.id > ${through ?? lowestId}::uuid
+    where ${inBaseAudience(campaign)} and c.id > ${through ?? leastId}::uuid
       and c.created_at <= (select sent_at from campaigns
         where id = ${campaign.campaignId}::uuid and send_seq = ${campaign.sendSeq}::int and status = 'SENDING')
     order by c.project_id, c.id limit ${size}::int ${locked}`;
@@ -180,7 +184,7 @@ async function holdLimit(
       update emails set status = 'FAILED', reason = '{"code": "limit_reached"}'
       where id in (
         select id from emails where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int
-          and contact_id > ${after ?? lowestId}::uuid and contact_id <= ${through}::uuid and status = 'PENDING'
+          and contact_id > ${after ?? leastId}::uuid and contact_id <= ${through}::uuid and status = 'PENDING'
         order by contact_id desc limit ${written - granted})
       returning 1)
     update campaigns set failed_count = failed_count + (select count(*) from refused)

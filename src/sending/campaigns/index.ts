@@ -1,15 +1,23 @@
 // What other parts of the service may use of campaigns; everything else in this folder is its own.
 export { needsSubscription } from './audience.ts';
 export { beginDueSend } from './begin.ts';
+export { advanceCanary, type CanaryDeps, type CanaryStep } from './canary/advance.ts';
+export { chooseCanary } from './canary/choose.ts';
 export { claimsOpen } from './claims.ts';
 export { type CleanUpReport, cleanUpCancelled } from './cleanup.ts';
 export { finishSend, rewindClaims, type SendView, viewSend } from './completion.ts';
-export { claimSize, loadContent, type PrepareCampaign } from './content.ts';
+export { claimSize, loadContent, type PrepareCampaign, prepareBy } from './content.ts';
 export { type ExpansionDeps, expandFrom } from './expand-audience.ts';
 export { loadExpansion, noteRecipients } from './expansion.ts';
 export { type LanePace, type LaneReport, runLane } from './lane.ts';
 export type { LaneDeps, LaneSend } from './lane-deps.ts';
+export { ledgerHash } from './ledger-file.ts';
 export { recoverableCampaigns } from './recovery.ts';
+export { type DryRunDeps, type DryRunShare, reviewShare } from './review/dry-run.ts';
+export { failDryRun, removeOldDryRuns } from './review/queries.ts';
+export { recoverableDryRuns } from './review/service.ts';
+export type { Correction } from './schema.ts';
 export { campaignAudience } from './service.ts';
+export { type SettledWhilePaused, settleWhilePaused } from './settle-paused.ts';
 export { cancelCampaignByOperator, unscheduleCampaigns } from './stopping.ts';
 export { type LedgerVerdict, verdictSql } from './verdicts.ts';

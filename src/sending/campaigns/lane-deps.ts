@@ -23,8 +23,12 @@ export interface LaneDeps extends EngineDeps {
 export interface LaneSend extends SendKey {
   /** Renders the message of one recipient; what it throws fails that message alone. */
   compose(recipient: ClaimedRecipient): OutgoingMessage;
+  /** The version of the content that `compose` renders; claims of another one are left alone. */
+  version: number;
   /** Whether contacts that have unsubscribed meanwhile are left out. */
   needsSubscription: boolean;
+  /** Whether only the members of its canary are claimed. */
+  canary: boolean;
   /** Recipients of one claim. */
   size: number;
   /** This attempt, as `campaign_claims.holder` names it. */

@@ -135,8 +135,8 @@ class Lane {
 
   async #claimNext(size: number, ranges: number, probing: boolean): Promise<ClaimAnswer> {
     const { db, rate, mailer, claiming } = this.#deps;
-    const { projectId, campaignId, sendSeq, holder } = this.#send;
-    const limits = { projectId, campaignId, sendSeq, size, rate, provider: mailer.name, probing };
+    const { projectId, campaignId, sendSeq, holder, canary, version } = this.#send;
+    const limits = { projectId, campaignId, sendSeq, size, rate, provider: mailer.name, probing, canary, version };
     const ids = Array.from({ length: ranges }, () => `${holder}.${++this.#claims}`);
     const { value, takenAt } = await claiming(() => timed(() => claimRanges(db, limits, ids, holder)));
     for (const claim of value.claims) this.#start({ ...claim, sending: value.sending, probing, takenAt });

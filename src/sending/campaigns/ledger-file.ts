@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
-import { type Options, stringify } from 'csv-stringify/sync';
 import type { Database } from '../../core/database/sql.ts';
+import { csvLines } from '../../core/lib/csv.ts';
 import type { SendKey } from './ledger.ts';
 import { ledgerPage } from './recipients-queries.ts';
 import type { LedgerVerdict } from './verdicts.ts';
 
-const columns = ['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt'] as const;
-// RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
-const format: Options = { record_delimiter: 'windows', escape_formulas: true };
+const columns = ['emailId', 'contactId', 'email', 'verdict', 'reason', 'messageId', 'sentAt', 'version'] as const;
+/** Which columns the file has: 2 since it ends with the version of the content. Whoever kept a hash needs it to compare. */
+export const ledgerFormat = 2;
 const rowsPerPage = 5000;
 
 /**
@@ -19,13 +19,13 @@ export async function* ledgerFile(
   send: Pick<SendKey, 'campaignId' | 'sendSeq'>,
   verdict: LedgerVerdict | null = null,
 ): AsyncGenerator<string> {
-  yield stringify([[...columns]], format);
+  yield csvLines([columns]);
   for (let after: string | null = null; ; ) {
     const rows = await ledgerPage(db, send, after, rowsPerPage);
     const lines = rows
       .filter((row) => verdict === null || row.verdict === verdict)
       .map((row) => columns.map((name) => row[name]));
-    if (lines.length > 0) yield stringify(lines, format);
+    if (lines.length > 0) yield csvLines(lines);
     if (rows.length < rowsPerPage) return;
     after = rows.at(-1)?.contactId ?? null;
   }

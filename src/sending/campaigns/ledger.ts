@@ -3,6 +3,7 @@ import { isoInstant } from '../../core/database/columns.ts';
 import { byIndexes, type Database, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type Reason, storable, storedReason } from '../ledger/index.ts';
+import { ledgerOf } from './canary/members.ts';
 import type { RangeClaim } from './claims.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
@@ -28,6 +29,7 @@ export interface SendKey {
 /** The recipients of a claim that have no verdict yet. */
 export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
+  const { from, key } = ledgerOf(claim.canary);
   const keyOf = (contactId: string) => sql`(${campaignId}::uuid, ${sendSeq}::int, ${contactId}::uuid)`;
   // The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read
   // all the mail they ever got.
@@ -36,11 +38,11 @@ export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): 
       e.message_id as "messageId",
       case when e.message_id is not null
         then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
-    from emails e join contacts c on c.id = e.contact_id and c.project_id = ${projectId}::uuid
-    where e.campaign_id is not null and (e.campaign_id, e.send_seq, e.contact_id) > ${keyOf(claim.afterContact)}
-      and (e.campaign_id, e.send_seq, e.contact_id) <= ${keyOf(claim.throughContact)}
+    from ${from} join contacts c on c.id = e.contact_id and c.project_id = ${projectId}::uuid
+    where ${key}.campaign_id is not null and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id) > ${keyOf(claim.afterContact)}
+      and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id) <= ${keyOf(claim.throughContact)}
       and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
-    order by e.campaign_id, e.send_seq, e.contact_id`;
+    order by ${key}.campaign_id, ${key}.send_seq, ${key}.contact_id`;
   return db.transaction((tx) => tx.rows<ClaimedRecipient>(query), byIndexes);
 }
 

@@ -1,7 +1,8 @@
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { notFound } from '../../core/lib/errors.ts';
-import { lowestId } from './expansion.ts';
+import { leastId } from '../../core/lib/ids.ts';
+import { versionSql } from '../ledger/index.ts';
 import type { SendKey } from './ledger.ts';
 import type { LedgerRecipient, ReportedRecipient } from './report-schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
@@ -17,12 +18,12 @@ export async function ledgerPage(
   const rows = await db.rows<Omit<LedgerRecipient, 'occurredAt'> & { updatedAt: string }>(sql`
     with page as materialized (
       select e.id, e.contact_id, e.campaign_id, e.send_seq, e.to_address, e.status, e.reason, e.suppression, e.message_id,
-        e.sent_at, e.updated_at
+        e.sent_at, e.updated_at, e.content_version
       from emails e
-      where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id > ${after ?? lowestId}::uuid
+      where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id > ${after ?? leastId}::uuid
       order by e.campaign_id, e.send_seq, e.contact_id limit ${limit}::int)
     select p.id as "emailId", p.contact_id as "contactId", p.to_address as email, ${raw(verdictSql('p'))} as verdict,
-      ${raw(reasonSql('p'))} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", p.updated_at::text as "updatedAt"
+      ${raw(reasonSql('p'))} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", ${raw(versionSql('p'))} as version, p.updated_at::text as "updatedAt"
     from page p order by p.contact_id`);
   return rows.map(({ updatedAt, ...row }) => {
     const sentAt = isoInstantOrNull(row.sentAt);

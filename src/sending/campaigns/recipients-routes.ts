@@ -2,12 +2,26 @@ import { reply, route } from '../../core/http/route.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { listRecipients, recipientsCsv } from './recipients.ts';
 import { ListRecipients, RecipientsPage } from './report-schema.ts';
+import { CampaignResults, campaignResults } from './results.ts';
+import { wrapped } from './schema.ts';
 
 /** Who got a campaign, who did not, and why. */
 export const campaignRecipientRoutes = [
   route({
     method: 'GET',
-    path: '/campaigns/:id/recipients',
+    path: '/campaigns/:id/results',
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Get the results of a campaign by hour and by link',
+    description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
+    ids: { id: '422' },
+    reply: wrapped(CampaignResults),
+    handle: async ({ db, project, params }) => ({
+      success: true,
+      data: await campaignResults(db, project.id, params.id),
+    }),
+  }),
+  route.get('/campaigns/:id/recipients', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List the recipients of a campaign with their verdicts',

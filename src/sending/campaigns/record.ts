@@ -1,7 +1,10 @@
 import { segmentsByIds } from '../../audience/segments/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
+import type { CanaryBody } from './canary/schema.ts';
+import { canariesOf, canarySentence } from './canary/view.ts';
 import type { Campaign } from './entity.ts';
+import { pendingApprovals } from './review/approval-queries.ts';
 import { CampaignBody, type CampaignWithSegment } from './schema.ts';
 
 /** A campaign as answers show it. */
@@ -19,20 +22,36 @@ export async function withSegments(
 ): Promise<CampaignWithSegment[]> {
   const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
   const projectId = campaigns[0]?.projectId ?? '';
-  const [segments, hold] = await Promise.all([
+  const [segments, approvals, hold, canaries] = await Promise.all([
     segmentsByIds(db, projectId, ids),
+    pendingApprovals(
+      db,
+      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' || status === 'SCHEDULED' ? id : [])),
+    ),
     campaigns.some(mayBeHeld) ? holdFor(db, provider) : null,
+    canariesOf(
+      db,
+      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' ? [] : id)),
+    ),
   ]);
-  return campaigns.map((campaign) => ({
-    ...campaignBody(campaign),
-    segment: segments.get(campaign.segmentId ?? '') ?? null,
-    held: heldBy(hold, campaign),
-  }));
+  return campaigns.map((campaign) => {
+    const canary = canaries.get(campaign.id) ?? null;
+    return {
+      ...campaignBody(campaign),
+      segment: segments.get(campaign.segmentId ?? '') ?? null,
+      approval: approvals.get(campaign.id) ?? null,
+      held: heldBy(hold, canary, campaign),
+      canary,
+    };
+  });
 }
 
 /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. `provider`: the mailer's name. */
 export async function heldSentence(db: Database, provider: string, campaign: Campaign): Promise<string | null> {
-  return mayBeHeld(campaign) ? heldBy(await holdFor(db, provider), campaign) : null;
+  if (campaign.status !== 'SENDING') return null;
+  const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
+  const canaries = await canariesOf(db, [campaign.id]);
+  return heldBy(hold, canaries.get(campaign.id) ?? null, campaign);
 }
 
 /** Recipients of a campaign that is under way without a verdict yet, by its counters. */
@@ -44,6 +63,9 @@ function mayBeHeld({ status, pausedAt }: Campaign): boolean {
   return status === 'SENDING' && !pausedAt;
 }
 
-function heldBy(hold: Hold | null, campaign: Campaign): string | null {
-  return hold !== null && mayBeHeld(campaign) ? holdSentence(hold, pendingCount(campaign)) : null;
+// What the provider refuses comes first: a canary that waits for it can do nothing else.
+function heldBy(hold: Hold | null, canary: CanaryBody | null, campaign: Campaign): string | null {
+  if (campaign.status !== 'SENDING') return null;
+  if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
+  return canary !== null && (mayBeHeld(campaign) || canary.state === 'STOPPED') ? canarySentence(canary) : null;
 }

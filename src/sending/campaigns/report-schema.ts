@@ -8,6 +8,15 @@ import { verdicts } from './verdicts.ts';
 const Uuid = v.pipe(v.string(), v.uuid());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 
+/** A version of the content of a send. */
+export const SentVersion = v.object({
+  version: v.number(),
+  subject: v.string(),
+  sentCount: v.pipe(v.number(), v.description('How many recipients got this version.')),
+  replacedAt: v.pipe(v.nullable(Instant), v.description('When a revision replaced it; null for the current one.')),
+});
+export type SentVersion = v.InferOutput<typeof SentVersion>;
+
 /** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
 export const CampaignStats = v.object({
   ...campaignCounts,
@@ -24,6 +33,10 @@ export const CampaignStats = v.object({
   unsubscribeRate: v.number(),
   pausedAt: v.nullable(Instant),
   held: v.nullable(v.string()),
+  versions: v.pipe(
+    v.array(SentVersion),
+    v.description('The versions of the content that the current send has handed over, the first one first.'),
+  ),
 });
 export type CampaignStats = v.InferOutput<typeof CampaignStats>;
 
@@ -44,6 +57,10 @@ export const CampaignAudit = v.object({
   addsUp: v.boolean(),
   /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null until the send has ended. */
   hash: v.nullable(v.string()),
+  hashFormat: v.pipe(
+    v.number(),
+    v.description('Which columns the hashed file has: 2 since it ends with `version`, 1 without.'),
+  ),
   /**
    * Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. The
    * recipient's own address in a reason is left out here, so that refusals of one kind are one.
@@ -77,6 +94,10 @@ export const LedgerRecipient = v.object({
   verdict: v.picklist(verdicts),
   /** Why it was skipped or failed. */
   reason: v.nullable(v.string()),
+  version: v.pipe(
+    v.nullable(v.number()),
+    v.description('The version of the content that was handed over; null where nothing was.'),
+  ),
   /** The provider's id. */
   messageId: v.nullable(v.string()),
   sentAt: v.nullable(Instant),
@@ -95,4 +116,4 @@ export const RecipientsPage = v.object({
   total: v.nullable(v.number()),
 });
 
-nameSchemas({ CampaignStats, CampaignAudit, CampaignRecipientsPage: RecipientsPage });
+nameSchemas({ SentVersion, CampaignStats, CampaignAudit, CampaignRecipientsPage: RecipientsPage });

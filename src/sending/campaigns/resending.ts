@@ -1,11 +1,12 @@
 import { checkSender } from '../../content/templates/index.ts';
 import { sql } from '../../core/database/sql.ts';
-import { badRequest, conflict } from '../../core/lib/errors.ts';
+import { badRequest, conflict, forbidden } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { audienceSize } from './audience.ts';
 import { Campaign, CampaignSend } from './entity.ts';
+import { mostUnapproved, type Sender } from './review/approval.ts';
 import { checkQuota, commitSend, type SendingDeps, type Sent } from './sending.ts';
 import { getCampaign } from './service.ts';
 import { lockCampaign } from './state.ts';
@@ -17,7 +18,12 @@ import { lockCampaign } from './state.ts';
  * @throws 400 unless the campaign is over, or when nobody was missed; 404; 409 when this send has its resend already; 402
  * and 403 for the billing limit; 403 for the domain
  */
-export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, id: string): Promise<Sent> {
+export async function resendCampaign(
+  deps: SendingDeps,
+  project: ProjectFacts,
+  id: string,
+  sender: Sender,
+): Promise<Sent> {
   const resendId = newId();
   const ticket = await deps.db.transaction(async (tx) => {
     // Of two requests at once the second waits here, and finds the resend of the first.
@@ -26,7 +32,11 @@ export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, i
     const send = await tx.em.findOne(CampaignSend, { campaignId: id, sendSeq });
     if ((status !== 'SENT' && status !== 'CANCELLED') || send?.closed !== true)
       throw badRequest('Only a finished campaign can be resent', { status });
-    const known = await tx.em.findOne(Campaign, { resendOf: id, resendSeq: sendSeq }, { fields: ['id', 'status'] });
+    const known = await tx.em.findOne(
+      Campaign,
+      { resendOf: id, resendSeq: sendSeq, correction: null },
+      { fields: ['id', 'status'] },
+    );
     if (known !== null)
       throw conflict(`Campaign ${known.id} is already the resend of this campaign`, {
         campaignId: known.id,
@@ -37,6 +47,9 @@ export async function resendCampaign(deps: SendingDeps, project: ProjectFacts, i
     const recipients = await audienceSize(tx, audience, deps.clock());
     if (recipients === 0) throw badRequest('No recipient was missed who can be written to now');
     await checkQuota(tx, deps.billing, original, recipients);
+    const most = await mostUnapproved(tx, project.id, sender);
+    if (most !== null && recipients > most)
+      throw forbidden(`An admin has to resend to more than ${most} contacts`, { recipients, approvalAbove: most });
     await checkSender(deps.senderDomains, project.id, original.from);
     // The copy keeps the choice of the audience for whoever duplicates it; what it goes to is resend_of.
     await tx.count(sql`

@@ -8,12 +8,14 @@ import {
 } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
-import { route, taggedReply } from '../../core/http/route.ts';
+import { reply, route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
 import { CampaignAudit, CampaignStats } from './report-schema.ts';
 import { resendCampaign } from './resending.ts';
+import { withdrawApproval } from './review/approval.ts';
+import { ApproveSend } from './review/schema.ts';
 import {
   BulkUpdateCampaigns,
   CampaignBody,
@@ -26,7 +28,7 @@ import {
   UpdateCampaign,
   wrapped,
 } from './schema.ts';
-import { sendCampaign } from './sending.ts';
+import { approveCampaign, sendCampaign } from './sending.ts';
 import {
   campaignStats,
   campaignVersion,
@@ -38,6 +40,7 @@ import {
   restoreCampaign,
   updateCampaign,
 } from './service.ts';
+import { lockCampaign } from './state.ts';
 import { cancelCampaign, pauseCampaign } from './stopping.ts';
 import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
 
@@ -60,13 +63,12 @@ const depsOf = ({ app, db }: { app: App; db: Database }) => ({
   clock: app.clock,
   provider: app.mailer.name,
   billing: app.config,
+  tell: app.tellMembers,
 });
 
 /** Campaigns of a project. */
 export const campaignRoutes = [
-  route({
-    method: 'GET',
-    path: '/campaigns',
+  route.get('/campaigns', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List campaigns',
@@ -74,9 +76,7 @@ export const campaignRoutes = [
     reply: CampaignPage,
     handle: (input) => listCampaigns(depsOf(input), input.project.id, input.query),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns',
+  route.post('/campaigns', {
     refusals: [404],
     scope: 'campaigns:write',
     access: 'dashboard',
@@ -94,9 +94,7 @@ export const campaignRoutes = [
     reply: wrapped(CampaignBody),
     handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
   }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id',
+  route.get('/campaigns/:id', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get a campaign',
@@ -105,9 +103,7 @@ export const campaignRoutes = [
     guarded: true,
     handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
-  route({
-    method: 'PUT',
-    path: '/campaigns/:id',
+  route.put('/campaigns/:id', {
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Update a campaign that is not being sent',
@@ -122,9 +118,7 @@ export const campaignRoutes = [
       return tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match')));
     },
   }),
-  route({
-    method: 'DELETE',
-    path: '/campaigns/:id',
+  route.delete('/campaigns/:id', {
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Delete a draft',
@@ -135,9 +129,7 @@ export const campaignRoutes = [
       return { success: true, message: 'Campaign deleted' };
     },
   }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/versions',
+  route.get('/campaigns/:id/versions', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'List the versions of a campaign',
@@ -146,9 +138,7 @@ export const campaignRoutes = [
     reply: wrapped(v.array(VersionBody)),
     handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
   }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/versions/:version',
+  route.get('/campaigns/:id/versions/:version', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get a version of a campaign',
@@ -159,9 +149,7 @@ export const campaignRoutes = [
       return ok(await campaignVersion(depsOf(input), project.id, params.id, params.version));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/versions/:version/restore',
+  route.post('/campaigns/:id/versions/:version/restore', {
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Restore a version of a campaign that is not being sent',
@@ -174,9 +162,7 @@ export const campaignRoutes = [
       return tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match')));
     },
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/duplicate',
+  route.post('/campaigns/:id/duplicate', {
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Duplicate a campaign as a draft',
@@ -188,22 +174,55 @@ export const campaignRoutes = [
       message: 'Campaign duplicated',
     }),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/send',
+  route.post('/campaigns/:id/send', {
     scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Send or schedule a campaign',
-    description: 'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled.',
+    description:
+      'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everybody else follows after the hold unless a limit is exceeded.',
     ids,
     body: SendCampaign,
-    example: { scheduledFor: '2026-12-01T09:00:00Z' },
+    example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
     reply: withMessage(CampaignWithSegment),
-    handle: async (input) => answer(await sendCampaign(depsOf(input), input.project, input.params.id, input.body)),
+    refusals: [409],
+    async handle(input) {
+      const { project, params, body, actor } = input;
+      const sent = await sendCampaign(depsOf(input), project, params.id, body, actor);
+      return reply(sent.campaign.approval === null || sent.campaign.status !== 'DRAFT' ? 200 : 202, answer(sent));
+    },
+    alsoStatus: 202,
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/cancel',
+  route.post('/campaigns/:id/approve', {
+    scope: 'campaigns:send',
+    access: 'dashboard',
+    role: 'ADMIN',
+    refusals: [409],
+    summary: 'Approve a send',
+    description:
+      'Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it, and no key can.',
+    ids,
+    body: ApproveSend,
+    example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
+    reply: withMessage(CampaignWithSegment),
+    handle: async (input) => {
+      const { project, params, body, actor } = input;
+      return answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor));
+    },
+  }),
+  route.delete('/campaigns/:id/approval', {
+    scope: 'campaigns:send',
+    access: 'dashboard',
+    refusals: [409],
+    summary: 'Withdraw or decline a send that waits for approval',
+    operationId: 'withdrawCampaignApproval',
+    ids,
+    reply: message,
+    async handle({ db, project, params, actor }) {
+      await db.transaction(async (tx) => withdrawApproval(tx, await lockCampaign(tx, project.id, params.id), actor));
+      return { success: true, message: 'Nothing waits for approval any more' };
+    },
+  }),
+  route.post('/campaigns/:id/cancel', {
     scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Cancel a campaign that is scheduled or being sent',
@@ -212,9 +231,7 @@ export const campaignRoutes = [
     reply: v.object({ ...wrapped(CampaignBody).entries, revertPending: v.boolean(), message: v.string() }),
     handle: async (input) => answer(await cancelCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/pause',
+  route.post('/campaigns/:id/pause', {
     scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Pause a campaign that is being sent',
@@ -223,9 +240,7 @@ export const campaignRoutes = [
     reply: withMessage(CampaignWithSegment),
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/resume',
+  route.post('/campaigns/:id/resume', {
     scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Resume a paused campaign',
@@ -233,9 +248,7 @@ export const campaignRoutes = [
     reply: withMessage(CampaignWithSegment),
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false)),
   }),
-  route({
-    method: 'POST',
-    path: '/campaigns/:id/resend',
+  route.post('/campaigns/:id/resend', {
     scope: 'campaigns:send',
     access: 'dashboard',
     summary: 'Resend to the recipients a campaign missed',
@@ -244,7 +257,7 @@ export const campaignRoutes = [
     ids,
     status: 201,
     reply: withMessage(CampaignWithSegment),
-    handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id)),
+    handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id, input.actor)),
   }),
   ...(
     [
@@ -252,9 +265,7 @@ export const campaignRoutes = [
       { kind: 'templates', scope: 'templates', ids: { id: 'template' }, send: sendTemplateTest },
     ] as const
   ).map(({ kind, scope, ids: each, send }) =>
-    route({
-      method: 'POST',
-      path: `/${kind}/:id/test`,
+    route.post(`/${kind}/:id/test`, {
       scope,
       access: 'dashboard',
       summary: `Send a test of a ${kind.slice(0, -1)} to a member of the project`,
@@ -272,9 +283,7 @@ export const campaignRoutes = [
     }),
   ),
   ...(['archive', 'unarchive'] as const).map((action) =>
-    route({
-      method: 'POST',
-      path: `/campaigns/:id/${action}`,
+    route.post(`/campaigns/:id/${action}`, {
       scope: 'campaigns:write',
       access: 'dashboard',
       summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
@@ -288,9 +297,7 @@ export const campaignRoutes = [
       },
     }),
   ),
-  route({
-    method: 'POST',
-    path: '/campaigns/bulk-update',
+  route.post('/campaigns/bulk-update', {
     scope: 'campaigns:write',
     access: 'dashboard',
     summary: 'Delete or archive several campaigns, all or none',
@@ -301,9 +308,7 @@ export const campaignRoutes = [
     reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
     handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),
   }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/stats',
+  route.get('/campaigns/:id/stats', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Get the counts and rates of a campaign',
@@ -311,9 +316,7 @@ export const campaignRoutes = [
     reply: wrapped(CampaignStats),
     handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/audit',
+  route.get('/campaigns/:id/audit', {
     scope: 'campaigns:read',
     access: 'dashboard',
     summary: 'Audit the ledger of a campaign',

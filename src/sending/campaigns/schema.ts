@@ -16,6 +16,8 @@ import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
+import { CanaryBody, CanaryOptions } from './canary/schema.ts';
+import { Approval, reviewedSend } from './review/schema.ts';
 
 /** The states of a campaign (contract page 2, 2.2). */
 export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
@@ -35,6 +37,24 @@ const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const AnyObject = v.record(v.string(), v.unknown());
 const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
 const Description = v.nullish(textField('description', 0, 2000));
+
+/** What counts as having got a version: its hand-over, or that it was opened or clicked. */
+export const correctionReaches = ['got', 'opened', 'clicked'] as const;
+
+/** Who a correction goes to: recipients of certain versions of a send. */
+export const Correction = v.object({
+  versions: v.pipe(
+    v.array(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(1, 'must be at least 1'))),
+    v.minLength(1, 'must name at least one version'),
+    v.maxLength(100, 'must name at most 100 versions'),
+    v.description('The versions of the content whose recipients it goes to.'),
+  ),
+  who: v.pipe(
+    v.picklist(correctionReaches, `must be one of ${correctionReaches.join(', ')}`),
+    v.description('Everybody who got one of the versions, or only those who opened it or clicked in it.'),
+  ),
+});
+export type Correction = v.InferOutput<typeof Correction>;
 
 /** The counters of a campaign that answers show. */
 export const campaignCounts = {
@@ -71,8 +91,22 @@ export const CampaignBody = v.object({
   archived: v.boolean(),
   /** Since when a campaign that is SENDING is paused. */
   pausedAt: v.nullable(Instant),
-  /** The campaign whose missed recipients this one goes to. */
+  /** Why the service paused it; null where a person did. */
+  pauseReason: v.pipe(
+    v.nullable(v.string()),
+    v.description('Why the service paused it, as a code; null where a person did.'),
+  ),
+  /** The campaign whose recipients this one goes to: those it missed, or by `correction` those who got it. */
   resendOf: v.nullable(Uuid),
+  /** Which of its recipients, where it is a correction of that campaign. */
+  correction: v.pipe(
+    v.nullable(Correction),
+    v.description('Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others.'),
+  ),
+  contentVersion: v.pipe(
+    v.number(),
+    v.description('The version of the content that its current send hands over: 1, and one more for each revision.'),
+  ),
   /** Counts every edit of content and audience; the `ETag`, without its quotes. */
   revision: v.number(),
   projectId: Uuid,
@@ -86,8 +120,15 @@ export type CampaignBody = v.InferOutput<typeof CampaignBody>;
 export const CampaignWithSegment = v.object({
   ...CampaignBody.entries,
   segment: v.nullable(SegmentBody),
+  /** The send that waits for an admin; null for none. */
+  approval: v.pipe(
+    v.nullable(Approval),
+    v.description('The send that waits for the approval of an admin; null for none.'),
+  ),
   /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. */
   held: v.nullable(v.string()),
+  /** The canary of its current send; null without one. */
+  canary: v.pipe(v.nullable(CanaryBody), v.description('The canary of its current send; null without one.')),
 });
 export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
@@ -136,6 +177,14 @@ export const CampaignPage = v.object({
 
 /** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
 export const SendCampaign = v.object({
+  /** Absent keeps the canary of a scheduled campaign; null removes it. */
+  canary: v.pipe(
+    v.nullish(CanaryOptions),
+    v.description(
+      'Sends a first slice and holds everybody else back. Absent keeps that of a scheduled campaign, null removes it.',
+    ),
+  ),
+  ...reviewedSend,
   scheduledFor: v.optional(
     v.pipe(
       v.unknown(),

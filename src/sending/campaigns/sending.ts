@@ -13,8 +13,12 @@ import {
   usageCategory,
 } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
+import type { TellMembers } from '../../platform/system-mail/index.ts';
 import { audienceSize, sourceTypeOf } from './audience.ts';
+import { checkCanary, setCanary } from './canary/choose.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
+import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from './review/approval.ts';
+import { type CheckedReview, checkReview, noteReview } from './review/launch-check.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from './schema.ts';
 import { getCampaign } from './service.ts';
 import { type LockedCampaign, lockCampaign, openSend } from './state.ts';
@@ -28,6 +32,7 @@ export interface SendingDeps {
   /** The mailer's name, for what holds it. */
   provider: string;
   billing: BillingSettings;
+  tell: TellMembers;
 }
 
 /** A send that was asked for. */
@@ -39,40 +44,112 @@ export interface Sent {
 /**
  * Starts a send, now or at a time, or moves a scheduled one: status, number of the send and the outbox row commit
  * together, and Temporal is told after that (contract page 2, 2.5). Of two requests at once the second finds the status
- * that the first made.
- * @throws 400 for a date that does not parse, the status, an empty audience or a time that is past; 404; 402 and 403 for the
- * billing limit; 403 for the domain
+ * that the first made. A send that needs an approval waits for it as a draft.
+ * @throws 400 for a date that does not parse, the status, an empty audience, a canary of everybody or a time that is past; 404; 402 and 403 for the
+ * billing limit; 403 for the domain; 409 REVIEW_STALE, REVIEW_NEEDED
  */
 export async function sendCampaign(
   deps: SendingDeps,
   project: ProjectFacts,
   id: string,
   body: SendCampaign,
+  sender: Sender,
 ): Promise<Sent> {
   const at = readSchedule(body.scheduledFor);
-  const ticket = await deps.db.transaction(async (tx) => {
+  const { isAsked, tickets } = await deps.db.transaction(async (tx) => {
     const campaign = await lockCampaign(tx, project.id, id);
-    if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
-    const recipients = await audienceSize(tx, campaign, deps.clock());
-    if (recipients === 0) throw badRequest('The audience of this campaign is empty');
-    await checkQuota(tx, deps.billing, campaign, recipients);
-    if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
-    await checkSender(deps.senderDomains, project.id, campaign.from);
-    const ticket = await commitSend(tx, campaign, project.name, recipients, at);
-    const after = { name: campaign.name, recipients, scheduledFor: at?.toISOString() ?? null };
-    await recordChange(tx, project.id, {
-      action: at === null ? 'campaign.sent' : 'campaign.scheduled',
-      target: id,
-      after,
-    });
-    return ticket;
+    const { recipients, review } = await checkSend(tx, deps, campaign, body, at);
+    const most = await mostUnapproved(tx, project.id, sender);
+    if (most === null || recipients <= most)
+      return { isAsked: false, tickets: [await begin(tx, project, campaign, body, { at, recipients, review, most })] };
+    if (review === null) throw reviewNeeded(most, recipients);
+    const { fingerprint: _, drift: __, scheduledFor: ___, ...options } = body;
+    const asked = { scheduledFor: at?.toISOString() ?? null, options };
+    return { isAsked: true, tickets: await askForApproval(tx, deps, campaign, review, asked, sender) };
+  });
+  deps.outbox.dispatchSoon(...tickets);
+  const campaign = await getCampaign(deps, project.id, id);
+  return isAsked ? { campaign, message: 'Waiting for the approval of an admin' } : started(campaign, at);
+}
+
+/**
+ * Approves a send that waits and starts it as it was asked for, if it is still as it was reviewed.
+ * @throws 403 for who asked for it; 409 where nothing waits; else as `sendCampaign`
+ */
+export async function approveCampaign(
+  deps: SendingDeps,
+  project: ProjectFacts,
+  id: string,
+  fingerprint: string,
+  approver: Sender,
+): Promise<Sent> {
+  const { at, ticket } = await deps.db.transaction(async (tx) => {
+    const campaign = await lockCampaign(tx, project.id, id);
+    const { scheduledFor, drift, options } = await approveAsked(tx, campaign, fingerprint, approver);
+    const at = readSchedule(scheduledFor);
+    const body = { ...options, fingerprint, drift };
+    const { recipients, review } = await checkSend(tx, deps, campaign, body, at);
+    return { at, ticket: await begin(tx, project, campaign, body, { at, recipients, review, most: null }) };
   });
   deps.outbox.dispatchSoon(ticket);
-  const campaign = await getCampaign(deps, project.id, id);
-  // The answer is about the send that was asked for, however fast it was.
+  return started(await getCampaign(deps, project.id, id), at);
+}
+
+// The answer is about the send that was asked for, however fast it was.
+function started(campaign: CampaignWithSegment, at: Date | null): Sent {
   if (at === null) return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending started' };
   const scheduledFor = at.toISOString();
   return { campaign: { ...campaign, status: 'SCHEDULED', scheduledFor }, message: `Scheduled for ${scheduledFor}` };
+}
+
+/** Checks what forbids a send, and how many get it. @throws as `sendCampaign` */
+async function checkSend(
+  tx: Database,
+  deps: SendingDeps,
+  campaign: LockedCampaign,
+  { fingerprint, drift = 'none', canary }: SendCampaign,
+  at: Date | null,
+): Promise<{ recipients: number; review: CheckedReview | null }> {
+  if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
+  const now = deps.clock();
+  const review =
+    fingerprint === undefined
+      ? null
+      : await checkReview(tx, campaign, { fingerprint }, { drift, until: at ?? now, now });
+  const recipients = review?.recipients ?? (await audienceSize(tx, campaign, now));
+  if (recipients === 0) throw badRequest('The audience of this campaign is empty');
+  checkCanary(canary, recipients);
+  await checkQuota(tx, deps.billing, campaign, recipients);
+  if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
+  await checkSender(deps.senderDomains, campaign.projectId, campaign.from);
+  return { recipients, review };
+}
+
+/** Moves a checked campaign, and writes down who did it and by which review. */
+async function begin(
+  tx: Database,
+  project: ProjectFacts,
+  campaign: LockedCampaign,
+  body: SendCampaign,
+  send: { at: Date | null; recipients: number; review: CheckedReview | null; most: number | null },
+): Promise<OutboxTicket> {
+  const { id, name, status } = campaign;
+  const { at, recipients, review, most } = send;
+  const ticket = await commitSend(tx, campaign, project.name, recipients, at);
+  // A scheduled one may have gone by another review before.
+  if (review !== null || most !== null || status === 'SCHEDULED') await noteReview(tx, id, review, most);
+  const { canary } = body;
+  await setCanary(tx, id, canary);
+  const after = {
+    name,
+    recipients,
+    scheduledFor: at?.toISOString() ?? null,
+    ...(review && { review: review.n, joined: review.joined, left: review.left }),
+    ...(canary && { canary }),
+  };
+  const action = at === null ? 'campaign.sent' : 'campaign.scheduled';
+  await recordChange(tx, project.id, { action, target: id, after });
+  return ticket;
 }
 
 /** Checks that the month's quota is enough for the campaign. @throws 402 when it is used up, 403 when too little is left */

@@ -1,7 +1,5 @@
-import { isDeepStrictEqual } from 'node:util';
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
-import { checkedDefinition } from '../../audience/segments/index.ts';
 import {
   type ContentDeps,
   checkSender,
@@ -13,17 +11,20 @@ import {
   restoredContent,
   storedContent,
 } from '../../content/templates/index.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
+import { likeText } from '../../core/lib/text.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { audienceSize } from './audience.ts';
+import { changesAudience, checkAudience, checkCompanions } from './audience-checks.ts';
 import { checkConditionShape } from './condition-shape.ts';
 import { Campaign } from './entity.ts';
 import { campaignBody, heldSentence, pendingCount, withSegments } from './record.ts';
 import type { CampaignStats } from './report-schema.ts';
+import { sentVersions } from './revisions/versions.ts';
 import {
   type CampaignBody,
   type CampaignWithSegment,
@@ -51,7 +52,7 @@ export async function listCampaigns({ db, provider }: CampaignDeps, projectId: s
   const search = query.search?.trim();
   // No stored text has this character, and Postgres takes none.
   const findsNothing = search?.includes('\u0000') ?? false;
-  const pattern = search ? `%${search.replaceAll(/[\\%_]/g, '\\$&')}%` : null;
+  const pattern = search ? `%${likeText(search)}%` : null;
   const sort = campaignSorts.find((known) => known === query.sort) ?? 'createdAt';
   const dir = query.dir === 'asc' ? 'asc' : 'desc';
   const [campaigns, total] = findsNothing
@@ -149,7 +150,7 @@ export async function updateCampaign(
     if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
       throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
     if (campaign.resendOf && changesAudience(campaign, body))
-      throw badRequest('This campaign is a resend: duplicate it to choose another audience', {
+      throw badRequest('This campaign has the recipients of another: duplicate it to choose another audience', {
         resendOf: campaign.resendOf,
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
@@ -264,43 +265,8 @@ export async function campaignStats(
     unsubscribeRate: rate(campaign.unsubscribedCount),
     pausedAt: campaign.pausedAt?.toISOString() ?? null,
     held: await heldSentence(db, provider, campaign),
+    versions: await sentVersions(db, campaign),
   };
-}
-
-function checkCompanions(body: UpdateCampaign): void {
-  if (body.audienceType === 'SEGMENT' && !body.segmentId)
-    throw badRequest('"segmentId" is required with audienceType SEGMENT');
-  if (body.audienceType === 'FILTERED' && !body.audienceCondition)
-    throw badRequest('"audienceCondition" is required with audienceType FILTERED');
-}
-
-/** @throws 404 for a segment that the project does not have, 400 for a faulty condition */
-async function checkAudience(
-  tx: Database,
-  projectId: string,
-  {
-    audienceType,
-    segmentId,
-    audienceCondition,
-  }: Pick<UpdateCampaign, 'audienceType' | 'segmentId' | 'audienceCondition'>,
-): Promise<void> {
-  if (audienceType === 'SEGMENT' && segmentId) {
-    // Held until the transaction ends, so that the segment cannot be deleted before the campaign that uses it is there.
-    const held = await tx.row(
-      sql`select 1 as found from segments where project_id = ${projectId} and id = ${segmentId} for key share`,
-    );
-    if (held === null) throw notFound('segment', segmentId);
-  }
-  if (audienceType === 'FILTERED' && audienceCondition) await checkedDefinition(tx, projectId, audienceCondition);
-}
-
-function changesAudience(campaign: Campaign, body: UpdateCampaign): boolean {
-  const differs = (given: unknown, stored: unknown) => given !== undefined && !isDeepStrictEqual(given, stored ?? null);
-  return (
-    differs(body.audienceType, campaign.audienceType) ||
-    differs(body.segmentId, campaign.segmentId) ||
-    differs(body.audienceCondition, campaign.audienceCondition)
-  );
 }
 
 /** How many contacts a campaign would go to now. @throws 404, 400 for a stored condition that can no longer be read */

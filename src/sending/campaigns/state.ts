@@ -23,7 +23,7 @@ export interface LockedCampaign extends Audience {
 export async function lockCampaign(tx: Database, projectId: string, id: string): Promise<LockedCampaign> {
   const campaign = await tx.row<LockedCampaign>(sql`
     select id, project_id as "projectId", name, status, send_seq as "sendSeq", "from", type, audience_type as "audienceType",
-      audience_condition as "audienceCondition", segment_id as "segmentId", resend_of as "resendOf", resend_seq as "resendSeq",
+      audience_condition as "audienceCondition", segment_id as "segmentId", resend_of as "resendOf", resend_seq as "resendSeq", correction,
       (1000 * extract(epoch from clock_timestamp()))::float8 as "nowMs"
     from campaigns where project_id = ${projectId} and id = ${id} for no key update`);
   if (campaign === null) throw notFound('campaign', id);
@@ -45,7 +45,7 @@ export function openSend(
     at === null
       ? sql`status = 'SENDING', sent_at = clock_timestamp(), sent_count = 0, delivered_count = 0, opened_count = 0,
           clicked_count = 0, bounced_count = 0, complained_count = 0, unsubscribed_count = 0, skipped_count = 0, failed_count = 0,
-          paused_at = null`
+          content_version = 1, paused_at = null, pause_reason = null`
       : sql`status = 'SCHEDULED', scheduled_for = ${at.toISOString()}::timestamptz`;
   return tx.row(sql`
     with moved as (
@@ -111,11 +111,18 @@ export async function noteCampaign(db: Database, id: string, sendSeq: number, no
 
 /**
  * Pauses a campaign that is SENDING, or lets it go on. With campaign and send locked before, no row is claimed after the
- * commit of a pause. Answers false when nothing changed.
+ * commit of a pause. `reason` is the code of a pause that no person asked for. Answers false when nothing changed.
  */
-export async function setPaused(tx: Database, id: string, sendSeq: number, paused: boolean): Promise<boolean> {
+export async function setPaused(
+  tx: Database,
+  id: string,
+  sendSeq: number,
+  paused: boolean,
+  reason: string | null = null,
+): Promise<boolean> {
   const changed = await tx.count(sql`
-    update campaigns set paused_at = case when ${paused}::boolean then clock_timestamp() end, updated_at = now()
+    update campaigns set paused_at = case when ${paused}::boolean then clock_timestamp() end, pause_reason = ${reason},
+      updated_at = now()
     where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' and (paused_at is null) = ${paused}::boolean`);
   return changed > 0;
 }

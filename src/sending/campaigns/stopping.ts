@@ -3,6 +3,7 @@ import { badRequest } from '../../core/lib/errors.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { reasonText } from '../ledger/index.ts';
+import { releaseStopped } from './canary/choose.ts';
 import { wakeCampaign } from './launch.ts';
 import { campaignBody } from './record.ts';
 import type { CampaignBody, CampaignStatus, CampaignWithSegment } from './schema.ts';
@@ -103,6 +104,7 @@ export async function pauseCampaign(
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);
     if (!(await setPaused(tx, id, sendSeq, paused))) return null;
+    if (!paused) await releaseStopped(tx, id, sendSeq);
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
     await recordChange(tx, projectId, { action: `campaign.${verb}`, target: id });
     return ticket;

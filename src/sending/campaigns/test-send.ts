@@ -1,5 +1,5 @@
 import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
-import { contentAsWritten, prepareContent } from '../../content/rendering/index.ts';
+import { contentAsWritten, prepareContent } from '@posthorn/message-content';
 import {
   checkSender,
   findTemplate,

@@ -1,4 +1,6 @@
-import { hasReason, isLeftOut } from '../ledger/index.ts';
+import { type Query, raw, sql } from '../../core/database/sql.ts';
+import { hasLeft, hasReason, isLeftOut, versionSql } from '../ledger/index.ts';
+import type { Correction } from './schema.ts';
 
 /**
  * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
@@ -9,21 +11,20 @@ export const verdicts = ['handed_over', 'skipped', 'failed', 'unknown', 'pending
 /** One of `verdicts`. */
 export type LedgerVerdict = (typeof verdicts)[number];
 
-// A notification can prove a hand-over before our own record of it is written: then there is a message id without sent_at.
-const departed = (e: string) => `(${e}.sent_at is not null or ${e}.message_id is not null)`;
-
 /**
  * The verdict of the ledger row `alias`. Rows in the range of a claim that is under way, or was interrupted, may be with
  * the provider.
  */
 export function verdictSql(alias: string): string {
   return `case
-    when ${departed(alias)} then 'handed_over'
+    when ${hasLeft(alias)} then 'handed_over'
     when ${alias}.status in ('PENDING', 'SENDING') then
       case when exists (select from campaign_claims k
         where k.campaign_id = ${alias}.campaign_id and k.send_seq = ${alias}.send_seq and not k.settled
           and k.handed_at is not null and ${alias}.contact_id <= k.through_contact
-          and (k.after_contact is null or ${alias}.contact_id > k.after_contact))
+          and (k.after_contact is null or ${alias}.contact_id > k.after_contact)
+          and (not k.canary or exists (select from campaign_canary_contacts m
+            where m.campaign_id = k.campaign_id and m.send_seq = k.send_seq and m.contact_id = ${alias}.contact_id)))
         then 'unknown' else 'pending' end
     when ${isLeftOut(alias)} then 'skipped'
     else 'failed' end`;
@@ -31,7 +32,7 @@ export function verdictSql(alias: string): string {
 
 /** Why the row was skipped or failed; null for other verdicts. */
 export function reasonSql(alias: string): string {
-  return `case when ${departed(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
+  return `case when ${hasLeft(alias)} or ${alias}.status in ('PENDING', 'SENDING') then null
     when ${alias}.status = 'SUPPRESSED' then 'Suppressed' || coalesce(' by rule "' || (${alias}.suppression ->> 'name') || '"', '')
     else coalesce(mail_reason_text(${alias}.reason), 'Unknown') end`;
 }
@@ -43,5 +44,13 @@ export function reasonSql(alias: string): string {
  */
 export function isMissed(alias: string): string {
   return `(${alias}.sent_at is null and ${alias}.message_id is null and ${alias}.status in ('FAILED', 'SUPPRESSED')
-    and not ${hasReason(alias, 'refused', 'submission_unknown')})`;
+    and not ${hasReason(alias, 'refused', 'submission_unknown', 'left_audience', 'left_out_at_review')})`;
+}
+
+/** The condition that the recipient of the row got one of the versions of a correction, or has opened it or clicked in it. */
+export function gotVersion(alias: string, { versions, who }: Correction): Query {
+  const seen = { got: 'true', opened: `${alias}.opened_at is not null`, clicked: `${alias}.clicked_at is not null` }[
+    who
+  ];
+  return sql`(${raw(versionSql(alias))} = any(${versions}::int[]) and ${raw(seen)})`;
 }

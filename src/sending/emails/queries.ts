@@ -1,6 +1,7 @@
 import { mailPayload } from '../../audience/events/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { versionSql } from '../ledger/index.ts';
 import type { EmailRecord } from './schema.ts';
 import { type StoredMail, storedMailColumns, storedMailJoins } from './stored-mail.ts';
 
@@ -140,6 +141,7 @@ export interface WholeEmailRow
       | 'bouncedAt'
       | 'complainedAt'
       | 'tags'
+      | 'campaignVersion'
       | 'resendOf'
       | 'resends'
     > {
@@ -153,6 +155,7 @@ export function findEmail(db: Database, projectId: string, id: string): Promise<
     select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
       (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
       coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
+      case when e.campaign_id is not null then ${raw(versionSql('e'))} end as "campaignVersion",
       (select r.resend_of from email_resends r where r.email_id = e.id) as "resendOf",
       array(select r.email_id from email_resends r where r.resend_of = e.id order by 1) as resends,
       e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",

@@ -1,6 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
+import { recordChange } from '../../platform/audit/index.ts';
 import { checkStoredMail } from './key-limits.ts';
 import { cancelQueued, findLeft, moveQueued } from './queued-queries.ts';
 import { scheduledInstant } from './schedule.ts';
@@ -20,7 +21,10 @@ export async function checkKeyOfMail(
 
 /** Cancels a mail that has not been claimed for sending. @throws 404, 409 EMAIL_LEFT, 409 for a campaign's mail */
 export async function cancelEmail(db: Database, projectId: string, id: string): Promise<void> {
-  if (!(await cancelQueued(db, projectId, id))) throw await refusalFor(db, projectId, id);
+  await db.transaction(async (tx) => {
+    if (!(await cancelQueued(tx, projectId, id))) throw await refusalFor(tx, projectId, id);
+    await recordChange(tx, projectId, { action: 'email.cancelled', target: id });
+  });
 }
 
 /**
@@ -35,7 +39,15 @@ export async function rescheduleEmail(
   now: Date,
 ): Promise<Date | null> {
   const at = scheduledFor === null ? null : scheduledInstant(scheduledFor, now);
-  if (!(await moveQueued(db, projectId, id, at))) throw await refusalFor(db, projectId, id);
+  await db.transaction(async (tx) => {
+    if (!(await moveQueued(tx, projectId, id, at))) throw await refusalFor(tx, projectId, id);
+    const after = { scheduledFor: at?.toISOString() };
+    await recordChange(
+      tx,
+      projectId,
+      at === null ? { action: 'email.released', target: id } : { action: 'email.rescheduled', target: id, after },
+    );
+  });
   return at;
 }
 

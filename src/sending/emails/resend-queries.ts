@@ -1,5 +1,6 @@
+import type { MessageClass } from '@posthorn/message-content';
 import { type Database, sql } from '../../core/database/sql.ts';
-import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import type { SourceType } from '../../core/lib/message-kinds.ts';
 import type { ReasonCode } from '../ledger/index.ts';
 
 /** What decides whether a mail may be sent again. */
@@ -23,6 +24,13 @@ export function lockEarlier(tx: Database, projectId: string, id: string): Promis
       to_address as "to", reason ->> 'code' as "reasonCode", render is not null as "hasContent",
       attachments is not null as "hasFiles"
     from emails where project_id = ${projectId} and id = ${id} for no key update`);
+}
+
+/** The latest mail that repeats one that is locked, so that it sees what committed while the lock was waited for. */
+export async function findLatestResend(tx: Database, id: string): Promise<string | null> {
+  const row = await tx.row<{ id: string }>(sql`
+    select email_id as id from email_resends where resend_of = ${id} order by email_id desc limit 1`);
+  return row?.id ?? null;
 }
 
 /** Queues the accepted content of a mail once more, as a new mail with its tags that says which one it repeats. */

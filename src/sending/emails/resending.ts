@@ -15,7 +15,7 @@ import { senderDomainRefused } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts, UsageCategory } from '../../platform/projects/index.ts';
 import type { Composer } from '../engine/index.ts';
 import { checkStoredMail } from './key-limits.ts';
-import { type EarlierMail, lockEarlier, queueAgain } from './resend-queries.ts';
+import { type EarlierMail, findLatestResend, lockEarlier, queueAgain } from './resend-queries.ts';
 import type { EmailRecord } from './schema.ts';
 import { getEmail } from './service.ts';
 
@@ -27,14 +27,16 @@ export interface ResendDeps {
   compose: Composer;
   /** The key of the request, where it has scopes and limits. */
   key: ScopedKey | null;
+  /** The request has an Idempotency-Key, so that sending once more is meant. */
+  isKeyed: boolean;
   keepAnswer: KeepAnswer;
 }
 
 /**
  * Sends the accepted content of a mail that failed once more, as a new mail, and answers that one. `evenIfItArrived` also
  * sends what the provider may have taken.
- * @throws 404; 409 for mail that has not failed, is a campaign's, may have arrived, or whose content is gone; 402; 403 for the
- * sender's domain and for what the key may not send
+ * @throws 404; 409 for mail that has not failed, is a campaign's, may have arrived, or whose content is gone, and without an
+ * Idempotency-Key for mail that was resent before; 402; 403 for the sender's domain and for what the key may not send
  */
 export async function resendEmail(
   deps: ResendDeps,
@@ -53,7 +55,7 @@ export async function resendEmail(
 
 async function resendWithin(
   tx: Database,
-  { directory, billing, compose, key, keepAnswer }: ResendDeps,
+  { directory, billing, compose, key, isKeyed, keepAnswer }: ResendDeps,
   project: ProjectFacts,
   id: string,
   evenIfItArrived: boolean,
@@ -62,6 +64,8 @@ async function resendWithin(
   if (earlier === null) throw notFound('email', id);
   checkStoredMail(key, earlier);
   checkResendable(earlier, evenIfItArrived);
+  const before = isKeyed ? null : await findLatestResend(tx, id);
+  if (before !== null) throw resentBefore(before);
   const domain = domainOf(earlier.from);
   if (!(await directory.senderDomains(project.id)).has(domain)) throw senderDomainRefused(domain);
   const category = usageCategory(earlier.sourceType, earlier.messageClass);
@@ -95,4 +99,12 @@ function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
       hasContent ? 'The attachments of this email are not kept' : 'The content of this email is not kept any more',
       { suggestion: 'Send it again with POST /v1/send.' },
     );
+}
+
+// A client that repeats a request whose answer was lost must not send a second mail by it.
+function resentBefore(email: string): AppError {
+  return new AppError(409, 'EMAIL_RESENT', 'This email was resent before', {
+    details: { email },
+    suggestion: 'See what became of that email. To resend this one once more, send an Idempotency-Key of its own.',
+  });
 }

@@ -1,4 +1,5 @@
-import type { KeyActor, UserActor } from '../../core/http/context.ts';
+import type { Database } from '../../core/database/sql.ts';
+import type { App, KeyActor, UserActor } from '../../core/http/context.ts';
 import { type Access, reply, route } from '../../core/http/route.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
 import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
@@ -10,9 +11,7 @@ const whileItWaits = 'While nobody has begun to send it; 409 `EMAIL_LEFT` with i
 
 // Callers with a key use /v1, the dashboard the same paths without it (contract page 4).
 const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) => [
-  route({
-    method: 'GET',
-    path: `${prefix}/emails`,
+  route.get(`${prefix}/emails`, {
     scope: 'emails:read',
     access,
     summary: 'List emails',
@@ -23,9 +22,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     reply: EmailsPage,
     handle: ({ app, db, project, query }) => listEmails(db, composerOf(app), project.id, query, app.clock()),
   }),
-  route({
-    method: 'GET',
-    path: `${prefix}/emails/:id`,
+  route.get(`${prefix}/emails/:id`, {
     scope: 'emails:read',
     access,
     summary: 'Get an email with what happened to it',
@@ -36,9 +33,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     handle: ({ app, db, project, params, query }) =>
       getEmail(db, composerOf(app), project.id, params.id, query.include === 'body'),
   }),
-  route({
-    method: 'PATCH',
-    path: `${prefix}/emails/:id`,
+  route.patch(`${prefix}/emails/:id`, {
     scope: 'emails:send',
     access,
     summary: 'Send an email at another time',
@@ -49,16 +44,9 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     body: MoveEmail,
     example: { scheduledFor: '2026-12-24T18:00:00+01:00' },
     reply: EmailRecord,
-    async handle({ app, db, project, actor, params, body }) {
-      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
-      const at = await rescheduleEmail(db, project.id, params.id, body.scheduledFor, app.clock());
-      if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
-      return getEmail(db, composerOf(app), project.id, params.id, false);
-    },
+    handle: (call) => changed(call, () => sendAt(call, call.body.scheduledFor)),
   }),
-  route({
-    method: 'POST',
-    path: `${prefix}/emails/:id/cancel`,
+  route.post(`${prefix}/emails/:id/cancel`, {
     scope: 'emails:send',
     access,
     summary: 'Cancel an email',
@@ -67,15 +55,9 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     tag: 'emails',
     ids: { id: 'email' },
     reply: EmailRecord,
-    async handle({ app, db, project, actor, params }) {
-      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
-      await cancelEmail(db, project.id, params.id);
-      return getEmail(db, composerOf(app), project.id, params.id, false);
-    },
+    handle: (call) => changed(call, () => cancelEmail(call.db, call.project.id, call.params.id)),
   }),
-  route({
-    method: 'POST',
-    path: `${prefix}/emails/:id/release`,
+  route.post(`${prefix}/emails/:id/release`, {
     scope: 'emails:send',
     access,
     summary: 'Send a held or scheduled email now',
@@ -84,22 +66,15 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     tag: 'emails',
     ids: { id: 'email' },
     reply: EmailRecord,
-    async handle({ app, db, project, actor, params }) {
-      await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
-      await rescheduleEmail(db, project.id, params.id, null, app.clock());
-      app.waker.wake(project.id);
-      return getEmail(db, composerOf(app), project.id, params.id, false);
-    },
+    handle: (call) => changed(call, () => sendAt(call, null)),
   }),
-  route({
-    method: 'POST',
-    path: `${prefix}/emails/:id/resend`,
+  route.post(`${prefix}/emails/:id/resend`, {
     scope: 'emails:send',
     access,
     summary: 'Send an email that failed once more',
     refusals: [409],
     description:
-      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
+      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
     tag: 'emails',
     ids: { id: 'email' },
     idempotent: true,
@@ -107,15 +82,37 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     example: { evenIfItArrived: false },
     reply: EmailRecord,
     status: 201,
-    async handle({ app, writeOnce, keepAnswer, project, actor, params, body }) {
+    async handle({ app, writeOnce, keepAnswer, project, actor, params, body, header }) {
       const { directory, config: billing } = app;
-      const deps = { writeOnce, directory, billing, compose: composerOf(app), key: scopedOf(actor), keepAnswer };
+      const key = scopedOf(actor);
+      const isKeyed = header('idempotency-key') !== '';
+      const deps = { writeOnce, directory, billing, compose: composerOf(app), key, isKeyed, keepAnswer };
       const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
       app.waker.wake(project.id);
       return reply(201, email);
     },
   }),
 ];
+
+interface MailCall {
+  app: App;
+  db: Database;
+  project: { id: string };
+  actor: KeyActor | UserActor;
+  params: { id: string };
+}
+
+/** Does something to a mail that its caller's key could have sent, and answers the mail. */
+async function changed({ app, db, project, actor, params }: MailCall, change: () => Promise<void>) {
+  await checkKeyOfMail(db, scopedOf(actor), project.id, params.id);
+  await change();
+  return getEmail(db, composerOf(app), project.id, params.id, false);
+}
+
+async function sendAt({ app, db, project, params }: MailCall, scheduledFor: string | null): Promise<void> {
+  const at = await rescheduleEmail(db, project.id, params.id, scheduledFor, app.clock());
+  if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
+}
 
 function scopedOf(actor: KeyActor | UserActor) {
   return actor.kind === 'key' ? actor.scoped : null;

@@ -71,6 +71,12 @@ export const EmailRecord = v.object({
   bouncedAt: NullableInstant,
   complainedAt: NullableInstant,
   tags: v.record(v.string(), v.string()),
+  campaignVersion: v.pipe(
+    v.nullable(v.number()),
+    v.description(
+      'The version of the campaign’s content that it has; null for mail of no campaign and mail that has not been sent.',
+    ),
+  ),
   resendOf: v.pipe(NullableId, v.description('The mail that failed and is sent again by this one.')),
   resends: v.pipe(v.array(Id), v.description('Mail that sent this one again, oldest first.')),
   timeline: v.array(TimelineItem),

@@ -132,6 +132,7 @@ export async function getEmail(
     bouncedAt: isoInstantOrNull(row.bouncedAt),
     complainedAt: isoInstantOrNull(row.complainedAt),
     tags: row.tags,
+    campaignVersion: row.campaignVersion,
     resendOf: row.resendOf,
     resends: row.resends,
     timeline: timelineOf(row, await eventsOfEmail(db, row)),

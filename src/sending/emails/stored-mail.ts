@@ -1,4 +1,5 @@
 import { htmlToText, StepLimitError } from '@posthorn/renderer';
+import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
@@ -34,8 +35,8 @@ export interface StoredMail {
 export const storedMailColumns: Query = sql`
   e.id, e.project_id as "projectId", e.source_type as "sourceType", e.message_class as "messageClass",
   e.to_address as "recipientAddress", e.to_name as "toName", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
-  coalesce(e.render ->> 'subject', e.subject, k.subject) as subject,
-  coalesce(e.render ->> 'body', e.body, k.body) as body,
+  coalesce(e.render ->> 'subject', e.subject, former.subject, k.subject) as subject,
+  coalesce(e.render ->> 'body', e.body, former.body, k.body) as body,
   e.render is null and e.subject is not null as rendered,
   e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
   coalesce((e.render ->> 'isLiteral')::boolean, false) as "isLiteral", e.render ->> 'text' as text,
@@ -45,8 +46,10 @@ export const storedMailColumns: Query = sql`
     'escapeContactData', p.escape_contact_data) as project`;
 
 /** The tables that `storedMailColumns` reads. */
-export const storedMailJoins: Query = sql`emails e join contacts c on c.id = e.contact_id join projects p on p.id = e.project_id
-  left join campaigns k on k.id = e.campaign_id`;
+export const storedMailJoins: Query = sql`emails e join ${contactsAndTrash} c on c.id = e.contact_id join projects p on p.id = e.project_id
+  left join campaigns k on k.id = e.campaign_id
+  left join campaign_versions former on former.campaign_id = e.campaign_id and former.send_seq = e.send_seq
+    and (e.sent_at is not null or e.message_id is not null) and former.version = coalesce(e.content_version, 1)`;
 
 /** A mail's texts; the body is empty and `text` null once they were emptied. */
 interface Rendered {

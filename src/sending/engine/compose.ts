@@ -1,14 +1,14 @@
 import type { OutgoingAttachment, OutgoingMessage } from '@posthorn/mail-providers';
+import type { MessageClass } from '@posthorn/message-content';
 import {
   contentCache,
   type LinkSettings,
   type MessageRecipient,
   type TrackingMode,
   tracksEmail,
-} from '../../content/rendering/index.ts';
+} from '@posthorn/message-content';
 import type { Config } from '../../core/config/config.ts';
 import type { App } from '../../core/http/context.ts';
-import type { MessageClass } from '../../core/lib/message-kinds.ts';
 import type { ClaimedMail } from '../ledger/index.ts';
 import { fillLiteral, literalSource } from './literal.ts';
 
@@ -39,6 +39,16 @@ interface Composition {
   attachments?: readonly OutgoingAttachment[];
   /** Override of the project's tracking mode. */
   tracking?: boolean | null;
+  /** Gets what there is to know of the message beside its texts, where somebody asks. */
+  notes?: ComposeNotes | undefined;
+}
+
+/** How rendering a message went. */
+export interface ComposeNotes {
+  /** Variables that it prints and its recipient lacks. */
+  missing: Set<string>;
+  /** Why a template was only filled in plainly; null when all went well. */
+  problem: string | null;
 }
 
 /** Turns content and a recipient into the message that the provider gets. */
@@ -87,9 +97,11 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       isCampaign: sourceType === 'CAMPAIGN',
       customHeaders: facts.headers,
       ownUnsubscribeHeaders: !(broadcast && settings.POSTMARK_UNSUBSCRIBES === 'postmark'),
+      missing: facts.notes?.missing,
     };
     const filled = facts.isLiteral ? fillLiteral(content, recipient, facts) : content.fillFor(recipient);
     if (filled.problem !== null) report(facts.projectId, filled.problem);
+    if (facts.notes !== undefined) facts.notes.problem = filled.problem;
     return {
       emailId: facts.emailId,
       projectId: facts.projectId,

@@ -4,7 +4,8 @@ import { Email } from '../ledger/index.ts';
 
 const p = defineEntity.properties;
 
-const QueuedEmailSchema = defineEntity({
+/** Mail that belongs to no campaign and waits for the provider; the row goes once it is settled. */
+export const QueuedEmail = defineEntity({
   name: 'QueuedEmail',
   tableName: 'email_queue',
   properties: {
@@ -24,11 +25,8 @@ const QueuedEmailSchema = defineEntity({
   ],
 });
 
-/** Mail that belongs to no campaign and waits for the provider; the row goes once it is settled. */
-export class QueuedEmail extends QueuedEmailSchema.class {}
-QueuedEmailSchema.setClass(QueuedEmail);
-
-const SendBucketSchema = defineEntity({
+/** A token bucket of a project, or of the provider account (the nil UUID). */
+export const SendBucket = defineEntity({
   name: 'SendBucket',
   tableName: 'send_buckets',
   properties: {
@@ -38,11 +36,8 @@ const SendBucketSchema = defineEntity({
   },
 });
 
-/** A token bucket of a project, or of the provider account (the nil UUID). */
-export class SendBucket extends SendBucketSchema.class {}
-SendBucketSchema.setClass(SendBucket);
-
-const ProviderHoldSchema = defineEntity({
+/** The circuit breaker of a provider: while `heldUntil` lies ahead, nobody calls it. */
+export const ProviderHold = defineEntity({
   name: 'ProviderHold',
   tableName: 'provider_holds',
   properties: {
@@ -53,7 +48,3 @@ const ProviderHoldSchema = defineEntity({
     heldUntil: p.datetime(3).nullable(),
   },
 });
-
-/** The circuit breaker of a provider: while `heldUntil` lies ahead, nobody calls it. */
-export class ProviderHold extends ProviderHoldSchema.class {}
-ProviderHoldSchema.setClass(ProviderHold);

@@ -1,7 +1,14 @@
 // What other parts of the service may use of engine; everything else in this folder is its own.
 export { inFlightMs, mostAgeMs, persistently, probeSize } from './attempts.ts';
 export { type Hold, holdFor, holdSentence, longestHeldMs, mayCall } from './breaker.ts';
-export { type Composer, type ComposerSettings, composeQueued, composerOf, createComposer } from './compose.ts';
+export {
+  type ComposeNotes,
+  type Composer,
+  type ComposerSettings,
+  composeQueued,
+  composerOf,
+  createComposer,
+} from './compose.ts';
 export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';
 export { reconcileClaims } from './doubts.ts';
 export { handOver } from './hand-over.ts';

@@ -1,7 +1,6 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { MessageClass, MessageRecipient, prepareContent } from '@posthorn/message-content';
 import { escapeHtml } from '@posthorn/renderer';
-import type { MessageRecipient, prepareContent } from '../../content/rendering/index.ts';
-import type { MessageClass } from '../../core/lib/message-kinds.ts';
 
 type PreparedContent = ReturnType<typeof prepareContent>;
 

@@ -22,7 +22,11 @@ export const mailStatuses = [
   'CANCELLED',
 ] as const;
 
-const EmailSchema = defineEntity({
+/**
+ * A message in the ledger. Written and settled by SQL only. Its contact is no foreign key: freezing an audience locks
+ * its contacts, and a trigger looks at all other mail.
+ */
+export const Email = defineEntity({
   name: 'Email',
   tableName: 'emails',
   properties: {
@@ -56,6 +60,7 @@ const EmailSchema = defineEntity({
     reason: p.json<Reason>().nullable(),
     opens: p.integer().default(0),
     clicks: p.integer().default(0),
+    contentVersion: p.integer().nullable(),
     scheduledFor: p.datetime(3).nullable(),
     heldUntil: p.datetime(3).nullable(),
     sentAt: p.datetime(3).nullable(),
@@ -85,14 +90,8 @@ const EmailSchema = defineEntity({
   ],
 });
 
-/**
- * A message in the ledger. Written and settled by SQL only. Its contact is no foreign key: freezing an audience locks
- * its contacts, and a trigger looks at all other mail.
- */
-export class Email extends EmailSchema.class {}
-EmailSchema.setClass(Email);
-
-const EmailTagSchema = defineEntity({
+/** A tag of a mail that was sent with some. */
+export const EmailTag = defineEntity({
   name: 'EmailTag',
   tableName: 'email_tags',
   properties: {
@@ -104,11 +103,8 @@ const EmailTagSchema = defineEntity({
   indexes: [{ name: 'email_tags_value', properties: ['projectId', 'name', 'value', 'emailId'] }],
 });
 
-/** A tag of a mail that was sent with some. */
-export class EmailTag extends EmailTagSchema.class {}
-EmailTagSchema.setClass(EmailTag);
-
-const EmailResendSchema = defineEntity({
+/** A mail that repeats one that failed. */
+export const EmailResend = defineEntity({
   name: 'EmailResend',
   tableName: 'email_resends',
   properties: {
@@ -119,11 +115,8 @@ const EmailResendSchema = defineEntity({
   indexes: [{ name: 'email_resends_first', properties: ['resendOf'] }],
 });
 
-/** A mail that repeats one that failed. */
-export class EmailResend extends EmailResendSchema.class {}
-EmailResendSchema.setClass(EmailResend);
-
-const MailCountSchema = defineEntity({
+/** Mail by the hour it was created in, and what became of it. `rated` columns are what reputation is judged by. */
+export const MailCount = defineEntity({
   name: 'MailCount',
   tableName: 'mail_counts',
   properties: {
@@ -143,11 +136,11 @@ const MailCountSchema = defineEntity({
   },
 });
 
-/** Mail by the hour it was created in, and what became of it. `rated` columns are what reputation is judged by. */
-export class MailCount extends MailCountSchema.class {}
-MailCountSchema.setClass(MailCount);
-
-const MailCountChangeSchema = defineEntity({
+/**
+ * Changes to fold into the counts: append-only, without a key, so that writers do not wait for each other. Both are read
+ * together.
+ */
+export const MailCountChange = defineEntity({
   name: 'MailCountChange',
   tableName: 'mail_count_changes',
   properties: {
@@ -168,14 +161,8 @@ const MailCountChangeSchema = defineEntity({
   indexes: [{ name: 'mail_count_changes_project', properties: ['projectId'] }],
 });
 
-/**
- * Changes to fold into the counts: append-only, without a key, so that writers do not wait for each other. Both are read
- * together.
- */
-export class MailCountChange extends MailCountChangeSchema.class {}
-MailCountChangeSchema.setClass(MailCountChange);
-
-const RetentionCursorSchema = defineEntity({
+/** How far a retention rule has walked a table, in the order of its ids. */
+export const RetentionCursor = defineEntity({
   name: 'RetentionCursor',
   tableName: 'retention_cursors',
   properties: {
@@ -184,11 +171,8 @@ const RetentionCursorSchema = defineEntity({
   },
 });
 
-/** How far a retention rule has walked a table, in the order of its ids. */
-export class RetentionCursor extends RetentionCursorSchema.class {}
-RetentionCursorSchema.setClass(RetentionCursor);
-
-const WebhookReceiptSchema = defineEntity({
+/** A webhook that was handled, so that a repeated delivery changes nothing. */
+export const WebhookReceipt = defineEntity({
   name: 'WebhookReceipt',
   tableName: 'webhook_receipts',
   properties: {
@@ -198,7 +182,3 @@ const WebhookReceiptSchema = defineEntity({
   },
   indexes: [{ name: 'webhook_receipts_age', properties: ['createdAt'] }],
 });
-
-/** A webhook that was handled, so that a repeated delivery changes nothing. */
-export class WebhookReceipt extends WebhookReceiptSchema.class {}
-WebhookReceiptSchema.setClass(WebhookReceipt);

@@ -3,7 +3,16 @@
 export { Email, mailStatuses } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
 export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
-export { hasReason, isLeftOut, type Reason, type ReasonCode, reasonText, storedReason } from './reasons.ts';
+export {
+  hasLeft,
+  hasReason,
+  isLeftOut,
+  type Reason,
+  type ReasonCode,
+  reasonText,
+  storedReason,
+  versionSql,
+} from './reasons.ts';
 export { receiptKey } from './receipt-key.ts';
 export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
 export { type Settlement, settleQueued, storable } from './settle.ts';

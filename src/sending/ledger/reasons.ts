@@ -12,6 +12,9 @@ export const reasonSentences = {
   /** A recipient who is skipped by a campaign on purpose; counted, without an event. */
   unsubscribed: 'Contact is unsubscribed',
   campaign_cancelled: 'Campaign cancelled',
+  /** Of a campaign that is sent to exactly those who were reviewed. */
+  left_audience: 'No longer in the audience that was reviewed',
+  left_out_at_review: 'Left out at the review: {words}',
   /** Queued mail that its sender took back. */
   cancelled: 'Cancelled before it was sent',
   not_rendered: 'The message could not be rendered: {words}',
@@ -52,5 +55,15 @@ export function hasReason(alias: string, ...codes: readonly ReasonCode[]): strin
 
 /** The condition that mail which was not sent was left out on purpose (contract page 2, 2.3); its columns by alias. */
 export function isLeftOut(alias: string): string {
-  return `(${alias}.status in ('SUPPRESSED', 'CANCELLED') or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled')})`;
+  return `(${alias}.status in ('SUPPRESSED', 'CANCELLED') or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review')})`;
+}
+
+/** Whether the provider has the message: a notification can prove it before our own record is written, which `sent_at` is. */
+export function hasLeft(alias: string): string {
+  return `(${alias}.sent_at is not null or ${alias}.message_id is not null)`;
+}
+
+/** The version of its campaign's content that a mail has; null for one that has not left. Without a note it is the first. */
+export function versionSql(alias: string): string {
+  return `case when ${hasLeft(alias)} then coalesce(${alias}.content_version, 1) end`;
 }

@@ -1,5 +1,6 @@
+import type { MessageClass } from '@posthorn/message-content';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { MessageClass, SourceType } from '../../core/lib/message-kinds.ts';
+import type { SourceType } from '../../core/lib/message-kinds.ts';
 import type { Reason } from './reasons.ts';
 import type { StoredRender } from './stored-render.ts';
 

@@ -2,7 +2,11 @@ import { defineEntity } from '@mikro-orm/core';
 
 const p = defineEntity.properties;
 
-const ProviderHandoverSchema = defineEntity({
+/**
+ * A message on its way to a provider that cannot be searched: a row before the first byte, the message id once the
+ * provider took it.
+ */
+export const ProviderHandover = defineEntity({
   name: 'ProviderHandover',
   tableName: 'provider_handovers',
   properties: {
@@ -14,10 +18,3 @@ const ProviderHandoverSchema = defineEntity({
   },
   indexes: [{ name: 'provider_handovers_age', properties: ['begunAt'] }],
 });
-
-/**
- * A message on its way to a provider that cannot be searched: a row before the first byte, the message id once the
- * provider took it.
- */
-export class ProviderHandover extends ProviderHandoverSchema.class {}
-ProviderHandoverSchema.setClass(ProviderHandover);

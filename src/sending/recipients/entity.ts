@@ -2,7 +2,11 @@ import { defineEntity } from '@mikro-orm/core';
 
 const p = defineEntity.properties;
 
-const RecipientVisitSchema = defineEntity({
+/**
+ * Requests of a visitor of the recipient pages in the current window. The table is unlogged: losing it in a crash resets
+ * a limit.
+ */
+export const RecipientVisit = defineEntity({
   name: 'RecipientVisit',
   tableName: 'recipient_visits',
   properties: {
@@ -12,10 +16,3 @@ const RecipientVisitSchema = defineEntity({
   },
   indexes: [{ name: 'recipient_visits_started', properties: ['startedAt'] }],
 });
-
-/**
- * Requests of a visitor of the recipient pages in the current window. The table is unlogged: losing it in a crash resets
- * a limit.
- */
-export class RecipientVisit extends RecipientVisitSchema.class {}
-RecipientVisitSchema.setClass(RecipientVisit);

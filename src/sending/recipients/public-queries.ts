@@ -1,4 +1,4 @@
-import { because, flipEvents, leftBefore } from '../../audience/contacts/index.ts';
+import { because, contactsAndTrash, flipEvents, leftBefore } from '../../audience/contacts/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** What a recipient's own pages know of them. */
@@ -20,12 +20,13 @@ export function findPublicContact(db: Database, id: string): Promise<PublicConta
     select c.id, c.project_id as "projectId", c.email, c.subscribed, p.name as "projectName",
       p.language as "projectLanguage",
       case jsonb_typeof(c.data -> 'locale') when 'string' then c.data ->> 'locale' end as locale
-    from contacts c join projects p on p.id = c.project_id where c.id = ${id}`);
+    from ${contactsAndTrash} c join projects p on p.id = c.project_id where c.id = ${id}`);
 }
 
 /**
  * Subscribes or unsubscribes a contact who asked for it; a change is recorded as an event in the same statement, tied to
- * the mail it came from when that mail is the contact's. Answers whether anything changed.
+ * the mail it came from when that mail is the contact's. A contact in the trash has left, or come back, when it is restored. Answers
+ * whether anything changed.
  */
 export async function changeOwnSubscription(
   db: Database,
@@ -42,6 +43,9 @@ export async function changeOwnSubscription(
       update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
       where c.id = ${contactId}::uuid and c.subscribed <> ${subscribed} and ${because(db, 'page', emailId)}
       returning c.id, c.project_id, c.subscribed, ${eventId}::uuid as event_id),
+    trashed as (
+      update contacts_trash set subscribed = ${subscribed}
+      where id = ${contactId}::uuid and subscribed <> ${subscribed} returning 1),
     flip as (
       ${raw(flipEvents({ id: 'flipped.event_id', emailId: '(select id from mail)', from: 'changed flipped' }))}),
     counted as (
@@ -49,6 +53,6 @@ export async function changeOwnSubscription(
       from changed, mail
       where not changed.subscribed and campaigns.id = mail.campaign_id and not exists (
         ${raw(leftBefore('changed.id', 'mail.campaign_id'))}))
-    select 1 from changed`);
+    select 1 from changed union all select 1 from trashed`);
   return changed !== null;
 }

@@ -9,10 +9,8 @@ const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemp
 
 /** What recipients see and change of themselves, without a key. */
 export const publicContactRoutes = [
-  route({
+  route.get('/contacts/public/:id', {
     ...common,
-    method: 'GET',
-    path: '/contacts/public/:id',
     refusals: [404],
     summary: 'Get a recipient’s own subscription',
     operationId: 'getOwnSubscription',
@@ -25,10 +23,8 @@ export const publicContactRoutes = [
     },
   }),
   ...([true, false] as const).map((subscribed) =>
-    route({
+    route.post(`/contacts/public/:id/${subscribed ? 'subscribe' : 'unsubscribe'}`, {
       ...common,
-      method: 'POST',
-      path: `/contacts/public/:id/${subscribed ? 'subscribe' : 'unsubscribe'}`,
       summary: subscribed ? 'Subscribe a recipient again' : 'Unsubscribe a recipient',
       operationId: subscribed ? 'subscribeOwnAddress' : 'unsubscribeOwnAddress',
       description: subscribed

@@ -1,8 +1,8 @@
-import { verifyLinkToken } from '../../content/rendering/index.ts';
+import { verifyLinkToken } from '@posthorn/message-content';
+import { chooseLanguage } from '@posthorn/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
-import { chooseLanguage } from '../../core/lib/languages.ts';
 import { changeOwnSubscription, findPublicContact, type PublicContactRow } from './public-queries.ts';
 
 /** What a link to a recipient's pages carries beside the contact's id. */

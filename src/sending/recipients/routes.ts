@@ -1,9 +1,8 @@
+import { type Page, type PageName, pageHtml, pagePolicy } from '@posthorn/service-texts';
 import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
 import { type Reply, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import { pageHtml } from './html.ts';
-import type { PageName } from './pages.ts';
 import { leaveQuietly } from './public-service.ts';
 import {
   limitVisits,
@@ -14,7 +13,6 @@ import {
   submitPage,
   troublePage,
 } from './service.ts';
-import { policy } from './style.ts';
 
 // Whatever else a link has come to carry must not keep a recipient from their page.
 const parameter = v.fallback(v.optional(v.string()), undefined);
@@ -32,10 +30,8 @@ const summaries: Record<PageName, string> = {
 /** The pages of recipients and the one-click unsubscribe of mail clients: no key, no cookie, no script. */
 export const recipientRoutes = [
   ...(['unsubscribe', 'subscribe', 'manage'] as const).map((name) =>
-    route({
+    route.get(`/${name}/:id`, {
       ...common,
-      method: 'GET',
-      path: `/${name}/:id`,
       summary: summaries[name],
       operationId: `open${name[0]?.toUpperCase()}${name.slice(1)}Page`,
       description: 'HTML; changes nothing. An invalid link gets a page with status 404.',
@@ -50,10 +46,8 @@ export const recipientRoutes = [
         }),
     }),
   ),
-  route({
+  route.post('/manage/:id', {
     ...common,
-    method: 'POST',
-    path: '/manage/:id',
     summary: 'Submit the form of the recipient pages',
     operationId: 'submitPreferences',
     bodyForm: {
@@ -77,10 +71,8 @@ export const recipientRoutes = [
         return answered(await submitPage(visit.db, requestOf(visit, name), action, visit.app.config));
       }),
   }),
-  route({
+  route.post('/unsubscribe/:id', {
     ...common,
-    method: 'POST',
-    path: '/unsubscribe/:id',
     summary: 'One-click unsubscribe (RFC 8058)',
     operationId: 'unsubscribeInOneClick',
     description: 'The target of `List-Unsubscribe`. Every body and every ID get the same answer.',
@@ -113,11 +105,11 @@ function answered(answer: PageAnswer): Reply {
   return html(answer.status, answer.page);
 }
 
-function html(status: number, page: Parameters<typeof pageHtml>[0], headers: Record<string, string> = {}): Reply {
+function html(status: number, page: Page, headers: Record<string, string> = {}): Reply {
   return reply(status, pageHtml(page), {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Language': page.language,
-    'Content-Security-Policy': policy,
+    'Content-Security-Policy': pagePolicy,
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex, nofollow',
     ...headers,

@@ -1,9 +1,16 @@
+import {
+  chooseLanguage,
+  type Language,
+  noticePage,
+  type Page,
+  type PageName,
+  type PageUrls,
+  recipientPage,
+  unknownPage,
+} from '@posthorn/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import { chooseLanguage, type Language } from '../../core/lib/languages.ts';
-import type { Page } from './html.ts';
-import { noticePage, type PageName, type PageUrls, recipientPage, unknownPage } from './pages.ts';
 import {
   isOurLink,
   type LinkParameters,

@@ -1,5 +1,6 @@
 import type { Notification } from '@posthorn/mail-providers';
-import { because, leftBefore } from '../../audience/contacts/index.ts';
+import { because, contactsAndTrash, leftBefore } from '../../audience/contacts/index.ts';
+import { isErasedMail } from '../../audience/erased/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
@@ -7,8 +8,11 @@ import { newId } from '../../core/lib/ids.ts';
 import { correctedUsage } from '../../platform/billing/index.ts';
 import { isLeftOut, receiptKey, statusRank, storedReason } from '../ledger/index.ts';
 
-/** What became of a notification: `unsettled` means that our own record of the hand-over is still on its way. */
-export type Notified = 'done' | 'duplicate' | 'unsettled' | 'unknown';
+/**
+ * What became of a notification. `unsettled`: our own record of the hand-over is still on its way. `forgotten`: the recipient was
+ * erased, and a report would leave a new trace of them (the provider's words, a link, a time), so that nothing is written.
+ */
+export type Notified = 'done' | 'duplicate' | 'forgotten' | 'unsettled' | 'unknown';
 
 type Effect = Notification['effect'];
 
@@ -20,6 +24,7 @@ const moves = {
   bounce: ['bounced', 'BOUNCED'],
   complaint: ['complained', 'COMPLAINED'],
 } as const;
+type Moved = (typeof moves)[keyof typeof moves][0];
 const rankNow = raw(statusRank('e.status'));
 
 /**
@@ -47,11 +52,12 @@ export async function applyNotification(
   const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
   const row = await db.row<{ outcome: Notified }>(sql`
     with known as (
-      select e.id, e.status, e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
+      select e.id, e.status, ${isErasedMail('e')} as erased,
+        e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
       from emails e where e.id = ${mail.emailId}::uuid and e.project_id = ${mail.projectId}::uuid),
     mail as (
       select e.*, e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
-      from emails e join known k on k.id = e.id and k.ripe for update of e),
+      from emails e join known k on k.id = e.id and k.ripe and not k.erased for update of e),
     receipt as (
       insert into webhook_receipts (source, key) select ${source}, ${receiptKey(key)} from mail on conflict do nothing returning 1),
     moved as (
@@ -82,13 +88,14 @@ export async function applyNotification(
     select case
       when exists (select from moved) then 'done'
       when exists (select from mail) then 'duplicate'
+      when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
       else 'unknown' end as outcome`);
   return row?.outcome ?? 'unknown';
 }
 
 /** The CTE of the campaign's counters. */
-function counted(effect: Effect, name: string | null): Query {
+function counted(effect: Effect, name: Moved | null): Query {
   return sql`
     counted as (
       update campaigns c set
@@ -101,7 +108,54 @@ function counted(effect: Effect, name: string | null): Query {
           when exists (${raw(leftBefore('m.contact_id', 'm.campaign_id'))}) then 0
           else 1 end
       from moved m
-      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or ${name === null ? sql`false` : sql`m.first`} or exists (select from flipped))),`;
+      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or ${name === null ? sql`false` : sql`m.first`} or exists (select from flipped))
+      returning c.id),
+    ${countedHours(name === 'complained' ? null : name)}
+    ${effect.kind === 'click' ? countedLink(effect.link) : sql``}`;
+}
+
+/** The CTE of the campaign's hours: of what the report is about, and of the hand-over that it proves. After the campaign, whose lock comes first. */
+function countedHours(name: 'delivered' | 'opened' | 'clicked' | 'bounced' | null): Query {
+  const hour = (at: Query) => sql`date_bin('1 hour', ${at}, timestamptz 'epoch')`;
+  const column = name === null ? sql`` : raw(`, ${name}`);
+  const sum = name === null ? sql`` : raw(`, sum(${name})`);
+  const add = name === null ? sql`` : raw(`, ${name} = h.${name} + excluded.${name}`);
+  const none = name === null ? sql`` : sql`, 0`;
+  const first =
+    name === null
+      ? sql``
+      : sql`union all select m.campaign_id, m.send_seq, ${hour(sql`m.becomes`)}, 0, 1 from moved m where m.first`;
+  return sql`
+    counted_hours as (
+      insert into campaign_hours as h (campaign_id, send_seq, hour, sent${column})
+      select campaign_id, send_seq, hour, sum(sent)${sum} from (
+        select m.campaign_id, m.send_seq, ${hour(sql`m.sent_at`)} as hour, 1 as sent${none}${name === null ? sql`` : raw(` as ${name}`)}
+        from moved m where m.corrected
+        ${first}) each
+      where exists (select from counted)
+      group by 1, 2, 3 order by 3
+      on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent${add}),`;
+}
+
+// Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
+const mostLinks = 200;
+
+/** The CTE of the campaign's links: a click, and whether it is the first one of this recipient there. */
+function countedLink(link: string | null): Query {
+  if (link === null || link === '' || link.length > 2000) return sql``;
+  return sql`
+    counted_link as (
+      insert into campaign_links as l (campaign_id, send_seq, link, clicks, recipients)
+      select m.campaign_id, m.send_seq, place.link, 1, (not exists (
+          select from events v where v.contact_id = m.contact_id and v.email_id = m.id and v.name = 'email.click'
+            and v.data ->> 'link' = ${link}::text))::int
+      from moved m join campaigns c on c.id = m.campaign_id and c.send_seq = m.send_seq
+      cross join lateral (select case
+        when exists (select from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq and k.link = ${link}::text)
+          or (select count(*) from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq) < ${mostLinks}
+        then ${link}::text else '' end as link) place
+      where (select count(*) from counted) >= 0
+      on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients),`;
 }
 
 /** The CTE of the events: a hand-over that the report proves, a flip of the subscription, and the report itself. */
@@ -171,7 +225,7 @@ export function findByMessageId(
   messageId: string,
 ): Promise<{ emailId: string; projectId: string } | null> {
   return db.row(sql`
-    select e.id as "emailId", e.project_id as "projectId" from contacts c join emails e on e.contact_id = c.id
+    select e.id as "emailId", e.project_id as "projectId" from ${contactsAndTrash} c join emails e on e.contact_id = c.id
     where c.email = ${recipient} and e.message_id = ${messageId} limit 1`);
 }
 

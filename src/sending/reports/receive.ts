@@ -1,5 +1,6 @@
 import type { ReceivedMail } from '@posthorn/mail-providers';
 import { because, upsertContactRow } from '../../audience/contacts/index.ts';
+import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -12,11 +13,12 @@ export type Received = 'done' | 'duplicate' | 'ignored';
 /**
  * Takes in a mail that was sent to domains of ours (contract page 3, 8.4): for each project that it reaches the sender
  * becomes a contact, and the mail a RECEIVED row and one `email.received` event, all in one transaction with the receipt.
- * Projects over their cap for received mail are passed over. Rejects when Postgres does; nothing is written then.
+ * Projects over their cap for received mail are passed over, and those in which the sender's address was erased and stays suppressed. Rejects when Postgres does; nothing is written then.
  */
 export async function recordReceivedMail(
   db: Database,
   billing: BillingSettings,
+  erasedAddresses: ErasedAddresses,
   mail: ReceivedMail,
 ): Promise<Received> {
   const sender = normaliseEmail(mail.from);
@@ -35,6 +37,7 @@ export async function recordReceivedMail(
       if (receiver === undefined || reached.has(receiver.projectId)) continue;
       // A mail to two addresses of one project is still one mail: all of them stand in `recipients`.
       reached.add(receiver.projectId);
+      if ((await erasedAddresses.suppressed(receiver.projectId, [sender])).has(sender)) continue;
       if (await reserveReceivedMail(tx, billing, receiver.projectId))
         await storeFor(tx, receiver.projectId, sender, address, mail);
     }

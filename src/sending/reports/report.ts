@@ -1,5 +1,6 @@
 import type { Notification } from '@posthorn/mail-providers';
 import * as v from 'valibot';
+import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { type Clock, pause } from '../../core/lib/time.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
@@ -26,6 +27,8 @@ export interface NotificationDeps {
   clock: Clock;
   /** Decides how much mail a project may receive. */
   billing: BillingSettings;
+  /** Senders whose mail is not taken in. */
+  erasedAddresses: ErasedAddresses;
   log: { warn(facts: object, text: string): void };
   /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
   patienceMs?: number;
@@ -51,6 +54,8 @@ export async function takeReport(
   if (outcome === 'done' && projectId !== null && doesHarm(notification)) await deps.harmed?.(projectId);
   if (outcome === 'done') return { status: 200, body: { success: true } };
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
+  if (outcome === 'forgotten')
+    return { status: 200, body: { success: true, message: 'Ignored: the recipient was erased' } };
   const { messageId, effect, at } = notification;
   if (deps.clock().getTime() - Date.parse(at) <= dayMs)
     return { status: 503, body: { success: false, message: 'The mail is not known yet' } };

@@ -31,13 +31,14 @@ async function withText(
 /** The token is that of the path, null where the request brings Basic credentials. */
 async function postmark(call: Call, token: string | null): Promise<Reply> {
   const { app, db, body, header, log } = call;
+  const { clock, erasedAddresses } = app;
   if (!mayNotify(app.config, header('authorization'), token)) {
     // Not 403: Postmark would stop repeating it for good, also when it is our setting that is wrong.
     discard(body as IncomingMessage);
     return reply(401, { success: false, message: 'Unauthorized' });
   }
   return withText(call, 'postmarkWebhook', (text) =>
-    receivePostmark({ db, clock: app.clock, billing: app.config, log, harmed: guardOf(app) }, text),
+    receivePostmark({ db, clock, billing: app.config, erasedAddresses, log, harmed: guardOf(app) }, text),
   );
 }
 
@@ -47,6 +48,7 @@ function sns(call: Call): Promise<Reply> {
     db,
     clock: app.clock,
     billing: app.config,
+    erasedAddresses: app.erasedAddresses,
     log,
     harmed: guardOf(app),
     topics: app.config.SNS_TOPIC_ARNS,
@@ -67,7 +69,6 @@ function guardOf(app: App): ReputationGuard {
 }
 
 const shared = {
-  method: 'POST',
   access: 'none',
   tag: 'webhooks',
   bodyKind: 'stream',
@@ -83,25 +84,22 @@ const ofPostmark = {
 
 /** Where mail providers report what became of mail. */
 export const webhookRoutes: readonly Route[] = [
-  route({
+  route.post('/webhooks/postmark', {
     ...ofPostmark,
-    path: '/webhooks/postmark',
     refusals: [400, 401, 503],
     summary: 'Receive webhooks of Postmark, with HTTP Basic credentials',
     operationId: 'receivePostmarkWebhook',
     handle: (call) => postmark(call, null),
   }),
-  route({
+  route.post('/webhooks/postmark/:token', {
     ...ofPostmark,
-    path: '/webhooks/postmark/:token',
     refusals: [401],
     summary: 'Receive webhooks of Postmark, with a token in the path',
     operationId: 'receivePostmarkWebhookByToken',
     handle: (call) => postmark(call, call.params.token),
   }),
-  route({
+  route.post('/webhooks/sns', {
     ...shared,
-    path: '/webhooks/sns',
     refusals: [400, 403, 413, 502, 503],
     summary: 'Receive events and mail of Amazon SES through Amazon SNS',
     operationId: 'receiveSnsWebhook',

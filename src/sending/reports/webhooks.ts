@@ -48,8 +48,11 @@ export async function receivePostmark(deps: NotificationDeps, body: string): Pro
 }
 
 /** Takes a mail that a provider received for us (contract page 3, 8.4). Rejects when Postgres does. */
-export async function takeMail({ db, billing }: NotificationDeps, mail: ReceivedMail): Promise<NotificationAnswer> {
-  const outcome = await recordReceivedMail(db, billing, mail);
+export async function takeMail(
+  { db, billing, erasedAddresses }: NotificationDeps,
+  mail: ReceivedMail,
+): Promise<NotificationAnswer> {
+  const outcome = await recordReceivedMail(db, billing, erasedAddresses, mail);
   if (outcome === 'duplicate') return { status: 200, body: { success: true, duplicate: true } };
   const message = outcome === 'done' ? 'Inbound email processed' : 'Ignored: for no domain that is verified here';
   return { status: 200, body: { success: true, message } };

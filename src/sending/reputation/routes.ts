@@ -1,14 +1,27 @@
 import * as v from 'valibot';
 import { noSuchProject } from '../../core/http/errors.ts';
 import { route } from '../../core/http/route.ts';
-import { Security } from './schema.ts';
+import { deliverabilityOf } from './deliverability.ts';
+import { Deliverability, DeliverabilityQuery, Security } from './schema.ts';
 import { securityOf } from './service.ts';
 
 /** How the mail of a project is received. */
 export const securityRoutes = [
-  route({
-    method: 'GET',
-    path: '/users/@me/projects/:id/security',
+  route.get('/deliverability', {
+    access: 'dashboard',
+    summary: 'Get bounces and complaints by day, recipient domain and mailbox provider',
+    operationId: 'getDeliverability',
+    description: 'With the limits that pause a project, and where it stands against them.',
+    tag: 'projects',
+    query: DeliverabilityQuery,
+    reply: Deliverability,
+    async handle({ app, db, project, query }) {
+      const found = await deliverabilityOf(db, app.config, project.id, query.days, app.clock());
+      if (found === null) throw noSuchProject(project.id);
+      return found;
+    },
+  }),
+  route.get('/users/@me/projects/:id/security', {
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project',
     tag: 'projects',
@@ -19,9 +32,7 @@ export const securityRoutes = [
       return security;
     },
   }),
-  route({
-    method: 'GET',
-    path: '/projects/:id/security',
+  route.get('/projects/:id/security', {
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project, in an envelope',
     operationId: 'getProjectReputation',

@@ -71,25 +71,63 @@ function rateOf(window: ReputationWindow, of: ReputationFinding['of']): number {
   return of === 'bounces' ? window.bounceRate : window.complaintRate;
 }
 
+/** A limit, and where a project stands against it. */
+interface MeasuredLimit {
+  of: ReputationFinding['of'];
+  window: keyof Omit<Reputation, 'isNewProject'>;
+  /** A rate in percent, which counts with at least so many mails, or a number of mails of a new project. */
+  unit: 'percent' | 'emails';
+  value: number;
+  warning: Limit;
+  critical: Limit;
+  level: Level;
+  /** Whether it is applied at all: rates from a hundred mails on, numbers while a project is new. */
+  applies: boolean;
+}
+
+/** Every limit with where a project stands against it. */
+export function measure(reputation: Reputation): MeasuredLimit[] {
+  const level = (isCritical: boolean, isWarning: boolean): Level =>
+    isCritical ? 'critical' : isWarning ? 'warning' : 'healthy';
+  const ofRates = rates.map((limit): MeasuredLimit => {
+    const figures = reputation[limit.window];
+    const value = rateOf(figures, limit.of);
+    const reaches = ({ rate, count }: Limit) => value >= rate && figures[limit.of] >= count;
+    return {
+      ...limit,
+      unit: 'percent',
+      value,
+      level: level(reaches(limit.critical), reaches(limit.warning)),
+      applies: figures.total >= enoughMail,
+    };
+  });
+  const ofNumbers = ceilings.map(({ window, of, warning, critical }): MeasuredLimit => {
+    const value = reputation[window][of];
+    return {
+      of,
+      window,
+      unit: 'emails',
+      value,
+      warning: { rate: 0, count: warning },
+      critical: { rate: 0, count: critical },
+      level: level(value >= critical, value >= warning),
+      applies: reputation.isNewProject,
+    };
+  });
+  return [...ofRates, ...ofNumbers];
+}
+
 /** Applies every limit; one that is critical is not a warning as well. */
 export function judge(reputation: Reputation): ReputationJudgement {
-  const judgement: ReputationJudgement = { critical: [], warnings: [] };
-  const note = (isCritical: boolean, isWarning: boolean, finding: ReputationFinding) => {
-    if (isCritical) judgement.critical.push(finding);
-    else if (isWarning) judgement.warnings.push(finding);
-  };
-  for (const { window, of, warning, critical } of rates) {
-    const figures = reputation[window];
-    if (figures.total < enoughMail) continue;
-    const reaches = ({ rate, count }: Limit) => rateOf(figures, of) >= rate && figures[of] >= count;
-    note(reaches(critical), reaches(warning), { of, limit: `rate of ${of}, ${words[window]}` });
-  }
-  if (!reputation.isNewProject) return judgement;
-  for (const { window, of, warning, critical } of ceilings) {
-    const count = reputation[window][of];
-    note(count >= critical, count >= warning, { of, limit: `number of ${of} of a new project, ${words[window]}` });
-  }
-  return judgement;
+  const reached = (wanted: Level): ReputationFinding[] =>
+    measure(reputation)
+      .filter(({ applies, level }) => applies && level === wanted)
+      .map(({ of, window, unit }) => ({
+        of,
+        limit:
+          unit === 'percent' ? `rate of ${of}, ${words[window]}` : `number of ${of} of a new project, ${words[window]}`,
+      }));
+  return { critical: reached('critical'), warnings: reached('warning') };
 }
 
 /** How bad each rate is by itself, whatever the numbers. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { numberParameter } from '../../core/lib/parameters.ts';
 
 const Rates = v.object({
   total: v.number(),
@@ -28,4 +29,60 @@ export const Security = v.object({
 });
 export type Security = v.InferOutput<typeof Security>;
 
-nameSchemas({ ProjectReputation: Security });
+const Received = {
+  sent: v.pipe(v.number(), v.description('Emails that were handed over, without those to simulators.')),
+  bounces: v.pipe(v.number(), v.description('Of these, returned for good.')),
+  complaints: v.pipe(v.number(), v.description('Of these, reported as spam.')),
+};
+const Bound = v.object({
+  rate: v.pipe(v.number(), v.description('In percent; 0 for a limit of a number.')),
+  count: v.pipe(v.number(), v.description('At least so many bounces or complaints.')),
+});
+
+/** `GET /deliverability`. */
+export const DeliverabilityQuery = v.object({
+  days: numberParameter('How many days (UTC), today included.', 30, 90),
+});
+
+/** How mail was received: by day, by who received it, and against the limits that pause a project. */
+export const Deliverability = v.object({
+  days: v.pipe(
+    v.array(v.object({ date: v.pipe(v.string(), v.description('Of the day (UTC): `2026-03-01`.')), ...Received })),
+    v.description('The oldest first, those without mail included.'),
+  ),
+  limits: v.pipe(
+    v.array(
+      v.object({
+        of: v.pipe(v.picklist(['bounces', 'complaints']), v.description('What is limited.')),
+        window: v.pipe(v.picklist(['twentyFourHour', 'sevenDay', 'allTime']), v.description('Which mail counts.')),
+        unit: v.pipe(v.picklist(['percent', 'emails']), v.description('What the value is in.')),
+        value: v.number(),
+        warning: v.pipe(Bound, v.description('Warns from here on.')),
+        critical: v.pipe(Bound, v.description('Pauses the project where `pauses` is true.')),
+        level: v.pipe(Level, v.description('Which bound the value has reached.')),
+        applies: v.pipe(
+          v.boolean(),
+          v.description('Rates apply from 100 emails on, numbers to projects younger than 30 days.'),
+        ),
+      }),
+    ),
+    v.description('Every limit, and where the project stands against it.'),
+  ),
+  pauses: v.pipe(v.boolean(), v.description('Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE).')),
+  isPaused: v.pipe(v.boolean(), v.description('Whether the project is disabled now.')),
+  domains: v.pipe(
+    v.array(v.object({ domain: v.string(), ...Received })),
+    v.description('By domain of the recipients: the 50 with the most complaints and bounces, then with the most mail.'),
+  ),
+  providers: v.pipe(
+    v.array(v.object({ provider: v.pipe(v.string(), v.description('Such as `Google`, or `Other`.')), ...Received })),
+    v.description('By mailbox provider of the recipients, as their domain tells it.'),
+  ),
+  countedSince: v.pipe(
+    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    v.description('`domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it.'),
+  ),
+});
+export type Deliverability = v.InferOutput<typeof Deliverability>;
+
+nameSchemas({ ProjectReputation: Security, Deliverability });

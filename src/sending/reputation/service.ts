@@ -22,7 +22,7 @@ import type { Security } from './schema.ts';
 const newForDays = 30;
 
 /** The figures that a project's reputation is judged by, as of now; null when the project is gone. */
-async function reputationOf(
+export async function reputationOf(
   db: Database,
   projectId: string,
   now: Date,

@@ -1,4 +1,4 @@
-import { passingFailure } from '../../core/database/failures.ts';
+import { passingFailure } from '@posthorn/postgres';
 import { AppError } from '../../core/lib/errors.ts';
 
 /** A reply of this server that refuses: code and enhanced status code (RFC 5321, 4.2; RFC 3463), and a sentence. */

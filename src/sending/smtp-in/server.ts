@@ -6,6 +6,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import type { BodyBudget } from '../../core/http/body-budget.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { type AcceptDeps, acceptMessage } from './accept.ts';
+import { ClientLog, type ClientNews, type ClientOwner, clientOfFailure, clientOfKey } from './clients.ts';
 import { collect, firstBytes } from './collect.ts';
 import { replyTo, SmtpReply, unforeseen } from './replies.ts';
 import { SignIn, type SignInDeps } from './sign-in.ts';
@@ -64,12 +65,15 @@ export class SmtpIn {
   readonly #server: SMTPServer;
   readonly #deadlines = new Map<string, NodeJS.Timeout>();
   readonly #busy = new Set<string>();
+  readonly #clients: ClientLog;
+  readonly #owners = new Map<string, ClientOwner>();
   #isStopping = false;
 
   constructor(deps: SmtpInDeps, options: SmtpInOptions) {
     this.#deps = deps;
     this.#options = options;
     this.#signIn = new SignIn(deps);
+    this.#clients = new ClientLog(deps.db, deps.log);
     this.#server = new SMTPServer({
       ...options.tls,
       name: options.name,
@@ -97,21 +101,21 @@ export class SmtpIn {
       onAuth: ({ username = '', password }, session, done) => {
         void this.#authenticate({ username, password: password ?? '' }, session).then(
           (user) => done(null, { user }),
-          (error: unknown) => done(this.#refusal(error, session)),
+          (error: unknown) => done(this.#refusal(error, session, clientOfFailure(username))),
         );
       },
       onMailFrom: (_address, session, done) => {
         done(session.user ? null : new SmtpReply(530, '5.7.0', 'Sign in first, over TLS'));
       },
-      onRcptTo: ({ address }, _session, done) => {
+      onRcptTo: ({ address }, session, done) => {
         const refusal = refusalOfRecipient(address);
-        if (refusal !== null) deps.counting.onRefused(refusal.responseCode);
-        done(refusal);
+        done(refusal === null ? null : this.#refuse(refusal, session));
       },
       onData: (stream, session, done) => {
         void this.#receive(stream, session).then(
           (ids) => {
             deps.counting.onAccepted();
+            this.#note(session, { kind: 'accepted' });
             done(null, `2.0.0 Queued ${ids.join(' ')}`);
           },
           (error: unknown) => done(this.#refusal(error, session)),
@@ -120,6 +124,7 @@ export class SmtpIn {
       onClose: ({ id }) => {
         clearTimeout(this.#deadlines.get(id));
         this.#deadlines.delete(id);
+        this.#owners.delete(id);
       },
     });
     // Connections that break off are not this server's failure.
@@ -156,6 +161,7 @@ export class SmtpIn {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     for (const { id } of this.#server.connections) this.#endIfIdle(id);
     await closed;
+    await this.#clients.drain();
   }
 
   // Base64 has line breaks in a message, and quoted-printable is longer than what it stands for.
@@ -170,7 +176,9 @@ export class SmtpIn {
   }
 
   async #authenticate(credentials: Credentials, session: SMTPServerSession): Promise<Credentials> {
-    await this.#signIn.check(credentials.username, credentials.password, session.remoteAddress);
+    const owner = await this.#signIn.check(credentials.username, credentials.password, session.remoteAddress);
+    this.#owners.set(session.id, clientOfKey(owner));
+    this.#note(session, { kind: 'signed-in' });
     this.#setDeadline(session, transactionMs);
     return credentials;
   }
@@ -200,13 +208,23 @@ export class SmtpIn {
     }
   }
 
-  #refusal(error: unknown, { remoteAddress }: SMTPServerSession): SmtpReply {
+  #refusal(error: unknown, session: SMTPServerSession, owner?: ClientOwner | null): SmtpReply {
+    const { remoteAddress } = session;
     const reply = replyTo(error);
     if (reply === null) this.#deps.log.error({ err: error }, 'a message by SMTP could not be accepted');
     else this.#deps.log.info({ reply: `${reply.responseCode} ${reply.message}`, remoteAddress }, 'SMTP refused');
-    const answer = reply ?? unforeseen();
-    this.#deps.counting.onRefused(answer.responseCode);
-    return answer;
+    return this.#refuse(reply ?? unforeseen(), session, owner);
+  }
+
+  #refuse(reply: SmtpReply, session: SMTPServerSession, owner?: ClientOwner | null): SmtpReply {
+    this.#deps.counting.onRefused(reply.responseCode);
+    this.#note(session, { kind: 'refused', reply: `${reply.responseCode} ${reply.message}` }, owner);
+    return reply;
+  }
+
+  #note({ id, remoteAddress }: SMTPServerSession, news: ClientNews, known?: ClientOwner | null): void {
+    const owner = known ?? this.#owners.get(id);
+    if (owner) this.#clients.note(owner, remoteAddress, news);
   }
 
   #setDeadline({ id }: SMTPServerSession, ms: number): void {

@@ -33,10 +33,10 @@ export class SignIn {
   }
 
   /**
-   * Checks credentials. Failures count for the network, in windows like those of sign-ins to the dashboard.
+   * Checks credentials and answers whose they are. Failures count for the network, in windows like those of sign-ins to the dashboard.
    * @throws SmtpReply 535, 454 when the network has failed too often, also for a right key that was not used from there before
    */
-  async check(username: string, password: string, ip: string): Promise<void> {
+  async check(username: string, password: string, ip: string): Promise<KeyOwner> {
     const network = networkOf(ip);
     const known = `${network} ${sha256(password).toString('base64')}`;
     if (!this.#proven.has(known)) await this.#count(network);
@@ -48,6 +48,7 @@ export class SignIn {
     if (!this.#proven.has(known) && this.#limit > 0) await giveBackAttempt(this.#deps.db, 'smtp-ip', network);
     this.#proven.set(known, true);
     if (owner.scoped !== null) await this.#deps.directory.noteUse(owner.scoped, new Date());
+    return owner;
   }
 
   /** The owner of a key that may send, or null. Asked again for each message: a key may end meanwhile. */

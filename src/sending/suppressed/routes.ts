@@ -5,9 +5,7 @@ import { getSuppressed, listSuppressed } from './mail.ts';
 
 /** Mail that suppression rules have kept from leaving. */
 export const suppressedMailRoutes = [
-  route({
-    method: 'GET',
-    path: '/suppressions/emails',
+  route.get('/suppressions/emails', {
     scope: 'emails:read',
     access: 'dashboard',
     summary: 'List suppressed mail',
@@ -16,9 +14,7 @@ export const suppressedMailRoutes = [
     reply: SuppressedPage,
     handle: ({ app, db, project, query }) => listSuppressed(db, composerOf(app), project.id, query),
   }),
-  route({
-    method: 'GET',
-    path: '/suppressions/emails/:id',
+  route.get('/suppressions/emails/:id', {
     scope: 'emails:read',
     access: 'dashboard',
     summary: 'Get a suppressed mail',

@@ -1,10 +1,10 @@
 import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { Letter } from '@posthorn/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { tryUnseal, UnsealError } from '../../core/lib/seal.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import {
   beginHandOver,
-  type Letter,
   noteFailed,
   noteRefusal,
   noteSent,
@@ -195,8 +195,6 @@ export const recoverableMails: RecoverableKind = {
       at,
       id,
       start: startOfMail(id),
-      wake: null,
-      isOlder: false,
     }));
   },
 };

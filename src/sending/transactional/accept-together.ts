@@ -1,5 +1,5 @@
+import { groupCalls } from '@posthorn/postgres';
 import { because, contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
-import { groupCalls } from '../../core/database/grouped.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';
 
@@ -32,7 +32,7 @@ export async function acceptTogether(
   return acceptGroup(db, projectId, { unique: recipient.email, recipient, facts });
 }
 
-const acceptGroup = groupCalls<AcceptCall, AcceptedEmail>(async (db, projectId, calls) => {
+const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, projectId, calls) => {
   const items = calls.map(({ recipient, facts }) => ({
     ...recipient,
     set: recipient.to_name === null ? facts.set : { ...facts.set, name: recipient.to_name },

@@ -1,3 +1,4 @@
+import { type ErasedAddresses, refuseErased } from '../../audience/erased/index.ts';
 import {
   type MatchingRule,
   type SuppressionMatch,
@@ -27,6 +28,7 @@ export interface MailCheckDeps {
   directory: Pick<ProjectDirectory, 'senderDomains'>;
   templates: TemplateCache;
   suppressionRules: SuppressionRuleCache;
+  erasedAddresses: ErasedAddresses;
   /** Limits of the deployment. */
   limits: {
     attachments: number;
@@ -66,7 +68,7 @@ export const mostStoredBytes = 256 * megabyte;
 
 /**
  * Checks a request to send without writing anything.
- * @throws 422, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 400 for an unsubscribed recipient of
+ * @throws 422, also CONTACT_ERASED, 404 TEMPLATE_NOT_FOUND, 403 for the sender's domain or one that the key may not use, 400 for an unsubscribed recipient of
  * marketing mail
  */
 export async function checkMail(
@@ -105,6 +107,7 @@ export async function checkMail(
   const domains = await deps.directory.senderDomains(project.id);
   if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
   const rules = await deps.suppressionRules.of(project.id);
+  await refuseErased(deps.erasedAddresses, project.id, addressFields(body.to));
   const recipients = recipientsOf(body.to, bytes, rules, deps.key);
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
@@ -132,6 +135,14 @@ function recipientsOf(
       suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, email, now),
     };
   });
+}
+
+function addressFields(to: SendBody['to']): { field: string; email: string }[] {
+  const emailOf = (recipient: string | { email: string }) =>
+    typeof recipient === 'string' ? recipient : recipient.email;
+  return Array.isArray(to)
+    ? to.map((recipient, place) => ({ field: `to.${place}`, email: emailOf(recipient) }))
+    : [{ field: 'to', email: emailOf(to) }];
 }
 
 // Mail of a test key is kept like mail that a rule matches.

@@ -12,9 +12,7 @@ const megabyte = 1024 * 1024;
 
 /** Mail that a caller sends to named recipients. */
 export const transactionalRoutes = [
-  route({
-    method: 'POST',
-    path: '/v1/send',
+  route.post('/v1/send', {
     refusals: [402, 404],
     scope: 'emails:send',
     access: 'secret',
@@ -51,9 +49,7 @@ export const transactionalRoutes = [
       return answerOf({ emails });
     },
   }),
-  route({
-    method: 'POST',
-    path: '/v1/emails/batch',
+  route.post('/v1/emails/batch', {
     refusals: [402, 404],
     scope: 'emails:send',
     access: 'secret',
@@ -100,7 +96,7 @@ function answered(app: App) {
 }
 
 function checkDeps(
-  { config, directory, templates, suppressionRules, mailer, clock }: App,
+  { config, directory, templates, suppressionRules, erasedAddresses, mailer, clock }: App,
   db: Database,
   actor: KeyActor,
 ): MailCheckDeps {
@@ -110,7 +106,17 @@ function checkDeps(
     messageBytes: mailer.maxMessageBytes,
     refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
   };
-  return { db, directory, templates, suppressionRules, limits, billing: config, key: actor.scoped, now: clock() };
+  return {
+    db,
+    directory,
+    templates,
+    suppressionRules,
+    erasedAddresses,
+    limits,
+    billing: config,
+    key: actor.scoped,
+    now: clock(),
+  };
 }
 
 // Mail of later is woken by the workers' sweep when it is due.

@@ -1,5 +1,6 @@
 import type { SendEnd, SendLaneReport, SendStart } from '../../../activities/campaign.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
+import type { CanaryStep } from '../../../src/sending/campaigns/canary/advance.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, heardOfCancel, later, type ReplayCase, type Script, waking } from './case.ts';
 
@@ -54,6 +55,14 @@ const due = (dueMs: number): SendStart => ({
 const moved = (dueMs: number): SendStart => ({ ...due(dueMs), dueAt: '2026-03-02T09:00:00.000Z' });
 const pausedRow: SendStart = { ...begun, expanded: true, sent: 8, paused: true };
 const pausedEnd: SendEnd = { ...unfinished, view: { ...view, expanded: true, sent: 8, paused: true } };
+
+const canaryBegun: SendStart = { ...begun, canary: true, lanes: 1 };
+const canaryStep = (next: CanaryStep['next'], waitMs = 0, sent = 0) => ({
+  next,
+  waitMs,
+  detail: next === 'hold' ? 'Canary: 6 of 8 delivered, continues at 2026-03-01T09:00:00.000Z' : '',
+  view: { ...view, expanded: true, sent, canary: next !== 'over', paused: next === 'paused' },
+});
 
 // What is recorded once for each order in which workflow code has told the row and the lanes.
 const cancelledWhileSending: Script = {
@@ -240,6 +249,24 @@ export const campaignSendCases: readonly ReplayCase[] = [
     { beginSend: [begun], expandAudience: [24], sendLane: [lane('paused')], finishSend: [pausedEnd] },
     { ends: 'RUNNING' },
   ),
+  // What left before the pause is looked up until the provider has said what it took of it.
+  send(
+    'paused-while-unconfirmed',
+    {
+      beginSend: [begun, pausedRow, pausedRow, { ...pausedRow, paused: false }],
+      expandAudience: [24],
+      sendLane: [lane('paused'), lane('empty')],
+      finishSend: [pausedEnd, sent],
+      settlePaused: [{ waitMs: 50_000 }, { waitMs: 300 }, { waitMs: null }],
+    },
+    {
+      async atTimer(hand) {
+        await hand.wake();
+        await later(1500, undefined)();
+        await hand.wake();
+      },
+    },
+  ),
   send(
     'paused-before-it-began-and-cancelled',
     {
@@ -249,6 +276,51 @@ export const campaignSendCases: readonly ReplayCase[] = [
       cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
     },
     { atTimer: (hand) => hand.wake() },
+  ),
+  send('canary-passed', {
+    beginSend: [canaryBegun],
+    expandAudience: [24],
+    advanceCanary: [
+      canaryStep('send'),
+      canaryStep('hold', 300, 8),
+      canaryStep('hold', 200, 8),
+      canaryStep('over', 0, 8),
+    ],
+    sendLane: [lane('empty'), lane('empty')],
+    finishSend: [sent],
+  }),
+  send(
+    'canary-held-still',
+    {
+      beginSend: [canaryBegun],
+      expandAudience: [24],
+      advanceCanary: [canaryStep('send'), canaryStep('hold', 50_000, 8)],
+      sendLane: [lane('empty')],
+    },
+    { ends: 'RUNNING' },
+  ),
+  send(
+    'canary-stopped-and-resumed',
+    {
+      beginSend: [canaryBegun, { ...pausedRow, paused: false, canary: true }],
+      expandAudience: [24],
+      advanceCanary: [canaryStep('send'), canaryStep('paused', 0, 8), canaryStep('over', 0, 8)],
+      sendLane: [lane('empty'), lane('empty')],
+      finishSend: [sent],
+    },
+    { atTimer: (hand) => hand.wake() },
+  ),
+  send(
+    'canary-cancelled-in-the-ui',
+    {
+      beginSend: [canaryBegun, cancelledRow],
+      expandAudience: [24],
+      advanceCanary: [canaryStep('send'), canaryStep('hold', 50_000, 8)],
+      sendLane: [lane('empty')],
+      cancelByOperator: [undefined],
+      cleanUpCancelled: [{ done: true, status: 'CANCELLED' }],
+    },
+    { atTimer: (hand) => hand.cancel(), ends: 'CANCELLED' },
   ),
   send('gone', { beginSend: [null] }),
   send('gone-while-sending', {

@@ -6,6 +6,7 @@ import type { CampaignActivities } from '../../../activities/campaign.ts';
 import type { DomainActivities } from '../../../activities/domains.ts';
 import type { EmailActivities } from '../../../activities/email.ts';
 import type { EnrolmentActivities } from '../../../activities/enrolment.ts';
+import type { ErasureActivities } from '../../../activities/erasure.ts';
 import type { JobActivities } from '../../../activities/jobs.ts';
 import type { MigrationActivities } from '../../../activities/migration.ts';
 import type { SegmentActivities } from '../../../activities/segment.ts';
@@ -22,6 +23,7 @@ type Activities = AutomationActivities &
   DomainActivities &
   EmailActivities &
   EnrolmentActivities &
+  ErasureActivities &
   JobActivities &
   MigrationActivities &
   SegmentActivities &

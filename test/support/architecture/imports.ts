@@ -18,18 +18,25 @@ export interface RuntimeImport {
 
 /** What a file imports at run time, `export … from` and `import()` included. Type imports leave no trace. */
 export function runtimeImports(path: string, text: string): RuntimeImport[] {
-  const [found] = parse(stripTypeScriptTypes(text), path);
-  return found
-    .filter(({ d }) => d !== importMeta)
-    .map(({ n }) => {
-      // A computed path says nothing, so it is kept as a name that no rule and no file answers to.
-      const specifier = n ?? computed;
-      return {
-        from: path,
-        specifier,
-        file: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
-      };
-    });
+  return specifiersIn(path, text).map((specifier) => ({
+    from: path,
+    specifier,
+    file: specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : undefined,
+  }));
+}
+
+// Several rules ask for the imports of the same files, and taking the types out of a file is most of the work.
+const known = new Map<string, string[]>();
+
+function specifiersIn(path: string, text: string): string[] {
+  let specifiers = known.get(text);
+  if (specifiers === undefined) {
+    const [found] = parse(stripTypeScriptTypes(text), path);
+    // A computed path says nothing, so it is kept as a name that no rule and no file answers to.
+    specifiers = found.filter(({ d }) => d !== importMeta).map(({ n }) => n ?? computed);
+    known.set(text, specifiers);
+  }
+  return specifiers;
 }
 
 /** What a file imports for its types alone: `import type`, `export type … from` and `import('…')` in a type. */

@@ -11,6 +11,7 @@ const folders = [
   'temporal',
   'packages',
   'dashboard/src/conditions',
+  'dashboard/src/pages/campaigns/rules',
   'dashboard/src/pages/workflows/graph',
   'dashboard/src/words',
   'test',

@@ -55,6 +55,11 @@ export function emailOf({ id, type }: { id: string; type: string }): string | nu
   return type.startsWith('email.') ? (/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(id)?.[0] ?? null) : null;
 }
 
+/** The workflow that an activity is about. */
+export function workflowOf({ metadata }: { metadata: Record<string, unknown> }): string | null {
+  return typeof metadata.workflowId === 'string' ? metadata.workflowId : null;
+}
+
 /** Whether another item of the feed tells the same: the event that stands for what became of a mail. */
 export function isToldTwice({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
   return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));

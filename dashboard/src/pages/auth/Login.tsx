@@ -15,7 +15,7 @@ export function Login() {
   const goOn = async () => {
     queries.clear();
     // Only places of this dashboard: an address from outside could lead anywhere.
-    if (next?.startsWith('/app')) await navigate({ href: next });
+    if (next?.startsWith('/app') || next?.startsWith('/auth/invitation?')) await navigate({ href: next });
     else await navigate({ to: '/app' });
   };
   return (

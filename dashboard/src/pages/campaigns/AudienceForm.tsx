@@ -2,56 +2,20 @@ import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
-import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
 import { SelectField } from '../../ui/Field.tsx';
-import { Note } from '../../ui/States.tsx';
-import { count, counted } from '../../words/numbers.ts';
+import { count } from '../../words/numbers.ts';
 import type { MailContent } from '../mail/content.ts';
-import type { Campaign, SavedCampaign } from './campaign.ts';
+import type { Audience } from './rules/steps.ts';
 
-/** Who gets a campaign, as the form has it. */
-export interface Audience {
-  audienceType: Campaign['audienceType'];
-  segmentId: string;
-  audienceCondition: Tree | null;
-}
-
-/** The audience of a saved campaign; everybody for a new one. */
-export function audienceOf(campaign: SavedCampaign | null): Audience {
-  return {
-    audienceType: campaign?.audienceType ?? 'ALL',
-    segmentId: campaign?.segmentId ?? '',
-    // What the service has stored has passed its grammar.
-    audienceCondition: campaign?.audienceCondition ? inOrder(campaign.audienceCondition as unknown as Tree) : null,
-  };
-}
-
-/** The audience in words, one filter a line. */
-export function audienceText({ audienceType, audienceCondition }: Audience): string {
-  if (audienceType === 'ALL') return 'All contacts';
-  return audienceType === 'SEGMENT' ? 'A segment' : audienceCondition ? treeText(audienceCondition) : 'No filter yet';
-}
-
-/** The audience as the API takes it. */
-export function audienceBody({ audienceType, segmentId, audienceCondition }: Audience) {
-  if (audienceType === 'SEGMENT') return { audienceType, segmentId: segmentId || null };
-  return audienceType === 'FILTERED'
-    ? { audienceType, audienceCondition: audienceCondition && { ...audienceCondition } }
-    : { audienceType };
-}
-
-/** Chooses who gets the campaign, and says how many that are. */
+/** Chooses who gets the campaign. */
 export function AudienceForm({
   audience,
   type,
-  size,
   refused,
   onChange,
 }: {
   audience: Audience;
   type: MailContent['type'];
-  /** How many they were at the last save; null when that is not known any more. */
-  size: number | null;
   /** What the service said when it was saved. */
   refused: unknown;
   onChange: (audience: Audience) => void;
@@ -99,13 +63,6 @@ export function AudienceForm({
           onChange={(audienceCondition) => onChange({ ...audience, audienceCondition })}
         />
       ) : null}
-      {size === null ? null : (
-        <Note {...(size === 0 ? { tone: 'warn' as const } : {})}>
-          {size === 0
-            ? 'No contacts match this audience, so the campaign can’t be sent.'
-            : `${counted(size, 'contact')} right now. The final audience is fixed when sending starts.`}
-        </Note>
-      )}
     </div>
   );
 }

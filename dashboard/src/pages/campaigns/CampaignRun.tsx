@@ -5,44 +5,49 @@ import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Figure } from '../../ui/Figure.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
-import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { count, counted, rate } from '../../words/numbers.ts';
 import { Audit } from './Audit.tsx';
 import { type Campaign, states } from './campaign.ts';
+import { CanaryCard } from './canary/CanaryCard.tsx';
 import { Ledger } from './Ledger.tsx';
+import { Comparison } from './run/Comparison.tsx';
+import { HoursChart } from './run/HoursChart.tsx';
+import { LinkMap } from './run/LinkMap.tsx';
+import { Progress, type Stats } from './run/Progress.tsx';
+import { RunDialogs } from './run/RunDialogs.tsx';
+import { useResults } from './run/results.ts';
 
-/** A campaign that has left: its progress, its figures, and what became of every recipient. */
+type Asked = 'cancel' | 'resend' | 'fix' | 'correct';
+
+/** A campaign that has left: its progress, its results over time, and what became of every recipient. */
 export function CampaignRun({ campaign, above }: { campaign: Campaign; above: ReactNode }) {
   const project = useProjectId();
   const { id, status, pausedAt, name } = campaign;
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<'cancel' | 'resend' | null>(null);
-  const path = { id };
+  const [asked, setAsked] = useState<Asked | null>(null);
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
   const isSending = status === 'SENDING';
+  // Its card says what it waits for.
+  const isCanaryOpen = campaign.canary !== null && campaign.canary.state !== 'PASSED';
   const stats = useQuery({
     queryKey: ['campaigns', project, id, 'stats', isSending],
     placeholderData: keepPreviousData,
     refetchInterval: isSending ? 1_500 : 15_000,
-    queryFn: async () => (await answer(api.GET('/campaigns/{id}/stats', { params: { path } }))).data,
+    queryFn: async () => (await answer(api.GET('/campaigns/{id}/stats', { params: { path: { id } } }))).data,
   });
   const open = (campaignId: string) =>
     navigate({ to: '/app/$project/campaigns/$campaign', params: { project, campaign: campaignId } });
   const act = useMutation({
     mutationFn: (action: 'pause' | 'resume' | 'archive' | 'unarchive' | 'duplicate') =>
-      answer<{ data: { id: string } }>(api.POST(`/campaigns/{id}/${action}`, { params: { path } })),
+      answer<{ data: { id: string } }>(api.POST(`/campaigns/{id}/${action}`, { params: { path: { id } } })),
     onSuccess: async ({ data }, action) => {
       await refresh();
-      if (action === 'duplicate') {
-        toast('Campaign duplicated');
-        await open(data.id);
-      }
+      if (action !== 'duplicate') return;
+      toast('Campaign duplicated');
+      await open(data.id);
     },
   });
   const missed = stats.data ? stats.data.skippedCount + stats.data.failedCount : 0;
@@ -52,112 +57,98 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
       title={name}
       above={above}
       about={<Badge tone={pausedAt ? 'warn' : state.tone}>{pausedAt ? 'Paused' : state.name}</Badge>}
-      actions={
-        <>
-          {isSending ? (
-            <>
-              <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
-                {pausedAt ? 'Resume' : 'Pause'}
-              </Button>
-              <Button look="danger" onClick={() => setAsked('cancel')}>
-                Stop sending
-              </Button>
-            </>
-          ) : (
-            <>
-              {missed > 0 ? <Button onClick={() => setAsked('resend')}>Resend to missed recipients</Button> : null}
-              <Button busy={act.isPending} onClick={() => act.mutate(campaign.archived ? 'unarchive' : 'archive')}>
-                {campaign.archived ? 'Unarchive' : 'Archive'}
-              </Button>
-            </>
-          )}
-          <Button busy={act.isPending} onClick={() => act.mutate('duplicate')}>
-            Duplicate
-          </Button>
-        </>
-      }
+      actions={<Actions campaign={campaign} stats={stats.data} missed={missed} act={act} onAsk={setAsked} />}
     >
       <div className="stack">
         {act.error ? <Problem error={act.error} /> : null}
-        {campaign.held ? <Note tone="warn">{campaign.held}</Note> : null}
+        {campaign.held && !isCanaryOpen ? <Note tone="warn">{campaign.held}</Note> : null}
+        <CanaryCard campaign={campaign} onChange={refresh} />
         <Shown query={stats}>
-          {(told) => {
-            const ended = told.sentCount + told.skippedCount + told.failedCount;
-            return (
-              <Card title={isSending ? 'Progress' : 'Results'}>
-                <div className="stack">
-                  {isSending ? (
-                    <label className="field">
-                      <span>
-                        {count(ended)} of {counted(told.totalRecipients, 'recipient')} processed
-                      </span>
-                      <progress max={Math.max(1, told.totalRecipients)} value={ended} />
-                    </label>
-                  ) : null}
-                  <dl className="figures">
-                    <Figure name="Recipients" value={count(told.totalRecipients)} />
-                    <Figure name="Sent" value={count(told.sentCount)} />
-                    <Figure name="Delivered" value={count(told.deliveredCount)} more={rate(told.deliveryRate)} />
-                    <Figure name="Opened" value={count(told.openedCount)} more={rate(told.openRate)} />
-                    <Figure name="Clicked" value={count(told.clickedCount)} more={rate(told.clickRate)} />
-                    <Figure name="Bounced" value={count(told.bouncedCount)} more={rate(told.bounceRate)} />
-                    <Figure name="Complaints" value={count(told.complainedCount)} more={rate(told.complaintRate)} />
-                    <Figure
-                      name="Unsubscribed"
-                      value={count(told.unsubscribedCount)}
-                      more={rate(told.unsubscribeRate)}
-                    />
-                  </dl>
-                  <dl className="facts">
-                    <dt>Started</dt>
-                    <dd>
-                      <Timestamp at={campaign.sentAt} />
-                    </dd>
-                    <dt>From</dt>
-                    <dd>{campaign.from}</dd>
-                    <dt>Subject</dt>
-                    <dd dir="auto">{campaign.subject}</dd>
-                  </dl>
-                </div>
-              </Card>
-            );
-          }}
+          {(told) => (
+            <>
+              <Progress campaign={campaign} stats={told} isSending={isSending} />
+              <Results campaign={campaign} stats={told} isSending={isSending} />
+            </>
+          )}
         </Shown>
         <Audit campaign={id} recipients={campaign.totalRecipients} isSending={isSending} />
-        <Ledger campaign={id} isSending={isSending} />
+        <Ledger campaign={id} isSending={isSending} hasVersions={campaign.contentVersion > 1} />
       </div>
-      {asked === 'cancel' ? (
-        <ConfirmDialog
-          title={`Stop sending ${name}?`}
-          action="Stop sending"
-          wayOut="Keep going"
-          onConfirm={async () => {
-            const { message } = await answer(api.POST('/campaigns/{id}/cancel', { params: { path } }));
-            toast(message, 'info');
-            await refresh();
-          }}
-          onClose={() => setAsked(null)}
-        >
-          Recipients who haven’t received the campaign yet won’t get it. Emails already sent can’t be recalled.
-        </ConfirmDialog>
-      ) : null}
-      {asked === 'resend' ? (
-        <ConfirmDialog
-          title={`Resend ${name} to missed recipients?`}
-          action="Resend now"
-          look="primary"
-          onConfirm={async () => {
-            const { data } = await answer(api.POST('/campaigns/{id}/resend', { params: { path } }));
-            toast('Resending to missed recipients');
-            await refresh();
-            await open(data.id);
-          }}
-          onClose={() => setAsked(null)}
-        >
-          {counted(missed, 'recipient was', 'recipients were')} skipped or failed. Those who can receive it now get it
-          in a new campaign, which starts immediately.
-        </ConfirmDialog>
-      ) : null}
+      <RunDialogs
+        asked={asked}
+        campaign={campaign}
+        stats={stats.data}
+        missed={missed}
+        refresh={refresh}
+        onOpen={open}
+        onClose={() => setAsked(null)}
+      />
     </Page>
+  );
+}
+
+/** What can be done with a campaign that has left. */
+function Actions({
+  campaign: { status, pausedAt, archived, contentVersion },
+  stats,
+  missed,
+  act,
+  onAsk,
+}: {
+  campaign: Campaign;
+  stats: Stats | undefined;
+  missed: number;
+  act: { isPending: boolean; mutate: (action: 'pause' | 'resume' | 'archive' | 'unarchive' | 'duplicate') => void };
+  onAsk: (asked: Asked) => void;
+}) {
+  // Who gets the content that is being sent is not known before it is.
+  const isCorrectable = stats !== undefined && stats.sentCount > 0 && (status !== 'SENDING' || contentVersion > 1);
+  return (
+    <>
+      {isCorrectable ? <Button onClick={() => onAsk('correct')}>Send correction</Button> : null}
+      {status === 'SENDING' ? (
+        <>
+          {pausedAt && stats ? <Button onClick={() => onAsk('fix')}>Fix and continue</Button> : null}
+          <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
+            {pausedAt ? 'Resume' : 'Pause'}
+          </Button>
+          <Button look="danger" onClick={() => onAsk('cancel')}>
+            Stop sending
+          </Button>
+        </>
+      ) : (
+        <>
+          {missed > 0 ? <Button onClick={() => onAsk('resend')}>Resend to missed recipients</Button> : null}
+          <Button busy={act.isPending} onClick={() => act.mutate(archived ? 'unarchive' : 'archive')}>
+            {archived ? 'Unarchive' : 'Archive'}
+          </Button>
+        </>
+      )}
+      <Button busy={act.isPending} onClick={() => act.mutate('duplicate')}>
+        Duplicate
+      </Button>
+    </>
+  );
+}
+
+/** The results over time, by link, and beside earlier campaigns. */
+function Results({ campaign, stats, isSending }: { campaign: Campaign; stats: Stats; isSending: boolean }) {
+  const results = useResults(campaign.id, isSending);
+  return (
+    <Shown query={results}>
+      {({ hours, links, earlier }) => (
+        <>
+          <Card title="Over time">
+            <HoursChart hours={hours} />
+          </Card>
+          <Card title="Clicks by link">
+            <LinkMap campaign={campaign} links={links} />
+          </Card>
+          <Card title="Compared with earlier campaigns">
+            <Comparison rates={stats} earlier={earlier} />
+          </Card>
+        </>
+      )}
+    </Shown>
   );
 }

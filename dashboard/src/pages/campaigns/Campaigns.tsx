@@ -8,6 +8,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
+import type { Column } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count, rate } from '../../words/numbers.ts';
 import type { Campaign } from './campaign.ts';
@@ -68,40 +69,55 @@ export function Campaigns() {
           </Empty>
         }
         noneFits="No campaigns match"
-        columns={[
-          {
-            key: 'name',
-            title: 'Name',
-            cell: ({ id, name }) => (
-              <Link to="/app/$project/campaigns/$campaign" params={{ project, campaign: id }} dir="auto">
-                {name}
-              </Link>
-            ),
-          },
-          {
-            key: 'status',
-            title: 'Status',
-            cell: (each) => (
-              <Badge tone={each.pausedAt ? 'warn' : states[each.status].tone}>
-                {each.pausedAt ? 'Paused' : states[each.status].name}
-              </Badge>
-            ),
-          },
-          { key: 'people', title: 'Recipients', number: true, cell: (each) => count(each.totalRecipients) },
-          { key: 'sent', title: 'Sent', number: true, cell: ({ sentCount }) => count(sentCount) },
-          {
-            key: 'opened',
-            title: 'Opened',
-            number: true,
-            cell: ({ sentCount, openedCount }) => (sentCount === 0 ? '–' : rate((openedCount / sentCount) * 100)),
-          },
-          {
-            key: 'at',
-            title: 'Date',
-            cell: ({ sentAt, scheduledFor, createdAt }) => <Timestamp at={sentAt ?? scheduledFor ?? createdAt} />,
-          },
-        ]}
+        columns={columnsOf(project)}
       />
     </Page>
   );
+}
+
+function columnsOf(project: string): Column<Campaign>[] {
+  return [
+    {
+      key: 'name',
+      title: 'Name',
+      cell: ({ id, name }) => (
+        <Link to="/app/$project/campaigns/$campaign" params={{ project, campaign: id }} dir="auto">
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'status',
+      title: 'Status',
+      cell: (each) => (
+        <Badge tone={each.pausedAt ? 'warn' : states[each.status].tone}>
+          {each.pausedAt ? 'Paused' : states[each.status].name}
+        </Badge>
+      ),
+    },
+    { key: 'people', title: 'Recipients', number: true, cell: (each) => count(each.totalRecipients) },
+    { key: 'sent', title: 'Sent', number: true, cell: ({ sentCount }) => count(sentCount) },
+    rateColumn('opened', 'Opened', ({ openedCount }) => openedCount),
+    rateColumn('clicked', 'Clicked', ({ clickedCount }) => clickedCount),
+    rateColumn('bounced', 'Bounced', ({ bouncedCount }) => bouncedCount),
+    {
+      key: 'at',
+      title: 'Date',
+      cell: (each) => (
+        <>
+          <span className="muted">{each.sentAt ? 'Sent' : each.scheduledFor ? 'Sends' : 'Created'}</span>{' '}
+          <Timestamp at={each.sentAt ?? each.scheduledFor ?? each.createdAt} />
+        </>
+      ),
+    },
+  ];
+}
+
+function rateColumn(key: string, title: string, countOf: (campaign: Campaign) => number): Column<Campaign> {
+  return {
+    key,
+    title,
+    number: true,
+    cell: (each) => (each.sentCount === 0 ? '–' : rate((countOf(each) / each.sentCount) * 100)),
+  };
 }

@@ -12,7 +12,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
 import { saveFile } from '../../ui/save-file.ts';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import { AskWhy } from '../explain/Why.tsx';
+import { AskWhy, WhyButton } from '../explain/Why.tsx';
 
 const verdicts = {
   handed_over: { name: 'Sent', tone: 'good' },
@@ -28,7 +28,16 @@ type Row = Extract<
 >;
 
 /** What became of every recipient, one row for each. */
-export function Ledger({ campaign, isSending }: { campaign: string; isSending: boolean }) {
+export function Ledger({
+  campaign,
+  isSending,
+  hasVersions,
+}: {
+  campaign: string;
+  isSending: boolean;
+  /** Whether its content was revised, so that recipients differ in what they got. */
+  hasVersions: boolean;
+}) {
   const project = useProjectId();
   const [{ verdict = '' }] = useFilters();
   const path = { id: campaign };
@@ -73,12 +82,15 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
         empty={<Empty title="No recipients match this filter" />}
       >
         {(row) => (
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto]">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,2fr)_7rem_minmax(0,2fr)_9rem_auto_auto]">
             <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: row.contactId }}>
               <Address>{row.email}</Address>
             </Link>
             {'verdict' in row ? <Badge tone={verdicts[row.verdict].tone}>{verdicts[row.verdict].name}</Badge> : null}
-            <span className="break muted">{'reason' in row ? row.reason : ''}</span>
+            <span className="break muted">
+              {row.reason}
+              {hasVersions && row.version !== null ? <Badge>{`Version ${row.version}`}</Badge> : null}
+            </span>
             <span className="muted">
               <Timestamp at={row.occurredAt} />
             </span>
@@ -89,6 +101,7 @@ export function Ledger({ campaign, isSending }: { campaign: string; isSending: b
             >
               View email
             </Link>
+            <WhyButton contact={row.contactId} about={{ campaignId: campaign }} row={row.email} />
           </div>
         )}
       </EndlessRows>

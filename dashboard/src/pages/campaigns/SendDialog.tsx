@@ -10,26 +10,34 @@ import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
 import { localText, zone } from '../../words/times.ts';
 import type { Campaign } from './campaign.ts';
+import { CanaryFields, canaryOf, usualCanary } from './canary/CanaryFields.tsx';
 
 /** The last look before a campaign leaves: to how many, and when. */
 export function SendDialog({
   campaign,
+  isLater: isLaterFirst,
   onClose,
   onSent,
 }: {
   campaign: Campaign;
+  /** Whether it is to be scheduled; can be changed here. */
+  isLater: boolean;
   onClose: () => void;
   onSent: () => Promise<void>;
 }) {
-  const [isLater, setLater] = useState(campaign.scheduledFor !== null);
+  const [isLater, setLater] = useState(isLaterFirst || campaign.scheduledFor !== null);
   const audience = counted(campaign.totalRecipients, 'contact');
   const [at, setAt] = useState(localText(campaign.scheduledFor));
+  const [canary, setCanary] = useState(() => usualCanary(campaign.totalRecipients));
   const send = useMutation({
     mutationFn: () =>
       answer(
         api.POST('/campaigns/{id}/send', {
           params: { path: { id: campaign.id } },
-          body: isLater ? { scheduledFor: new Date(at).toISOString() } : {},
+          body: {
+            ...(isLater ? { scheduledFor: new Date(at).toISOString() } : {}),
+            ...(canary.isOn ? { canary: canaryOf(canary) } : {}),
+          },
         }),
       ),
     onSuccess: async ({ message }) => {
@@ -64,6 +72,11 @@ export function SendDialog({
             onChange={(event) => setAt(event.target.value)}
           />
         ) : null}
+        {campaign.canary ? (
+          <p className="muted">This campaign has a canary, which stays as it is.</p>
+        ) : (
+          <CanaryFields form={canary} audience={campaign.totalRecipients} onChange={setCanary} />
+        )}
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
           <Button onClick={onClose}>Back to editing</Button>

@@ -4,8 +4,8 @@ import type { Tone } from '../../ui/Badge.tsx';
 /** A campaign with its segment and what holds it. */
 export type Campaign = paths['/campaigns/{id}']['get']['responses'][200]['content']['application/json']['data'];
 
-/** A campaign as its own calls answer it, without its segment. */
-export type SavedCampaign = Omit<Campaign, 'segment' | 'held'>;
+/** A campaign as its own calls answer it, without its segment, canary and approval. */
+export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'canary' | 'approval'>;
 
 /** How the states of a campaign are named and meant. */
 export const states: Record<Campaign['status'], { name: string; tone?: Tone }> = {

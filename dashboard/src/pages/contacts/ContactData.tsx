@@ -8,6 +8,7 @@ import { Form } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { InPlace } from './contact/InPlace.tsx';
 
 interface Contact {
   id: string;
@@ -54,7 +55,13 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
         ) : (
           <dl className="facts">
             {keys.map((each) => (
-              <DataLine key={each} name={each} value={contact.data[each]} onRemove={() => remove(each)} />
+              <DataLine
+                key={each}
+                name={each}
+                value={contact.data[each]}
+                onSave={(text) => save.mutateAsync({ [each]: valueLike(contact.data[each], text) })}
+                onRemove={() => remove(each)}
+              />
             ))}
           </dl>
         )}
@@ -71,18 +78,37 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
   );
 }
 
-function DataLine({ name, value, onRemove }: { name: string; value: unknown; onRemove: () => void }) {
+function DataLine({
+  name,
+  value,
+  onSave,
+  onRemove,
+}: {
+  name: string;
+  value: unknown;
+  onSave: (text: string) => Promise<unknown>;
+  onRemove: () => void;
+}) {
   return (
     <>
       <dt>{name}</dt>
       <dd>
-        {typeof value === 'string' ? value : <code>{JSON.stringify(value)}</code>}{' '}
+        {typeof value === 'object' ? (
+          <code>{JSON.stringify(value)}</code>
+        ) : (
+          <InPlace label={name} value={String(value)} onSave={onSave} />
+        )}{' '}
         <Button size="small" look="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
           <X aria-hidden />
         </Button>
       </dd>
     </>
   );
+}
+
+// What was text stays text, such as a postal code that looks like a number.
+function valueLike(before: unknown, text: string): unknown {
+  return typeof before === 'string' ? text : typed(text);
 }
 
 // As imports read cells: plain decimals are numbers, true and false are truth values, everything else stays text.

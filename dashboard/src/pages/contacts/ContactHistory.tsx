@@ -2,12 +2,22 @@ import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 
-/** What changed a contact: which fields, when, why and by whom. */
-export function ContactHistory({ contact }: { contact: string }) {
+/** What changed a contact, or its subscription alone: which fields, when, why and by whom. */
+export function ContactHistory({
+  contact,
+  only,
+  onMoment,
+}: {
+  contact: string;
+  only?: 'subscription';
+  /** Shows the contact as it was after a change. */
+  onMoment?: (at: string) => void;
+}) {
   const project = useProjectId();
   const history = useInfiniteQuery({
     queryKey: ['contacts', project, contact, 'history'],
@@ -23,24 +33,31 @@ export function ContactHistory({ contact }: { contact: string }) {
   });
   return (
     <EndlessRows
-      label="Changes of this contact"
+      label={only ? 'Changes of the subscription' : 'Changes of this contact'}
       query={history}
-      rowsOf={(page) => page.data}
+      rowsOf={(page) => (only ? page.data.filter(({ subscribed }) => subscribed !== null) : page.data)}
       rowKey={({ at }) => at}
       empty={<Empty title="No changes yet">Changes of fields and subscription appear here, with their cause.</Empty>}
     >
       {(change) => (
         <div className="stack">
           <div className="flex flex-wrap items-center justify-between gap-x-3">
-            <strong>{change.created ? 'Created' : 'Changed'}</strong>
+            <strong>{kinds[change.kind]}</strong>
             <span className="muted break">
               <CauseText cause={change.cause} /> · <Timestamp at={change.at} />
+              {onMoment === undefined || change.kind === 'deleted' ? null : (
+                <Button size="small" look="plain" onClick={() => onMoment(change.at)}>
+                  View contact then
+                </Button>
+              )}
             </span>
           </div>
           <dl className="facts">
-            {linesOf(change).map(({ name, before, after }) => (
-              <Line key={name} name={name} before={before} after={after} />
-            ))}
+            {linesOf(only ? { ...change, before: {}, after: {}, email: null } : change).map(
+              ({ name, before, after }) => (
+                <Line key={name} name={name} before={before} after={after} />
+              ),
+            )}
           </dl>
         </div>
       )}
@@ -80,6 +97,8 @@ function Line({ name, before, after }: { name: string; before: unknown; after: u
 
 const shown = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
+const kinds = { created: 'Created', changed: 'Changed', deleted: 'Deleted', restored: 'Restored' };
+
 const names = {
   contact: 'Contact edited',
   field: 'Field deleted',
@@ -107,7 +126,11 @@ function CauseText({ cause: { type, id, by } }: { cause: Cause }) {
   const project = useProjectId();
   return (
     <>
-      {type === 'step' && id ? (
+      {type === 'import' || type === 'bulk' || type === 'undo' ? (
+        <Link to="/app/$project/contact-jobs" params={{ project }}>
+          {names[type]}
+        </Link>
+      ) : type === 'step' && id ? (
         <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }}>
           {names[type]}
         </Link>

@@ -1,56 +1,34 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
-import { Link, useNavigate, useParams } from '@tanstack/react-router';
-import { useState } from 'react';
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
-import { Badge } from '../../ui/Badge.tsx';
-import { Button } from '../../ui/Button.tsx';
-import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { EndlessRows } from '../../ui/EndlessRows.tsx';
-import { Card, Page } from '../../ui/Page.tsx';
+import { Page } from '../../ui/Page.tsx';
 import { ShownPage } from '../../ui/ShownPage.tsx';
-import { Empty, Problem } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
-import { Timestamp } from '../../ui/Timestamp.tsx';
-import { toast } from '../../ui/toasts.tsx';
-import { ActivityRow } from '../activity/ActivityRow.tsx';
-import { isToldTwice } from '../activity/kinds.ts';
-import { WhyButton } from '../explain/Why.tsx';
 import { ContactData } from './ContactData.tsx';
 import { ContactHistory } from './ContactHistory.tsx';
-import { Resubscribe, useLeft } from './Resubscribe.tsx';
+import { Actions } from './contact/Actions.tsx';
+import { ContactEmails } from './contact/ContactEmails.tsx';
+import { ContactEvents } from './contact/ContactEvents.tsx';
+import { ContactSegments } from './contact/ContactSegments.tsx';
+import { ContactWorkflows } from './contact/ContactWorkflows.tsx';
+import { HistoryTab } from './contact/HistoryTab.tsx';
+import { Profile } from './contact/Profile.tsx';
+import { Story } from './contact/Story.tsx';
+import type { Contact } from './list/list.ts';
 
 /** One person: who they are, what is known of them, and their whole story. */
 export function ContactPage() {
   const project = useProjectId();
   const { contact: id = '' } = useParams({ strict: false });
-  const [{ tab }, change] = useFilters();
-  const [dialog, setDialog] = useState<'delete' | 'resubscribe' | null>(null);
   const queries = useQueryClient();
-  const navigate = useNavigate();
-  const path = { id };
   const contact = useQuery({
     queryKey: ['contacts', project, id],
-    queryFn: () => answer(api.GET('/contacts/{id}', { params: { path } })),
+    queryFn: () => answer(api.GET('/contacts/{id}', { params: { path: { id } } })),
   });
   const refresh = async () => {
     await queries.invalidateQueries({ queryKey: ['contacts', project] });
     await queries.invalidateQueries({ queryKey: ['activity', project, id] });
-  };
-  const left = useLeft(id, contact.data?.subscribed ?? true);
-  const flip = useMutation({
-    mutationFn: (change: { subscribed: boolean; reason?: string }) =>
-      answer(api.PATCH('/contacts/{id}', { params: { path }, body: change })),
-    onSuccess: async ({ email, subscribed }) => {
-      toast(`${email} is ${subscribed ? 'subscribed' : 'unsubscribed'}`);
-      await refresh();
-    },
-  });
-  const remove = async () => {
-    await answer(api.DELETE('/contacts/{id}', { params: { path } }));
-    toast(`${contact.data?.email ?? 'Contact'} deleted`);
-    await navigate({ to: '/app/$project/contacts', params: { project } });
-    await queries.invalidateQueries({ queryKey: ['contacts', project] });
   };
   const above = (
     <Link to="/app/$project/contacts" params={{ project }}>
@@ -60,124 +38,37 @@ export function ContactPage() {
   return (
     <ShownPage query={contact} above={above}>
       {(person) => (
-        <Page
-          title={person.email}
-          above={above}
-          actions={
-            <>
-              <WhyButton contact={person.id} about={{ topic: 'any' }} />
-              <Button
-                busy={flip.isPending}
-                // Not before it is known whether they have left.
-                disabled={!person.subscribed && left.data === undefined}
-                onClick={() =>
-                  left.data && !person.subscribed
-                    ? setDialog('resubscribe')
-                    : flip.mutate({ subscribed: !person.subscribed })
-                }
-              >
-                {person.subscribed ? 'Unsubscribe' : 'Subscribe'}
-              </Button>
-              <Button look="danger" onClick={() => setDialog('delete')}>
-                Delete
-              </Button>
-            </>
-          }
-        >
+        <Page title={person.email} above={above} actions={<Actions contact={person} onChanged={refresh} />}>
           <div className="stack">
-            {flip.error ? <Problem error={flip.error} /> : null}
             <div className="stretch">
-              <Card title="Profile">
-                <dl className="facts">
-                  <dt>Email</dt>
-                  <dd>{person.email}</dd>
-                  <dt>Marketing email</dt>
-                  <dd>
-                    <Badge tone={person.subscribed ? 'good' : undefined}>
-                      {person.subscribed ? 'Subscribed' : 'Not subscribed'}
-                    </Badge>
-                  </dd>
-                  <dt>Emails</dt>
-                  <dd>
-                    <Link to="/app/$project/emails" params={{ project }} search={{ to: person.email }}>
-                      All emails to this contact
-                    </Link>
-                  </dd>
-                  <dt>Added</dt>
-                  <dd>
-                    <Timestamp at={person.createdAt} />
-                  </dd>
-                  <dt>Last updated</dt>
-                  <dd>
-                    <Timestamp at={person.updatedAt} />
-                  </dd>
-                  <dt>ID</dt>
-                  <dd>
-                    <code>{person.id}</code>
-                  </dd>
-                </dl>
-              </Card>
+              <Profile contact={person} onSaved={refresh} />
               <ContactData contact={person} onSaved={refresh} />
             </div>
-            <Tabs
-              label="About this contact"
-              value={tab === 'history' ? 'history' : 'activity'}
-              tabs={[
-                { key: 'activity', name: 'Activity', content: <Story project={project} contact={id} /> },
-                { key: 'history', name: 'History', content: <ContactHistory contact={id} /> },
-              ]}
-              onChange={(key) => change({ tab: key })}
-            />
+            <Sections contact={person} />
           </div>
-          {dialog === 'resubscribe' && left.data ? (
-            <Resubscribe
-              email={person.email}
-              left={left.data}
-              onConfirm={(reason) => flip.mutateAsync({ subscribed: true, reason })}
-              onClose={() => setDialog(null)}
-            />
-          ) : null}
-          {dialog === 'delete' ? (
-            <ConfirmDialog
-              title={`Delete ${person.email}?`}
-              action="Delete contact"
-              onConfirm={remove}
-              onClose={() => setDialog(null)}
-            >
-              {person.email} is deleted with all events, emails and segment memberships. Running workflows for this
-              contact stop.
-            </ConfirmDialog>
-          ) : null}
         </Page>
       )}
     </ShownPage>
   );
 }
 
-function Story({ project, contact }: { project: string; contact: string }) {
-  const story = useInfiniteQuery({
-    queryKey: ['activity', project, contact],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(
-        api.GET('/activity', {
-          params: {
-            query: { limit: 50, cursor: pageParam, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
-          },
-          signal,
-        }),
-      ),
-    getNextPageParam: (page) => page.cursor,
-  });
+function Sections({ contact }: { contact: Contact }) {
+  const [{ tab }, change] = useFilters();
+  const sections = [
+    { key: 'activity', name: 'Activity', content: <Story contact={contact.id} /> },
+    { key: 'emails', name: 'Emails', content: <ContactEmails email={contact.email} /> },
+    { key: 'events', name: 'Events', content: <ContactEvents contact={contact.id} /> },
+    { key: 'segments', name: 'Segments', content: <ContactSegments contact={contact} /> },
+    { key: 'workflows', name: 'Workflows', content: <ContactWorkflows contact={contact} /> },
+    { key: 'subscription', name: 'Subscription', content: <ContactHistory contact={contact.id} only="subscription" /> },
+    { key: 'history', name: 'History', content: <HistoryTab contact={contact.id} /> },
+  ] as const;
   return (
-    <EndlessRows
-      label="Activity of this contact"
-      query={story}
-      rowsOf={(page) => page.data.filter((item) => !isToldTwice(item))}
-      rowKey={({ id }) => id}
-      empty={<Empty title="No activity yet">Emails, events and workflows of this contact appear here.</Empty>}
-    >
-      {(item) => <ActivityRow item={item} who={false} />}
-    </EndlessRows>
+    <Tabs
+      label="About this contact"
+      value={sections.find(({ key }) => key === tab)?.key ?? 'activity'}
+      tabs={sections}
+      onChange={(key) => change({ tab: key === 'activity' ? undefined : key })}
+    />
   );
 }

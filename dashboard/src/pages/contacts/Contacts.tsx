@@ -1,50 +1,37 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
-import { Upload, UserPlus } from 'lucide-react';
-import { answer, api } from '../../api/client.ts';
-import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { Download, Ellipsis, ListFilter, Upload, UserPlus } from 'lucide-react';
+import { useState } from 'react';
+import { ApiError } from '../../api/errors.ts';
+import { useDialog, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
-import { Address } from '../../ui/Address.tsx';
-import { Badge } from '../../ui/Badge.tsx';
+import { filtersIn, formOf } from '../../conditions/tree.ts';
 import { Button } from '../../ui/Button.tsx';
-import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { Menu, MenuItem } from '../../ui/Menu.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
-import { Timestamp } from '../../ui/Timestamp.tsx';
 import { counted } from '../../words/numbers.ts';
-import { BulkMenu } from './BulkMenu.tsx';
-import { ImportDialog } from './ImportDialog.tsx';
+import { ImportDialog } from './import/ImportDialog.tsx';
+import { ColumnsMenu } from './list/ColumnsMenu.tsx';
+import { ContactRows } from './list/ContactRows.tsx';
+import { ExportDialog } from './list/ExportDialog.tsx';
+import { FieldFilter } from './list/FieldFilter.tsx';
+import { filterOf, type ListState, useChosenColumns, useListState, usualColumns } from './list/list.ts';
+import { SelectionBar } from './list/SelectionBar.tsx';
+import { useSelection } from './list/selection.ts';
+import { useContacts } from './list/use-contacts.ts';
+import { Views } from './list/Views.tsx';
 import { NewContactDialog } from './NewContactDialog.tsx';
 
-/** Everybody in the audience, newest first. */
+/** The contacts of the project: any filter, any columns, and what is done with many of them. */
 export function Contacts() {
-  const project = useProjectId();
-  const [{ search, subscribed }] = useFilters();
+  const [state, change] = useListState();
+  const [chosenColumns, keepColumns] = useChosenColumns();
   const [dialog, setDialog] = useDialog();
-  const close = () => setDialog(null);
-  const queries = useQueryClient();
-  const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
-  const contacts = useInfiniteQuery({
-    queryKey: ['contacts', project, { search, subscribed }],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(
-        api.GET('/contacts', {
-          params: {
-            query: {
-              limit: 100,
-              cursor: pageParam,
-              search,
-              ...(subscribed ? { subscribed: subscribed === 'true' } : {}),
-            },
-          },
-          signal,
-        }),
-      ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
-  });
-  const total = contacts.data?.pages[0]?.total;
-  const isFiltered = Boolean(search || subscribed);
+  const { contacts, rows, total, list } = useContacts(state);
+  const selection = useSelection(list, rows, total ?? 0);
+  const columns = state.columns ?? chosenColumns ?? usualColumns;
+  const isFiltered = list !== '{}';
   return (
     <Page
       title="Contacts"
@@ -53,6 +40,10 @@ export function Contacts() {
       }
       actions={
         <>
+          <More />
+          <Button disabled={!total} onClick={() => setDialog('export')}>
+            <Download aria-hidden /> Export
+          </Button>
           <Button onClick={() => setDialog('add')}>
             <UserPlus aria-hidden /> Add contact
           </Button>
@@ -62,6 +53,98 @@ export function Contacts() {
         </>
       }
     >
+      <Filters
+        state={state}
+        columns={columns}
+        refused={contacts.error}
+        onChange={change}
+        onColumns={(next) => {
+          keepColumns(next);
+          change({ columns: next });
+        }}
+      />
+      {selection.count > 0 ? <SelectionBar {...{ selection, state, columns, rows }} total={total ?? 0} /> : null}
+      {contacts.error instanceof ApiError && contacts.error.status === 400 && state.condition ? null : (
+        <ContactRows
+          query={contacts}
+          {...{ state, columns, selection }}
+          onSort={(sort, dir) => change({ sort, dir })}
+          empty={<None isFiltered={isFiltered} onImport={() => setDialog('import')} />}
+        />
+      )}
+      <Dialogs {...{ dialog, state, columns }} total={total ?? 0} onClose={() => setDialog(null)} />
+    </Page>
+  );
+}
+
+function More() {
+  const project = useProjectId();
+  const navigate = useNavigate();
+  return (
+    <Menu
+      trigger={
+        <Button aria-label="More about contacts">
+          <Ellipsis aria-hidden />
+        </Button>
+      }
+    >
+      <MenuItem onSelect={() => void navigate({ to: '/app/$project/contact-jobs', params: { project } })}>
+        Imports and bulk changes
+      </MenuItem>
+      <MenuItem onSelect={() => void navigate({ to: '/app/$project/erasures', params: { project } })}>
+        Erasures
+      </MenuItem>
+    </Menu>
+  );
+}
+
+function Dialogs({
+  dialog,
+  state,
+  columns,
+  total,
+  onClose,
+}: {
+  dialog: string | null;
+  state: ListState;
+  columns: readonly string[];
+  total: number;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const refresh = () => void queries.invalidateQueries({ queryKey: ['contacts', project] });
+  switch (dialog) {
+    case 'import':
+      return <ImportDialog onClose={onClose} onDone={refresh} />;
+    case 'add':
+      return <NewContactDialog onClose={onClose} onDone={refresh} />;
+    case 'export': {
+      const selector = { mode: 'query' as const, filter: filterOf(state), excludeIds: [] };
+      return <ExportDialog chosen={{ selector, count: total }} columns={columns} onClose={onClose} />;
+    }
+    default:
+      return null;
+  }
+}
+
+function Filters({
+  state,
+  columns,
+  refused,
+  onChange,
+  onColumns,
+}: {
+  state: ListState;
+  columns: readonly string[];
+  refused: unknown;
+  onChange: (change: Partial<ListState>) => void;
+  onColumns: (columns: readonly string[] | null) => void;
+}) {
+  const [isOpen, setOpen] = useState(state.condition !== null);
+  const filters = state.condition ? [...filtersIn(formOf(state.condition))].length : 0;
+  return (
+    <>
       <div className="filters">
         <SearchFilter label="Search contacts" />
         <ChoiceFilter
@@ -74,40 +157,33 @@ export function Contacts() {
           ]}
         />
         <div className="row">
-          <BulkMenu filter={{ search, subscribed }} total={total ?? 0} onDone={refresh} />
+          <Button aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
+            <ListFilter aria-hidden /> {filters > 0 ? `Filter: ${counted(filters, 'field')}` : 'Filter'}
+          </Button>
+          <ColumnsMenu columns={columns} onChange={onColumns} />
+          <Views state={state} onChange={onChange} />
         </div>
       </div>
-      <EndlessRows
-        label="Contacts"
-        query={contacts}
-        rowsOf={(page) => page.data}
-        rowKey={({ id }) => id}
-        empty={
-          isFiltered ? (
-            <Empty title="No contacts match">Try a different search, or clear the filters.</Empty>
-          ) : (
-            <Empty title="No contacts yet">
-              Contacts appear here when you import a file, track an event or send an email.
-            </Empty>
-          )
-        }
-      >
-        {(contact) => (
-          <div className="grid grid-cols-[minmax(0,1fr)_auto] items-center gap-3 sm:grid-cols-[minmax(0,1fr)_9rem_12rem]">
-            <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
-              <Address>{contact.email}</Address>
-            </Link>
-            <Badge tone={contact.subscribed ? 'good' : undefined}>
-              {contact.subscribed ? 'Subscribed' : 'Not subscribed'}
-            </Badge>
-            <span className="hidden text-sm text-muted sm:inline">
-              Added <Timestamp at={contact.createdAt} />
-            </span>
-          </div>
-        )}
-      </EndlessRows>
-      {dialog === 'import' ? <ImportDialog onClose={close} onDone={refresh} /> : null}
-      {dialog === 'add' ? <NewContactDialog onClose={close} onDone={refresh} /> : null}
-    </Page>
+      {isOpen ? (
+        <div className="mb-4">
+          <FieldFilter
+            condition={state.condition}
+            refused={refused}
+            onChange={(condition) => onChange({ condition })}
+            onClose={() => setOpen(false)}
+          />
+        </div>
+      ) : null}
+    </>
+  );
+}
+
+function None({ isFiltered, onImport }: { isFiltered: boolean; onImport: () => void }) {
+  return isFiltered ? (
+    <Empty title="No contacts match">Try a different search, or clear the filters.</Empty>
+  ) : (
+    <Empty title="No contacts yet" action={<Button onClick={onImport}>Import contacts</Button>}>
+      Contacts appear here when you import a file, track an event or send an email.
+    </Empty>
   );
 }

@@ -1,61 +1,110 @@
 import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import type { components } from '../../api/schema.d.ts';
+import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count, counted } from '../../words/numbers.ts';
 
-/** The button that takes a finished job back, after it has shown what that does. */
-export function UndoJob({ kind, jobId }: { kind: 'import' | 'bulk'; jobId: string }) {
+/** The button that takes a finished job back, after it has shown what that does. `of` says which job where there are many. */
+export function UndoJob({
+  kind,
+  jobId,
+  of,
+  onStarted,
+}: {
+  kind: 'import' | 'bulk';
+  jobId: string;
+  of?: string;
+  onStarted?: () => void;
+}) {
   const [isOpen, setOpen] = useState(false);
+  return (
+    <>
+      <Button size="small" {...(of === undefined ? {} : { 'aria-label': `Undo ${of}` })} onClick={() => setOpen(true)}>
+        Undo
+      </Button>
+      {isOpen ? <UndoDialog {...{ kind, jobId }} onStarted={onStarted} onClose={() => setOpen(false)} /> : null}
+    </>
+  );
+}
+
+function UndoDialog({
+  kind,
+  jobId,
+  onStarted,
+  onClose,
+}: {
+  kind: 'import' | 'bulk';
+  jobId: string;
+  onStarted: (() => void) | undefined;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  const navigate = useNavigate();
+  const [conflicts, setConflicts] = useState<'keep' | 'restore'>('keep');
   const undo = (dryRun: boolean) =>
     answer(
       api.POST(kind === 'import' ? '/contacts/import/{jobId}/undo' : '/contacts/bulk/{jobId}/undo', {
         params: { path: { jobId } },
-        body: { dryRun },
+        body: { dryRun, conflicts },
       }),
     );
-  const preview = useQuery({ queryKey: ['undo', jobId], enabled: isOpen, gcTime: 0, queryFn: () => undo(true) });
+  const preview = useQuery({ queryKey: ['undo', jobId, conflicts], gcTime: 0, queryFn: () => undo(true) });
   const start = async () => {
     await undo(false);
-    toast('Undo started: contacts change in the background');
+    toast('Undo started: contacts change in the background', 'good', {
+      text: 'View progress',
+      run: () => void navigate({ to: '/app/$project/contact-jobs', params: { project } }),
+    });
+    onStarted?.();
   };
   return (
-    <>
-      <Button size="small" onClick={() => setOpen(true)}>
-        Undo
-      </Button>
-      {isOpen ? (
-        <ConfirmDialog
-          title={kind === 'import' ? 'Undo this import?' : 'Undo this change?'}
-          action={kind === 'import' ? 'Undo import' : 'Undo change'}
-          look="danger"
-          isReady={preview.data !== undefined && preview.data.deletes + preview.data.restores > 0}
-          onConfirm={start}
-          onClose={() => setOpen(false)}
-        >
-          <Shown query={preview}>
-            {({ deletes, restores, conflicts, keeps }) => (
-              <ul>
-                <li>{counted(restores, 'contact')} restored</li>
-                <li>{counted(deletes, 'contact')} deleted</li>
-                {conflicts.map(({ key, count: times }) => (
-                  <li key={key}>
-                    “{key}” changed since on {counted(times, 'contact')}: stays as it is
-                  </li>
-                ))}
-                {keeps.map(({ reason, count: times }) => (
-                  <li key={reason}>
-                    {count(times)} kept: {reason}
-                  </li>
-                ))}
-              </ul>
-            )}
-          </Shown>
-        </ConfirmDialog>
+    <ConfirmDialog
+      title={kind === 'import' ? 'Undo this import?' : 'Undo this change?'}
+      action={kind === 'import' ? 'Undo import' : 'Undo change'}
+      look="danger"
+      isReady={preview.data !== undefined && preview.data.deletes + preview.data.restores > 0}
+      onConfirm={start}
+      onClose={onClose}
+    >
+      <Shown query={preview}>{(found) => <Preview found={found} isRestoring={conflicts === 'restore'} />}</Shown>
+      {conflicts === 'restore' || (preview.data && preview.data.conflicts.length > 0) ? (
+        <label className="mt-3 flex items-center gap-2">
+          <input
+            type="checkbox"
+            checked={conflicts === 'restore'}
+            onChange={({ target }) => setConflicts(target.checked ? 'restore' : 'keep')}
+          />
+          Also restore fields that were changed since
+        </label>
       ) : null}
-    </>
+    </ConfirmDialog>
+  );
+}
+
+type UndoPreview = components['schemas']['UndoPreview'];
+
+function Preview({ found, isRestoring }: { found: UndoPreview; isRestoring: boolean }) {
+  const { deletes, restores, conflicts, keeps } = found;
+  return (
+    <ul>
+      <li>{counted(restores, 'contact')} restored</li>
+      <li>{counted(deletes, 'contact')} deleted</li>
+      {conflicts.map(({ key, count: times }) => (
+        <li key={key}>
+          “{key}” changed since on {counted(times, 'contact')}: {isRestoring ? 'restored as well' : 'stays as it is'}
+        </li>
+      ))}
+      {keeps.map(({ reason, count: times }) => (
+        <li key={reason}>
+          {count(times)} kept: {reason}
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
@@ -23,7 +23,16 @@ const states: Record<Domain['status'], { name: string; tone: Tone }> = {
 const tones: Record<string, Tone> = { verified: 'good', failed: 'bad', pending: 'warn' };
 
 /** One domain: its state, the records to copy, and what was found at each. */
-export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boolean }) {
+export function DomainCard({
+  domain,
+  isAdmin,
+  children,
+}: {
+  domain: Domain;
+  isAdmin: boolean;
+  /** More about the domain, below its records. */
+  children?: ReactNode;
+}) {
   const [removing, setRemoving] = useState(false);
   const queries = useQueryClient();
   const refresh = () => queries.invalidateQueries({ queryKey: ['domains', domain.projectId] });
@@ -34,7 +43,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
         verified ? `${domain.domain} is verified` : `${domain.domain} is not verified yet`,
         verified ? 'good' : 'warn',
       );
-      await refresh();
+      await Promise.all([refresh(), queries.invalidateQueries({ queryKey: ['dmarc', domain.id] })]);
     },
   });
   const state = states[domain.status];
@@ -96,6 +105,7 @@ export function DomainCard({ domain, isAdmin }: { domain: Domain; isAdmin: boole
             ]}
           />
         )}
+        {children}
         {check.error ? <Problem error={check.error} /> : null}
         <div className="row">
           <Button busy={check.isPending} onClick={() => check.mutate()}>

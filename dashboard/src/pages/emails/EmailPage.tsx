@@ -46,7 +46,9 @@ function OneEmail({ email }: { email: Email }) {
   const state = stateOf(email);
   const links = clickedLinks(email);
   const isWaiting = email.scheduledFor !== null || email.heldUntil !== null;
-  const why = <WhyButton contact={email.contact.id} about={{ emailId: email.id }} />;
+  // Mail that was received is not the service's decision.
+  const why =
+    email.source === 'INBOUND' ? null : <WhyButton contact={email.contact.id} about={{ emailId: email.id }} />;
   const views = [
     { key: 'html', name: 'Email', content: <Content email={email} /> },
     { key: 'text', name: 'Text', content: <Text text={email.text ?? null} /> },
@@ -156,6 +158,14 @@ function Details({ email }: { email: Email }) {
           sources[email.source]
         )}
       </dd>
+      {email.campaignVersion !== null ? (
+        <>
+          <dt>Content</dt>
+          <dd>
+            <Badge>{`Version ${email.campaignVersion}`}</Badge>
+          </dd>
+        </>
+      ) : null}
       {email.templateId ? (
         <>
           <dt>Template</dt>

@@ -4,6 +4,7 @@ import { useProjectId } from '../../app/address.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { WhyButton } from '../explain/Why.tsx';
 import { type EmailSummary, sources, stateOf } from './email.ts';
 
 /** A mail in a list: to whom, what, and what became of it. */
@@ -15,7 +16,7 @@ export function EmailRow({ email, children }: { email: EmailSummary; children?: 
       className={`flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid ${
         children
           ? '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_minmax(0,3fr)_auto]'
-          : '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_6.5rem_6.5rem_9rem]'
+          : '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_6.5rem_6.5rem_9rem_3.5rem]'
       }`}
     >
       <Link to="/app/$project/emails/$email" params={{ project, email: email.id }}>
@@ -38,6 +39,9 @@ export function EmailRow({ email, children }: { email: EmailSummary; children?: 
           <span className="muted">
             <Timestamp at={email.sentAt ?? email.createdAt} />
           </span>
+          {email.source === 'INBOUND' ? null : (
+            <WhyButton contact={email.contact.id} about={{ emailId: email.id }} row={`Email to ${email.to}`} />
+          )}
         </>
       )}
     </div>

@@ -1,12 +1,12 @@
-import { useRouter } from '@tanstack/react-router';
 import { Check, CircleSlash, Info } from 'lucide-react';
 import type { paths } from '../../api/schema.d.ts';
-import { useProjectId } from '../../app/address.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Note } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { FixButton } from './FixButton.tsx';
+import { useOpen } from './use-open.ts';
 
 type Explain = paths['/explain']['post'];
 export type Explanation = Explain['responses'][200]['content']['application/json'];
@@ -29,10 +29,9 @@ const marks = {
 };
 
 /** An answer to "why?": the reason, then every decision on the way, and what would change it. */
-export function Trail({ explanation }: { explanation: Explanation }) {
+export function Trail({ explanation, onFixed }: { explanation: Explanation; onFixed: () => void }) {
   const { verdict, sentence, contact, decisions, next, fixes } = explanation;
   const { name, tone } = verdicts[verdict];
-  const open = useOpen();
   return (
     <div className="stack">
       <Note tone={tone}>
@@ -53,9 +52,7 @@ export function Trail({ explanation }: { explanation: Explanation }) {
       ) : null}
       <div className="row">
         {fixes.map((fix) => (
-          <Button key={fix.path} onClick={() => open(fix.path.split('/').slice(0, 3).join('/'))}>
-            {fix.sentence}
-          </Button>
+          <FixButton key={fix.path} fix={fix} onFixed={onFixed} />
         ))}
         <CopyButton what="explanation for support" text={textOf(explanation)} />
         <span className="muted break">{contact.email}</span>
@@ -90,13 +87,6 @@ function Line({ decision }: { decision: Decision }) {
       </div>
     </li>
   );
-}
-
-// The API names places without the project that they are in.
-function useOpen(): (place: string) => void {
-  const project = useProjectId();
-  const { history } = useRouter();
-  return (place) => history.push(`/app/${project}${place}`);
 }
 
 function textOf({ contact, verdict, sentence, decisions, permalink }: Explanation): string {

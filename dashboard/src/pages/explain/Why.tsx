@@ -11,12 +11,17 @@ import { type About, type Explanation, Trail } from './Trail.tsx';
 
 const explain = (contact: string, about: About) => answer(api.POST('/explain', { body: { contact, about } }));
 
-/** Asks why a contact got something, or did not, and shows the answer. */
-export function WhyButton({ contact, about }: { contact: string; about: About }) {
+/** Asks why a contact got something, or did not, and shows the answer. In a row of a list, `row` says which one it is. */
+export function WhyButton({ contact, about, row }: { contact: string; about: About; row?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (
     <>
-      <Button onClick={() => setOpen(true)}>Why?</Button>
+      <Button
+        {...(row === undefined ? {} : { size: 'small', look: 'plain', 'aria-label': `Why? ${row}` })}
+        onClick={() => setOpen(true)}
+      >
+        Why?
+      </Button>
       {isOpen ? <WhyDialog contact={contact} about={about} onClose={() => setOpen(false)} /> : null}
     </>
   );
@@ -35,7 +40,9 @@ function WhyDialog({ contact, about, onClose }: { contact: string; about: About;
   });
   return (
     <Dialog title="Why?" onClose={onClose}>
-      <Shown query={explanation}>{(found) => <Answer explanation={found} />}</Shown>
+      <Shown query={explanation}>
+        {(found) => <Answer explanation={found} onFixed={() => void explanation.refetch()} />}
+      </Shown>
       <footer>
         <Button onClick={onClose}>Close</Button>
       </footer>
@@ -74,7 +81,7 @@ function AskDialog({ about, onClose }: { about: About; onClose: () => void }) {
           onChange={({ target }) => setAddress(target.value)}
         />
         {ask.error ? <Problem error={ask.error} /> : null}
-        {ask.data ? <Answer explanation={ask.data} /> : null}
+        {ask.data ? <Answer explanation={ask.data} onFixed={() => ask.mutate()} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
           <Button look="primary" type="submit" busy={ask.isPending}>
@@ -86,11 +93,11 @@ function AskDialog({ about, onClose }: { about: About; onClose: () => void }) {
   );
 }
 
-function Answer({ explanation }: { explanation: Explanation }) {
+function Answer({ explanation, onFixed }: { explanation: Explanation; onFixed: () => void }) {
   const project = useProjectId();
   return (
     <>
-      <Trail explanation={explanation} />
+      <Trail explanation={explanation} onFixed={onFixed} />
       <Link to="/app/$project/why/$permalink" params={{ project, permalink: explanation.permalink }}>
         Link to this explanation
       </Link>

@@ -18,7 +18,9 @@ export function WhyPage() {
   return (
     <Page title="Why?">
       <Card>
-        <Shown query={explanation}>{(found) => <Trail explanation={found} />}</Shown>
+        <Shown query={explanation}>
+          {(found) => <Trail explanation={found} onFixed={() => void explanation.refetch()} />}
+        </Shown>
       </Card>
     </Page>
   );

@@ -21,6 +21,8 @@ const EmailEditor = lazy(() =>
   loaded(() => import('../../editor/EmailEditor.tsx')).then(({ EmailEditor: editor }) => ({ default: editor })),
 );
 
+type Dialog = 'image' | 'layout' | 'brand' | 'blocks' | 'html';
+
 /** What a message says: as blocks, or as HTML where it was written as HTML. */
 export function MailBody({
   content,
@@ -37,10 +39,9 @@ export function MailBody({
   const sourceOf = useSource();
   const { primaryColor } = useBrand();
   const insert = useRef<Insert | null>(null);
-  const [dialog, setDialog] = useState<'image' | 'layout' | 'brand' | 'blocks' | 'html' | null>(null);
+  const [dialog, setDialog] = useState<Dialog | null>(null);
   // Another layout begins another editor.
   const [layout, setLayout] = useState(0);
-  const close = () => setDialog(null);
   const { document } = content;
   return (
     <div className="field">
@@ -53,31 +54,7 @@ export function MailBody({
           onText={(preheader) => onChange({ document: { ...document, preheader } })}
         />
       ) : null}
-      <div className="row">
-        <span className="muted">
-          {document ? 'Type / for blocks and {{ for variables.' : 'HTML with Liquid. Type {{ for variables.'}
-        </span>
-        <Button size="small" onClick={() => setDialog('layout')}>
-          <LayoutTemplate aria-hidden /> Layouts
-        </Button>
-        {document ? (
-          <>
-            <Button size="small" onClick={() => setDialog('blocks')}>
-              <Blocks aria-hidden /> Saved blocks
-            </Button>
-            <Button size="small" onClick={() => setDialog('brand')}>
-              <Palette aria-hidden /> Brand kit
-            </Button>
-            <Button size="small" onClick={() => setDialog('html')}>
-              <Code2 aria-hidden /> Edit as HTML
-            </Button>
-          </>
-        ) : (
-          <Button size="small" onClick={() => setDialog('image')}>
-            <ImagePlus aria-hidden /> Insert image
-          </Button>
-        )}
-      </div>
+      <Tools isDocument={document !== null} onOpen={setDialog} />
       <Suspense fallback={<Loading />}>
         {document ? (
           <EmailEditor
@@ -104,35 +81,102 @@ export function MailBody({
           {problem}
         </span>
       ) : null}
-      {dialog === 'image' ? <ImageDialog onInsert={(tag) => insert.current?.(tag)} onClose={close} /> : null}
-      {dialog === 'blocks' ? <SavedBlocksDialog onClose={close} /> : null}
+      {dialog ? (
+        <BodyDialog
+          dialog={dialog}
+          content={content}
+          sourceOf={sourceOf}
+          onInsert={(tag) => insert.current?.(tag)}
+          onLayout={() => setLayout(layout + 1)}
+          onChange={onChange}
+          onClose={() => setDialog(null)}
+        />
+      ) : null}
       {saving ? <SaveBlockDialog content={saving} onClose={() => setSaving(null)} /> : null}
-      {dialog === 'brand' ? <BrandDialog onClose={close} /> : null}
-      {dialog === 'layout' ? (
+    </div>
+  );
+}
+
+function Tools({ isDocument, onOpen }: { isDocument: boolean; onOpen: (dialog: Dialog) => void }) {
+  return (
+    <div className="row">
+      <span className="muted">
+        {isDocument ? 'Type / for blocks and {{ for variables.' : 'HTML with Liquid. Type {{ for variables.'}
+      </span>
+      <Button size="small" onClick={() => onOpen('layout')}>
+        <LayoutTemplate aria-hidden /> Layouts
+      </Button>
+      {isDocument ? (
+        <>
+          <Button size="small" onClick={() => onOpen('blocks')}>
+            <Blocks aria-hidden /> Saved blocks
+          </Button>
+          <Button size="small" onClick={() => onOpen('brand')}>
+            <Palette aria-hidden /> Brand kit
+          </Button>
+          <Button size="small" onClick={() => onOpen('html')}>
+            <Code2 aria-hidden /> Edit as HTML
+          </Button>
+        </>
+      ) : (
+        <Button size="small" onClick={() => onOpen('image')}>
+          <ImagePlus aria-hidden /> Insert image
+        </Button>
+      )}
+    </div>
+  );
+}
+
+function BodyDialog({
+  dialog,
+  content,
+  sourceOf,
+  onInsert,
+  onLayout,
+  onChange,
+  onClose,
+}: {
+  dialog: Dialog;
+  content: MailContent;
+  sourceOf: ReturnType<typeof useSource>;
+  onInsert: (tag: string) => void;
+  onLayout: () => void;
+  onChange: (change: Partial<MailContent>) => void;
+  onClose: () => void;
+}) {
+  switch (dialog) {
+    case 'image':
+      return <ImageDialog onInsert={onInsert} onClose={onClose} />;
+    case 'blocks':
+      return <SavedBlocksDialog onClose={onClose} />;
+    case 'brand':
+      return <BrandDialog onClose={onClose} />;
+    case 'layout':
+      return (
         <LayoutDialog
           onChoose={(chosen) => {
-            setLayout(layout + 1);
+            onLayout();
             onChange({
               document: chosen.document,
               body: '',
               ...(content.subject === '' ? { subject: chosen.subject } : {}),
             });
           }}
-          onClose={close}
+          onClose={onClose}
         />
-      ) : null}
-      {dialog === 'html' && document ? (
+      );
+    case 'html':
+      return (
         <ConfirmDialog
           title="Edit this email as HTML?"
           action="Edit as HTML"
           look="primary"
           wayOut="Keep blocks"
           onConfirm={async () => onChange({ document: null, body: sourceOf(content) })}
-          onClose={close}
+          onClose={onClose}
         >
           Once you save, the email is HTML and no longer follows the brand kit. It cannot be turned back into blocks.
         </ConfirmDialog>
-      ) : null}
-    </div>
-  );
+      );
+  }
 }

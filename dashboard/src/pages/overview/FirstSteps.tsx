@@ -1,65 +1,101 @@
 import { useQuery } from '@tanstack/react-query';
-import { Link } from '@tanstack/react-router';
+import { Link, type LinkProps } from '@tanstack/react-router';
 import { CircleCheck, CircleDashed } from 'lucide-react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import { Button } from '../../ui/Button.tsx';
 import { Card } from '../../ui/Page.tsx';
+import { type NewKey, SendFirst } from './first/SendFirst.tsx';
+import { setupOf } from './setup.ts';
 
-/** The way to a first email, each step ticking itself off; gone once all are done. */
+/** The way to a first email, each step ticking itself off; gone once all are done, but never with a key that is still shown. */
 export function FirstSteps({ project }: { project: string }) {
-  const setup = useQuery({
-    queryKey: ['setup', project],
-    refetchInterval: 5_000,
-    queryFn: () => answer(api.GET('/projects/{id}/setup-state', { params: { path: { id: project } } })),
-  });
+  const [newKey, setNewKey] = useState<NewKey | null>(null);
+  const setup = useQuery({ ...setupOf(project), refetchInterval: 5_000 });
   const stats = useQuery({
     queryKey: ['activity-stats', project, 'ever'],
     refetchInterval: ({ state }) => (state.data?.totalEmailsSent ? false : 5_000),
     queryFn: () => answer(api.GET('/activity/stats', { params: { query: { startDate: '2020-01-01T00:00:00.000Z' } } })),
   });
   const state = setup.data?.data;
+  const hasSent = state !== undefined && (Boolean(stats.data?.totalEmailsSent) || state.lastCampaignSentAt !== null);
+  const domains = useQuery({
+    queryKey: ['domains', project],
+    enabled: state?.hasVerifiedDomain === true && (!hasSent || newKey !== null),
+    queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
+  });
   if (!state || !stats.data) return null;
-  const steps = [
-    {
-      isDone: state.hasVerifiedDomain,
-      name: 'Verify your sending domain',
-      how: 'Add the domain and copy its records to your DNS. We check them every five minutes.',
-      to: '/app/$project/domains' as const,
-    },
-    {
-      isDone: state.contactCount > 0,
-      name: 'Add your first contact',
-      how: 'Import a CSV file, or track an event.',
-      to: '/app/$project/contacts' as const,
-    },
-    {
-      isDone: stats.data.totalEmailsSent > 0 || state.lastCampaignSentAt !== null,
-      name: 'Send your first email',
-      how: 'Create a campaign, or call POST /v1/send with your secret key.',
-      to: '/app/$project/campaigns' as const,
-    },
-  ];
-  if (steps.every(({ isDone }) => isDone)) return null;
+  const isDone = state.hasVerifiedDomain && state.contactCount > 0 && hasSent;
+  if (isDone && newKey === null) return null;
+  const domain = domains.data?.find(({ verified }) => verified)?.domain;
   return (
     <Card title="Get started">
-      <ol className="stack">
-        {steps.map(({ isDone, name, how, to }) => (
-          <li key={name} className="row">
-            {isDone ? <CircleCheck aria-hidden /> : <CircleDashed aria-hidden />}
-            <div>
-              {isDone ? (
-                <span>
-                  {name} <span className="sr-only">(done)</span>
-                </span>
-              ) : (
-                <Link to={to} params={{ project }}>
-                  {name}
-                </Link>
-              )}
-              <div className="muted">{how}</div>
-            </div>
-          </li>
-        ))}
-      </ol>
+      <div className="stack">
+        <ol className="stack">
+          <Step
+            isDone={state.hasVerifiedDomain}
+            name="Verify your sending domain"
+            to="/app/$project/domains"
+            project={project}
+          >
+            <p className="muted">Add the domain and copy its records to your DNS. We check them every five minutes.</p>
+          </Step>
+          <Step isDone={hasSent} name="Send your first email" project={project}>
+            {domain !== undefined && (!hasSent || newKey !== null) ? (
+              <SendFirst project={project} domain={domain} newKey={newKey} onKey={setNewKey} />
+            ) : hasSent ? null : (
+              <p className="muted">By API as soon as a domain is verified, or as a campaign.</p>
+            )}
+          </Step>
+          <Step
+            isDone={state.contactCount > 0}
+            name="Add your first contact"
+            to="/app/$project/contacts"
+            project={project}
+          >
+            <p className="muted">Import a CSV file, or track an event.</p>
+          </Step>
+        </ol>
+        {isDone ? (
+          <div>
+            <Button onClick={() => setNewKey(null)}>I have copied the key</Button>
+          </div>
+        ) : null}
+      </div>
     </Card>
+  );
+}
+
+function Step({
+  isDone,
+  name,
+  to,
+  project,
+  children,
+}: {
+  isDone: boolean;
+  name: string;
+  to?: Extract<LinkProps['to'], `/app/$project${string}`>;
+  project: string;
+  children: ReactNode;
+}) {
+  return (
+    <li className="grid grid-cols-[auto_minmax(0,1fr)] gap-2">
+      {isDone ? <CircleCheck aria-hidden className="text-good" /> : <CircleDashed aria-hidden />}
+      <div className="stack min-w-0 gap-1">
+        {isDone ? (
+          <span>
+            {name} <span className="sr-only">(done)</span>
+          </span>
+        ) : to ? (
+          <Link to={to} params={{ project }}>
+            {name}
+          </Link>
+        ) : (
+          <span className="font-medium">{name}</span>
+        )}
+        {children}
+      </div>
+    </li>
   );
 }

@@ -8,9 +8,11 @@ import { type ActivityItem, ActivityRow } from '../activity/ActivityRow.tsx';
 import { isToldTwice } from '../activity/kinds.ts';
 import { MailChart } from '../analytics/MailChart.tsx';
 import { startOf } from '../analytics/range.ts';
-import { Attention } from './Attention.tsx';
 import { FirstSteps } from './FirstSteps.tsx';
+import { Health } from './Health.tsx';
+import { Links } from './Links.tsx';
 import { Numbers } from './Numbers.tsx';
+import { Running } from './Running.tsx';
 
 /** The numbers that matter, and what needs attention. */
 export function Overview() {
@@ -26,11 +28,14 @@ export function Overview() {
     queryFn: () => answer(api.GET('/activity/upcoming', { params: { query: { limit: 8 } } })),
   });
   return (
-    <Page title="Overview">
+    <Page title="Overview" actions={<Links project={project} />}>
       <div className="stack">
-        <Attention project={project} />
         <FirstSteps project={project} />
-        <Numbers project={project} startDate={startOf('30')} />
+        <Numbers project={project} />
+        <div className="stretch">
+          <Health project={project} />
+          <Running project={project} />
+        </div>
         <Card title="Emails by day">
           <MailChart project={project} startDate={startOf('30')} />
         </Card>
@@ -46,7 +51,7 @@ export function Overview() {
               }
             </Shown>
             <p>
-              <Link to="/app/$project/activity" params={{ project }}>
+              <Link to="/app/$project/activity" params={{ project }} className="inline-block min-h-6">
                 All activity
               </Link>
             </p>

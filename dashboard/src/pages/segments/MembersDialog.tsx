@@ -72,17 +72,7 @@ export function MembersDialog({
             ) : null}
           </>
         )}
-        {done && 'notFound' in done && done.notFound.length > 0 ? (
-          <Note tone="warn">
-            <p>{count(done.notFound.length)} not found or not valid:</p>
-            <ul className="break">
-              {done.notFound.slice(0, 50).map((email) => (
-                <li key={email}>{email}</li>
-              ))}
-            </ul>
-            {done.notFound.length > 50 ? <p>… and {count(done.notFound.length - 50)} more.</p> : null}
-          </Note>
-        ) : null}
+        {done && 'notFound' in done && done.notFound.length > 0 ? <NotFound emails={done.notFound} /> : null}
         {change.error ? <Problem error={change.error} /> : null}
       </div>
       <footer>
@@ -99,5 +89,19 @@ export function MembersDialog({
         )}
       </footer>
     </Dialog>
+  );
+}
+
+function NotFound({ emails }: { emails: readonly string[] }) {
+  return (
+    <Note tone="warn">
+      <p>{count(emails.length)} not found or not valid:</p>
+      <ul className="break">
+        {emails.slice(0, 50).map((email) => (
+          <li key={email}>{email}</li>
+        ))}
+      </ul>
+      {emails.length > 50 ? <p>… and {count(emails.length - 50)} more.</p> : null}
+    </Note>
   );
 }

@@ -64,18 +64,14 @@ const names = {
 };
 const textOf = (tree: Tree | null) => (tree ? treeText(tree) : '');
 
-function SegmentForm({ segment }: { segment: Segment | null }) {
+/** The draft of a segment, or of a new one, with its saving. */
+function useSegmentDraft(segment: Segment | null) {
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [missing, setMissing] = useState<string | null>(null);
   const path = { id: segment?.id ?? '' };
-  const {
-    content: draft,
-    hasChanges,
-    change,
-    ...saving
-  } = useDraft({
+  const stored = draftOf(segment);
+  return useDraft({
     stored: storedOf(segment),
     read: async () => storedOf(await answer(api.GET('/segments/{id}', { params: { path } }))),
     write: async ({ description, type, condition, ...rest }, header) => {
@@ -101,25 +97,26 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
       });
     },
   });
-  const stored = draftOf(segment);
-  const isDynamic = draft.type === 'DYNAMIC';
-  const hasNewCondition = isDynamic && !isEqual(draft.condition, stored.condition);
+}
+
+/** What the draft lacks before it can be saved; null for nothing. */
+function openPoint(draft: ReturnType<typeof draftOf>, stored: ReturnType<typeof draftOf>): string | null {
+  if (draft.name.trim() === '') return 'Enter a name.';
+  if (draft.type !== 'DYNAMIC') return null;
+  if (draft.condition === null) return 'Add at least one filter.';
+  return isEqual(draft.condition, stored.condition) ? null : missingIn(draft.condition);
+}
+
+function SegmentForm({ segment }: { segment: Segment | null }) {
+  const project = useProjectId();
+  const [missing, setMissing] = useState<string | null>(null);
+  const { content: draft, hasChanges, change, ...saving } = useSegmentDraft(segment);
   const unsaved = useUnsaved(hasChanges && !saving.isSaving);
   const submit = () => {
-    const open =
-      draft.name.trim() === ''
-        ? 'Enter a name.'
-        : !isDynamic
-          ? null
-          : draft.condition === null
-            ? 'Add at least one filter.'
-            : hasNewCondition
-              ? missingIn(draft.condition)
-              : null;
+    const open = openPoint(draft, draftOf(segment));
     setMissing(open);
     if (open === null) saving.save();
   };
-  const refused = saving.error instanceof ApiError ? saving.error : null;
   return (
     <Page
       title={segment ? `Edit ${segment.name}` : 'New segment'}
@@ -148,45 +145,9 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
         {missing ? <Note tone="bad">{missing}</Note> : null}
         {saving.error ? <Problem error={saving.error} /> : null}
         <Card title="Details">
-          <div className="stack">
-            <TextField
-              label="Name"
-              required
-              maxLength={100}
-              value={draft.name}
-              problem={refused?.problemOf('name')}
-              onChange={(event) => change({ name: event.target.value })}
-            />
-            <TextArea
-              label="Description"
-              maxLength={500}
-              value={draft.description}
-              problem={refused?.problemOf('description')}
-              onChange={(event) => change({ description: event.target.value })}
-            />
-            {segment === null ? (
-              <SelectField
-                label="Type"
-                hint="Dynamic segments update by conditions. Static segments hold the contacts you add. This can’t be changed later."
-                value={draft.type}
-                onChange={(event) => change({ type: event.target.value as Segment['type'] })}
-              >
-                {Object.entries(typeNames).map(([value, name]) => (
-                  <option key={value} value={value}>
-                    {name}
-                  </option>
-                ))}
-              </SelectField>
-            ) : null}
-            <CheckField
-              label="Track entries and exits"
-              hint="Each change becomes an event that workflows can start on or wait for."
-              checked={draft.trackMembership}
-              onChange={(event) => change({ trackMembership: event.target.checked })}
-            />
-          </div>
+          <Details draft={draft} isNew={segment === null} error={saving.error} onChange={change} />
         </Card>
-        {isDynamic ? (
+        {draft.type === 'DYNAMIC' ? (
           <Card title="Conditions">
             <ConditionEditor
               key={saving.generation}
@@ -211,5 +172,58 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
       ) : null}
       {unsaved}
     </Page>
+  );
+}
+
+function Details({
+  draft,
+  isNew,
+  error,
+  onChange,
+}: {
+  draft: ReturnType<typeof draftOf>;
+  isNew: boolean;
+  error: unknown;
+  onChange: (part: Partial<ReturnType<typeof draftOf>>) => void;
+}) {
+  const refused = error instanceof ApiError ? error : null;
+  return (
+    <div className="stack">
+      <TextField
+        label="Name"
+        required
+        maxLength={100}
+        value={draft.name}
+        problem={refused?.problemOf('name')}
+        onChange={(event) => onChange({ name: event.target.value })}
+      />
+      <TextArea
+        label="Description"
+        maxLength={500}
+        value={draft.description}
+        problem={refused?.problemOf('description')}
+        onChange={(event) => onChange({ description: event.target.value })}
+      />
+      {isNew ? (
+        <SelectField
+          label="Type"
+          hint="Dynamic segments update by conditions. Static segments hold the contacts you add. This can’t be changed later."
+          value={draft.type}
+          onChange={(event) => onChange({ type: event.target.value as Segment['type'] })}
+        >
+          {Object.entries(typeNames).map(([value, name]) => (
+            <option key={value} value={value}>
+              {name}
+            </option>
+          ))}
+        </SelectField>
+      ) : null}
+      <CheckField
+        label="Track entries and exits"
+        hint="Each change becomes an event that workflows can start on or wait for."
+        checked={draft.trackMembership}
+        onChange={(event) => onChange({ trackMembership: event.target.checked })}
+      />
+    </div>
   );
 }

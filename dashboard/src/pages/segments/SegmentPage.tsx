@@ -11,6 +11,8 @@ import { ShownPage } from '../../ui/ShownPage.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count, counted } from '../../words/numbers.ts';
+import { ExportDialog } from '../contacts/list/ExportDialog.tsx';
+import { type ContactFilter, usualColumns } from '../contacts/list/list.ts';
 import { MembersDialog } from './MembersDialog.tsx';
 import { SegmentContacts } from './SegmentContacts.tsx';
 import { type Segment, typeNames } from './segment.ts';
@@ -39,26 +41,11 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
   const { id, name, type, description, trackMembership, memberCount } = segment;
   const project = useProjectId();
   const queries = useQueryClient();
-  const navigate = useNavigate();
-  const [dialog, setDialog] = useState<'add' | 'remove' | 'delete' | null>(null);
-  const path = { path: { id } };
+  const [dialog, setDialog] = useState<'add' | 'remove' | 'delete' | 'export' | null>(null);
   const refresh = () => queries.invalidateQueries({ queryKey: ['segments', project] });
   const close = () => setDialog(null);
   const isTracked = type === 'DYNAMIC' && trackMembership;
-  const bringUpToDate = useMutation({
-    mutationFn: async () => {
-      if (isTracked) {
-        const { added, removed, total } = await answer(api.POST('/segments/{id}/compute', { params: path }));
-        return `${counted(total, 'contact')}: ${count(added)} added, ${count(removed)} removed`;
-      }
-      const { memberCount: members } = await answer(api.POST('/segments/{id}/refresh', { params: path }));
-      return counted(members, 'contact');
-    },
-    onSuccess: async (told) => {
-      toast(told);
-      await refresh();
-    },
-  });
+  const bringUpToDate = useUpdate(id, isTracked, refresh);
   return (
     <Page
       title={name}
@@ -85,6 +72,9 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
               <Button onClick={() => setDialog('remove')}>Remove contacts</Button>
             </>
           ) : null}
+          <Button disabled={memberCount === 0} onClick={() => setDialog('export')}>
+            Export
+          </Button>
           <Button busy={bringUpToDate.isPending} onClick={() => bringUpToDate.mutate()}>
             {isTracked ? 'Recompute' : 'Refresh count'}
           </Button>
@@ -104,22 +94,61 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
       {dialog === 'add' || dialog === 'remove' ? (
         <MembersDialog segment={segment} mode={dialog} onClose={close} onDone={refresh} />
       ) : null}
-      {dialog === 'delete' ? (
-        <ConfirmDialog
-          title={`Delete ${name}?`}
-          action="Delete segment"
-          onConfirm={async () => {
-            await answer(api.DELETE('/segments/{id}', { params: path }));
-            toast(`Segment “${name}” deleted`);
-            await navigate({ to: '/app/$project/segments', params: { project } });
-            await queries.invalidateQueries({ queryKey: ['segments', project], exact: true });
-          }}
+      {dialog === 'export' ? (
+        <ExportDialog
+          chosen={{ selector: { mode: 'query', filter: membersOf(id), excludeIds: [] }, count: memberCount }}
+          columns={usualColumns}
+          name={`segment-${id}`}
           onClose={close}
-        >
-          The segment and its {counted(memberCount, 'membership')} are deleted. The contacts are kept. Segments with a
-          filter on it match no contacts by it.
-        </ConfirmDialog>
+        />
       ) : null}
+      {dialog === 'delete' ? <DeleteSegment segment={segment} onClose={close} /> : null}
     </Page>
   );
+}
+
+/** Computes the members of a segment whose entries and exits are tracked, or counts those of another. */
+function useUpdate(id: string, isTracked: boolean, onDone: () => Promise<unknown>) {
+  const path = { path: { id } };
+  return useMutation({
+    mutationFn: async () => {
+      if (isTracked) {
+        const { added, removed, total } = await answer(api.POST('/segments/{id}/compute', { params: path }));
+        return `${counted(total, 'contact')}: ${count(added)} added, ${count(removed)} removed`;
+      }
+      const { memberCount: members } = await answer(api.POST('/segments/{id}/refresh', { params: path }));
+      return counted(members, 'contact');
+    },
+    onSuccess: async (told) => {
+      toast(told);
+      await onDone();
+    },
+  });
+}
+
+function DeleteSegment({ segment: { id, name, memberCount }, onClose }: { segment: Segment; onClose: () => void }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  return (
+    <ConfirmDialog
+      title={`Delete ${name}?`}
+      action="Delete segment"
+      onConfirm={async () => {
+        await answer(api.DELETE('/segments/{id}', { params: { path: { id } } }));
+        toast(`Segment “${name}” deleted`);
+        await navigate({ to: '/app/$project/segments', params: { project } });
+        await queries.invalidateQueries({ queryKey: ['segments', project], exact: true });
+      }}
+      onClose={onClose}
+    >
+      The segment and its {counted(memberCount, 'membership')} are deleted. The contacts are kept. Segments with a
+      filter on it match no contacts by it.
+    </ConfirmDialog>
+  );
+}
+
+function membersOf(segment: string): ContactFilter {
+  const filters = [{ field: `segment.${segment}`, operator: 'memberOfSegment' as const }];
+  return { condition: { logic: 'AND', groups: [{ filters }] } };
 }

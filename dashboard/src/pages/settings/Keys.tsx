@@ -9,6 +9,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { ScopedKeys } from './keys/ScopedKeys.tsx';
+import { WaitingPlans } from './keys/WaitingPlans.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
 /** The keys with scopes, and the two that every project has. The secret one stays covered until somebody asks for it. */
@@ -17,6 +18,7 @@ export function Keys({ project }: { project: Project }) {
   const queries = useQueryClient();
   return (
     <div className="stack">
+      <WaitingPlans project={project} />
       <ScopedKeys project={project} />
       <Card title="Secret key">
         <div className="stack">

@@ -19,22 +19,7 @@ const trackings: Record<Project['tracking'], string> = {
 
 /** Name, tracking and language, and what ends a project. */
 export function ProjectForm({ project }: { project: Project }) {
-  const [name, setName] = useState(project.name);
-  const [tracking, setTracking] = useState(project.tracking);
-  const [language, setLanguage] = useState(project.language);
-  const [ending, setEnding] = useState<'reset' | 'delete' | null>(null);
-  const queries = useQueryClient();
-  const navigate = useNavigate();
   const isAdmin = mayAdminister(project);
-  const path = { id: project.id };
-  const save = useMutation({
-    mutationFn: () =>
-      answer(api.PATCH('/users/@me/projects/{id}', { params: { path }, body: { name, tracking, language } })),
-    onSuccess: async () => {
-      toast('Settings saved');
-      await queries.invalidateQueries({ queryKey: ['projects'] });
-    },
-  });
   return (
     <div className="stack">
       {project.disabled ? (
@@ -43,56 +28,100 @@ export function ProjectForm({ project }: { project: Project }) {
         </Note>
       ) : null}
       {isAdmin ? null : <Note>Only admins and the owner can change these settings.</Note>}
-      <Card title="Project">
-        <Form onSubmit={() => save.mutate()}>
-          <FormProblem error={save.error} fields={['name', 'language']} />
-          <TextField
-            label="Name"
-            required
-            disabled={!isAdmin}
-            value={name}
-            problem={problemOf(save.error, 'name')}
-            onChange={(event) => setName(event.target.value)}
-          />
-          <SelectField
-            label="Track opens and clicks"
-            disabled={!isAdmin}
-            value={tracking}
-            onChange={(event) => setTracking(event.target.value as Project['tracking'])}
-          >
-            {Object.entries(trackings).map(([value, text]) => (
-              <option key={value} value={value}>
-                {text}
-              </option>
-            ))}
-          </SelectField>
-          <TextField
-            label="Language"
-            hint="A language tag such as en, de or pt. Used in email footers and recipient pages when a contact has no locale."
-            disabled={!isAdmin}
-            value={language}
-            problem={problemOf(save.error, 'language')}
-            onChange={(event) => setLanguage(event.target.value)}
-          />
-          <div>
-            <Button type="submit" look="primary" busy={save.isPending} disabled={!isAdmin}>
-              Save
-            </Button>
-          </div>
-        </Form>
+      <SettingsCard project={project} isAdmin={isAdmin} />
+      {isAdmin ? <DangerZone project={project} /> : null}
+    </div>
+  );
+}
+
+function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean }) {
+  const [name, setName] = useState(project.name);
+  const [tracking, setTracking] = useState(project.tracking);
+  const [language, setLanguage] = useState(project.language);
+  const [approvalAbove, setApprovalAbove] = useState(String(project.approvalAbove ?? ''));
+  const queries = useQueryClient();
+  const save = useMutation({
+    mutationFn: () =>
+      answer(
+        api.PATCH('/users/@me/projects/{id}', {
+          params: { path: { id: project.id } },
+          body: { name, tracking, language, approvalAbove: approvalAbove === '' ? null : Number(approvalAbove) },
+        }),
+      ),
+    onSuccess: async () => {
+      toast('Settings saved');
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+    },
+  });
+  return (
+    <Card title="Project">
+      <Form onSubmit={() => save.mutate()}>
+        <FormProblem error={save.error} fields={['name', 'language', 'approvalAbove']} />
+        <TextField
+          label="Name"
+          required
+          disabled={!isAdmin}
+          value={name}
+          problem={problemOf(save.error, 'name')}
+          onChange={(event) => setName(event.target.value)}
+        />
+        <SelectField
+          label="Track opens and clicks"
+          disabled={!isAdmin}
+          value={tracking}
+          onChange={(event) => setTracking(event.target.value as Project['tracking'])}
+        >
+          {Object.entries(trackings).map(([value, text]) => (
+            <option key={value} value={value}>
+              {text}
+            </option>
+          ))}
+        </SelectField>
+        <TextField
+          label="Language"
+          hint="A language tag such as en, de or pt. Used in email footers and recipient pages when a contact has no locale."
+          disabled={!isAdmin}
+          value={language}
+          problem={problemOf(save.error, 'language')}
+          onChange={(event) => setLanguage(event.target.value)}
+        />
+        <TextField
+          label="Approval for campaigns above"
+          hint="Members’ campaigns to more contacts than this wait for an admin. Leave empty to send without approval."
+          type="number"
+          min={0}
+          disabled={!isAdmin}
+          value={approvalAbove}
+          problem={problemOf(save.error, 'approvalAbove')}
+          onChange={(event) => setApprovalAbove(event.target.value)}
+        />
+        <div>
+          <Button type="submit" look="primary" busy={save.isPending} disabled={!isAdmin}>
+            Save
+          </Button>
+        </div>
+      </Form>
+    </Card>
+  );
+}
+
+function DangerZone({ project }: { project: Project }) {
+  const [ending, setEnding] = useState<'reset' | 'delete' | null>(null);
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const path = { id: project.id };
+  return (
+    <>
+      <Card title="Danger zone">
+        <div className="row">
+          <Button look="danger" onClick={() => setEnding('reset')}>
+            Reset project
+          </Button>
+          <Button look="danger" onClick={() => setEnding('delete')}>
+            Delete project
+          </Button>
+        </div>
       </Card>
-      {isAdmin ? (
-        <Card title="Danger zone">
-          <div className="row">
-            <Button look="danger" onClick={() => setEnding('reset')}>
-              Reset project
-            </Button>
-            <Button look="danger" onClick={() => setEnding('delete')}>
-              Delete project
-            </Button>
-          </div>
-        </Card>
-      ) : null}
       {ending === 'reset' ? (
         <ConfirmDialog
           title={`Reset ${project.name}?`}
@@ -124,6 +153,6 @@ export function ProjectForm({ project }: { project: Project }) {
           {project.name} and everything in it are deleted. Its keys stop working immediately, and its team loses access.
         </ConfirmDialog>
       ) : null}
-    </div>
+    </>
   );
 }

@@ -9,7 +9,7 @@ import { Tabs } from '../../ui/Tabs.tsx';
 import { Billing } from './Billing.tsx';
 import { Keys } from './Keys.tsx';
 import { ProjectForm } from './ProjectForm.tsx';
-import { Team } from './Team.tsx';
+import { Team } from './team/Team.tsx';
 import { Uploads } from './Uploads.tsx';
 
 // Tabs that few people open are loaded when they are.

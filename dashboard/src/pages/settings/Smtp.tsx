@@ -1,11 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
 import { useFilters } from '../../app/address.ts';
 import { deployment } from '../../app/deployment.ts';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
+import { Table } from '../../ui/Table.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
 /** What a program that speaks SMTP has to be told. */
@@ -95,6 +98,49 @@ function Credentials({ project, host, ports }: { project: Project; host: string;
           </div>
         </div>
       </Card>
+      <Clients project={project.id} />
     </div>
   );
+}
+
+type Client = paths['/projects/{id}/smtp-clients']['get']['responses'][200]['content']['application/json'][number];
+
+/** What programs did last, so that whoever sets one up sees why it is refused. */
+function Clients({ project }: { project: string }) {
+  const clients = useQuery({
+    queryKey: ['smtp-clients', project],
+    refetchInterval: 10_000,
+    queryFn: () => answer(api.GET('/projects/{id}/smtp-clients', { params: { path: { id: project } } })),
+  });
+  return (
+    <Card title="Recent connections">
+      <Shown query={clients}>
+        {(rows) =>
+          rows.length === 0 ? (
+            <p className="muted">No program has signed in within 30 days. Run the command above to try it.</p>
+          ) : (
+            <Table
+              label="Programs that send by SMTP"
+              stacks
+              rows={rows}
+              rowKey={({ ip, credential, key }) => `${ip} ${credential} ${key ?? ''}`}
+              columns={[
+                { key: 'from', title: 'From', cell: ({ ip }) => <code>{ip}</code> },
+                { key: 'key', title: 'Key', cell: (client) => <span dir="auto">{keyOf(client)}</span> },
+                { key: 'last', title: 'Last seen', cell: ({ lastAt }) => <Timestamp at={lastAt} /> },
+                { key: 'accepted', title: 'Last accepted', cell: ({ acceptedAt }) => <Timestamp at={acceptedAt} /> },
+                { key: 'refused', title: 'Last refused', cell: ({ refusedAt }) => <Timestamp at={refusedAt} /> },
+                { key: 'why', title: 'Refusal', cell: ({ refusal }) => <span dir="auto">{refusal ?? '–'}</span> },
+              ]}
+            />
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}
+
+function keyOf({ credential, key }: Client): string {
+  if (credential === 'secret') return 'Secret key';
+  return credential === 'unknown' ? 'Wrong key' : (key ?? 'Deleted key');
 }

@@ -8,10 +8,19 @@ export type Project = paths['/users/@me/projects']['get']['responses'][200]['con
 
 /** Whether the viewer may change settings of the project they look at; not until that is known. */
 export function useMayAdminister(): boolean {
+  const project = useOwnProject();
+  return project !== undefined && mayAdminister(project);
+}
+
+/** Whether the viewer is an owner of the project they look at; not until that is known. */
+export function useIsOwner(): boolean {
+  return useOwnProject()?.role === 'OWNER';
+}
+
+function useOwnProject(): Project | undefined {
   const id = useProjectId();
   const { data = [] } = useQuery(myProjects);
-  const project = data.find((each) => each.id === id);
-  return project !== undefined && mayAdminister(project);
+  return data.find((each) => each.id === id);
 }
 
 /** Whether the viewer may change settings, keys and members (the roles table of the API guide). */

@@ -8,6 +8,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
+import { WhyButton } from '../explain/Why.tsx';
 
 /** Mail that rules have caught, newest first. */
 export function CaughtMail() {
@@ -30,7 +31,7 @@ export function CaughtMail() {
         empty={<Empty title="No suppressed emails">Emails that a rule suppresses appear here.</Empty>}
       >
         {(email) => (
-          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_minmax(0,2fr)_9rem_auto]">
+          <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_minmax(0,2fr)_9rem_auto_auto]">
             <Address>{email.recipientAddress}</Address>
             <span className="break" dir="auto">
               {email.renderedSubject}
@@ -46,6 +47,11 @@ export function CaughtMail() {
             >
               Show
             </Button>
+            <WhyButton
+              contact={email.recipientAddress}
+              about={{ emailId: email.id }}
+              row={`Email to ${email.recipientAddress}`}
+            />
           </div>
         )}
       </EndlessRows>

@@ -70,40 +70,7 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
           all.length === 0 ? (
             <Empty title="No rules yet">Suppress emails to an address, a domain, or a pattern.</Empty>
           ) : (
-            <Table
-              label="Rules"
-              rows={all}
-              rowKey={({ id }) => id}
-              columns={[
-                { key: 'name', title: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-                { key: 'kind', title: 'Suppresses', cell: ({ kind }) => kinds[kind].name },
-                { key: 'pattern', title: 'Pattern', cell: ({ pattern }) => <code>{pattern}</code> },
-                {
-                  key: 'state',
-                  title: 'Status',
-                  cell: ({ enabled }) => <Badge tone={enabled ? 'good' : undefined}>{enabled ? 'On' : 'Off'}</Badge>,
-                },
-                {
-                  key: 'actions',
-                  title: 'Actions',
-                  cell: (rule) => (
-                    <span className="row">
-                      <Button size="small" aria-label={`Edit ${rule.name}`} onClick={() => onEdit(rule)}>
-                        Edit
-                      </Button>
-                      {rule.enabled ? (
-                        <Button size="small" aria-label={`Turn off ${rule.name}`} onClick={() => setLeaving(rule)}>
-                          Turn off
-                        </Button>
-                      ) : null}
-                      <Button size="small" aria-label={`Delete ${rule.name}`} onClick={() => setDeleting(rule)}>
-                        Delete
-                      </Button>
-                    </span>
-                  ),
-                },
-              ]}
-            />
+            <RuleTable rules={all} onEdit={onEdit} onTurnOff={setLeaving} onDelete={setDeleting} />
           )
         }
       </Shown>
@@ -144,5 +111,54 @@ function Rules({ onEdit }: { onEdit: (rule: Rule) => void }) {
         </ConfirmDialog>
       ) : null}
     </>
+  );
+}
+
+function RuleTable({
+  rules,
+  onEdit,
+  onTurnOff,
+  onDelete,
+}: {
+  rules: Rule[];
+  onEdit: (rule: Rule) => void;
+  onTurnOff: (rule: Rule) => void;
+  onDelete: (rule: Rule) => void;
+}) {
+  return (
+    <Table
+      label="Rules"
+      rows={rules}
+      rowKey={({ id }) => id}
+      columns={[
+        { key: 'name', title: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
+        { key: 'kind', title: 'Suppresses', cell: ({ kind }) => kinds[kind].name },
+        { key: 'pattern', title: 'Pattern', cell: ({ pattern }) => <code>{pattern}</code> },
+        {
+          key: 'state',
+          title: 'Status',
+          cell: ({ enabled }) => <Badge tone={enabled ? 'good' : undefined}>{enabled ? 'On' : 'Off'}</Badge>,
+        },
+        {
+          key: 'actions',
+          title: 'Actions',
+          cell: (rule) => (
+            <span className="row">
+              <Button size="small" aria-label={`Edit ${rule.name}`} onClick={() => onEdit(rule)}>
+                Edit
+              </Button>
+              {rule.enabled ? (
+                <Button size="small" aria-label={`Turn off ${rule.name}`} onClick={() => onTurnOff(rule)}>
+                  Turn off
+                </Button>
+              ) : null}
+              <Button size="small" aria-label={`Delete ${rule.name}`} onClick={() => onDelete(rule)}>
+                Delete
+              </Button>
+            </span>
+          ),
+        },
+      ]}
+    />
   );
 }

@@ -52,15 +52,13 @@ interface Stored {
   revision: number | null;
 }
 
-function Editor({ id, stored, above }: { id: string | null; stored: Stored; above: ReactNode }) {
+/** The draft of a template, of a new one without an id, with its saving. */
+function useTemplateDraft(id: string | null, stored: Stored) {
   const project = useProjectId();
-  const [deleting, setDeleting] = useState(false);
-  const [testing, setTesting] = useState(false);
-  const [history, setHistory] = useState(false);
   const queries = useQueryClient();
   const navigate = useNavigate();
   const path = { id: id ?? '' };
-  const draft = useDraft({
+  return useDraft({
     stored,
     read: async () => storedOf(await answer(api.GET('/templates/{id}', { params: { path } }))),
     write: async (content, header) => {
@@ -83,14 +81,14 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
         });
     },
   });
+}
+
+type SavedDialogName = 'delete' | 'test' | 'history';
+
+function Editor({ id, stored, above }: { id: string | null; stored: Stored; above: ReactNode }) {
+  const [dialog, setDialog] = useState<SavedDialogName | null>(null);
+  const draft = useTemplateDraft(id, stored);
   const { content, hasChanges } = draft;
-  const remove = async () => {
-    if (id === null) return;
-    await answer(api.DELETE('/templates/{id}', { params: { path: { id } } }));
-    toast(`Template “${stored.content.name}” deleted`);
-    await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
-    await queries.invalidateQueries({ queryKey: ['templates', project] });
-  };
   const unsaved = useUnsaved(hasChanges && !draft.isSaving);
   return (
     <Page
@@ -98,17 +96,7 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
       above={above}
       actions={
         <>
-          {id === null ? null : (
-            <Button look="danger" onClick={() => setDeleting(true)}>
-              Delete
-            </Button>
-          )}
-          {id === null ? null : <Button onClick={() => setHistory(true)}>Version history</Button>}
-          {id === null ? null : (
-            <Button disabled={hasChanges} onClick={() => setTesting(true)}>
-              Send test email
-            </Button>
-          )}
+          {id === null ? null : <SavedActions hasChanges={hasChanges} onOpen={setDialog} />}
           <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
@@ -138,27 +126,63 @@ function Editor({ id, stored, above }: { id: string | null; stored: Stored; abov
           onClose={draft.decideLater}
         />
       ) : null}
-      {id !== null && testing ? (
-        <TestDialog kind="templates" id={id} name={stored.content.name} onClose={() => setTesting(false)} />
-      ) : null}
-      {id !== null && stored.revision !== null && history ? (
-        <HistoryDialog
-          saved={{ kind: 'templates', id, content: stored.content, revision: stored.revision }}
-          hasChanges={hasChanges}
-          onClose={() => setHistory(false)}
-        />
-      ) : null}
-      {deleting ? (
-        <ConfirmDialog
-          title={`Delete the template ${stored.content.name}`}
-          action="Delete template"
-          onConfirm={remove}
-          onClose={() => setDeleting(false)}
-        >
-          {stored.content.name} is deleted. Emails already sent keep their content.
-        </ConfirmDialog>
+      {id !== null && dialog ? (
+        <SavedDialog dialog={dialog} id={id} stored={stored} hasChanges={hasChanges} onClose={() => setDialog(null)} />
       ) : null}
       {unsaved}
     </Page>
+  );
+}
+
+function SavedActions({ hasChanges, onOpen }: { hasChanges: boolean; onOpen: (dialog: SavedDialogName) => void }) {
+  return (
+    <>
+      <Button look="danger" onClick={() => onOpen('delete')}>
+        Delete
+      </Button>
+      <Button onClick={() => onOpen('history')}>Version history</Button>
+      <Button disabled={hasChanges} onClick={() => onOpen('test')}>
+        Send test email
+      </Button>
+    </>
+  );
+}
+
+function SavedDialog({
+  dialog,
+  id,
+  stored: { content, revision },
+  hasChanges,
+  onClose,
+}: {
+  dialog: SavedDialogName;
+  id: string;
+  stored: Stored;
+  hasChanges: boolean;
+  onClose: () => void;
+}) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const remove = async () => {
+    await answer(api.DELETE('/templates/{id}', { params: { path: { id } } }));
+    toast(`Template “${content.name}” deleted`);
+    await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
+    await queries.invalidateQueries({ queryKey: ['templates', project] });
+  };
+  if (dialog === 'test') return <TestDialog kind="templates" id={id} name={content.name} onClose={onClose} />;
+  if (dialog === 'history')
+    return revision === null ? null : (
+      <HistoryDialog saved={{ kind: 'templates', id, content, revision }} hasChanges={hasChanges} onClose={onClose} />
+    );
+  return (
+    <ConfirmDialog
+      title={`Delete the template ${content.name}`}
+      action="Delete template"
+      onConfirm={remove}
+      onClose={onClose}
+    >
+      {content.name} is deleted. Emails already sent keep their content.
+    </ConfirmDialog>
   );
 }

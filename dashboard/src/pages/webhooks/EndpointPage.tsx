@@ -51,9 +51,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const project = useProjectId();
   const [{ view }, change] = useFilters();
   const [dialog, setDialog] = useState<Chosen | null>(null);
-  const [secret, setSecret] = useState<string | null>(null);
   const queries = useQueryClient();
-  const navigate = useNavigate();
   const params = { path: { id: endpoint.id } };
   const refresh = () => queries.invalidateQueries({ queryKey: ['webhooks', project] });
   const isOn = endpoint.status === 'ENABLED';
@@ -95,25 +93,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
     >
       <div className="stack">
         {flip.error ? <Problem error={flip.error} /> : null}
-        {endpoint.status === 'PAUSED' ? (
-          <Note tone="warn">Paused. Events wait, and are delivered when you enable the endpoint.</Note>
-        ) : null}
-        {endpoint.status === 'DISABLED' ? (
-          <Note tone="bad">
-            {endpoint.disabledReason}. Repair the endpoint, then enable it: it goes on where it stopped.
-          </Note>
-        ) : null}
-        {isOn && endpoint.failingSince ? (
-          <Note tone="bad">
-            Every delivery failed since <Timestamp at={endpoint.failingSince} after />. After five days the endpoint is
-            disabled.
-          </Note>
-        ) : null}
-        {isOn && endpoint.restingUntil ? (
-          <Note tone="warn">
-            The endpoint asked for a pause. Deliveries go on <Timestamp at={endpoint.restingUntil} />.
-          </Note>
-        ) : null}
+        <StateNotes endpoint={endpoint} />
         <Tabs
           label="Parts of the endpoint"
           value={views.find(({ key }) => key === view)?.key ?? 'log'}
@@ -121,39 +101,88 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
           onChange={(key) => change({ view: key === 'log' ? undefined : key })}
         />
       </div>
-      {dialog === 'edit' ? (
+      <Dialogs endpoint={endpoint} open={dialog} onOpen={setDialog} onChanged={refresh} />
+    </Page>
+  );
+}
+
+function StateNotes({ endpoint }: { endpoint: Endpoint }) {
+  const isOn = endpoint.status === 'ENABLED';
+  return (
+    <>
+      {endpoint.status === 'PAUSED' ? (
+        <Note tone="warn">Paused. Events wait, and are delivered when you enable the endpoint.</Note>
+      ) : null}
+      {endpoint.status === 'DISABLED' ? (
+        <Note tone="bad">
+          {endpoint.disabledReason}. Repair the endpoint, then enable it: it goes on where it stopped.
+        </Note>
+      ) : null}
+      {isOn && endpoint.failingSince ? (
+        <Note tone="bad">
+          Every delivery failed since <Timestamp at={endpoint.failingSince} after />. After five days the endpoint is
+          disabled.
+        </Note>
+      ) : null}
+      {isOn && endpoint.restingUntil ? (
+        <Note tone="warn">
+          The endpoint asked for a pause. Deliveries go on <Timestamp at={endpoint.restingUntil} />.
+        </Note>
+      ) : null}
+    </>
+  );
+}
+
+function Dialogs({
+  endpoint,
+  open,
+  onOpen,
+  onChanged,
+}: {
+  endpoint: Endpoint;
+  open: Chosen | null;
+  onOpen: (dialog: Chosen | null) => void;
+  onChanged: () => Promise<unknown>;
+}) {
+  const project = useProjectId();
+  const navigate = useNavigate();
+  const [secret, setSecret] = useState<string | null>(null);
+  const close = () => onOpen(null);
+  return (
+    <>
+      {open === 'edit' ? (
         <EndpointForm
           endpoint={endpoint}
           onSaved={async () => {
-            setDialog(null);
+            close();
             toast('The endpoint is saved');
-            await refresh();
+            await onChanged();
           }}
-          onClose={() => setDialog(null)}
+          onClose={close}
         />
       ) : null}
-      {dialog === 'test' ? <TestDialog endpoint={endpoint} onClose={() => setDialog(null)} /> : null}
-      {dialog === 'rotate' ? (
+      {open === 'test' ? <TestDialog endpoint={endpoint} onClose={close} /> : null}
+      {open === 'rotate' ? (
         <RotateSecretDialog
           endpoint={endpoint}
           onRotated={(next) => {
-            setDialog(null);
+            close();
             setSecret(next);
           }}
-          onClose={() => setDialog(null)}
+          onClose={close}
         />
       ) : null}
-      {dialog === 'delete' ? (
+      {open === 'delete' ? (
         <ConfirmDialog
           title="Delete the endpoint with its log?"
           action="Delete endpoint"
           onConfirm={async () => {
-            await answer(api.DELETE('/webhook-endpoints/{id}', { params }));
+            await answer(api.DELETE('/webhook-endpoints/{id}', { params: { path: { id: endpoint.id } } }));
             toast('The endpoint is deleted');
             await navigate({ to: '/app/$project/settings', params: { project }, search: { tab: 'webhooks' } });
-            await refresh();
+            await onChanged();
           }}
-          onClose={() => setDialog(null)}
+          onClose={close}
         >
           {endpoint.url} is not called any more. Events that wait for it are not delivered.
         </ConfirmDialog>
@@ -166,6 +195,6 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
           onClose={() => setSecret(null)}
         />
       ) : null}
-    </Page>
+    </>
   );
 }

@@ -1,6 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -89,32 +90,32 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
           <FormProblem error={start.error} fields={['since', 'until']} />
         </Form>
       </Card>
-      <Shown query={replays}>
-        {(all) =>
-          all.length === 0 ? null : (
-            <Table
-              label="Replays"
-              stacks
-              rows={all}
-              rowKey={({ id }) => id}
-              columns={[
-                {
-                  key: 'status',
-                  title: 'Status',
-                  cell: ({ status }) => (
-                    <Badge tone={status === 'DONE' ? 'good' : 'info'}>{status === 'DONE' ? 'Done' : 'Running'}</Badge>
-                  ),
-                },
-                { key: 'since', title: 'From', cell: (each) => <Timestamp at={each.since} /> },
-                { key: 'until', title: 'Until', cell: (each) => <Timestamp at={each.until} /> },
-                { key: 'only', title: 'Events', cell: (each) => (each.only === 'failed' ? 'Failed' : 'All') },
-                { key: 'requeued', title: 'Queued again', cell: ({ requeued }) => count(requeued) },
-                { key: 'created', title: 'Started', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
-              ]}
-            />
-          )
-        }
-      </Shown>
+      <Shown query={replays}>{(all) => (all.length === 0 ? null : <Replays replays={all} />)}</Shown>
     </div>
+  );
+}
+
+function Replays({ replays }: { replays: components['schemas']['WebhookReplay'][] }) {
+  return (
+    <Table
+      label="Replays"
+      stacks
+      rows={replays}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          key: 'status',
+          title: 'Status',
+          cell: ({ status }) => (
+            <Badge tone={status === 'DONE' ? 'good' : 'info'}>{status === 'DONE' ? 'Done' : 'Running'}</Badge>
+          ),
+        },
+        { key: 'since', title: 'From', cell: (each) => <Timestamp at={each.since} /> },
+        { key: 'until', title: 'Until', cell: (each) => <Timestamp at={each.until} /> },
+        { key: 'only', title: 'Events', cell: (each) => (each.only === 'failed' ? 'Failed' : 'All') },
+        { key: 'requeued', title: 'Queued again', cell: ({ requeued }) => count(requeued) },
+        { key: 'created', title: 'Started', cell: ({ createdAt }) => <Timestamp at={createdAt} /> },
+      ]}
+    />
   );
 }

@@ -52,6 +52,15 @@ const edgeTypes: EdgeTypes = { path: PathEdge };
 
 type Flow = ReactFlowInstance<StepNodeType, PathEdgeType>;
 
+/** A graph with what is selected in it. */
+interface ShownGraph {
+  steps: ShownStep[];
+  ways: ShownWay[];
+  selection: Selection;
+  onSelect: (selection: Selection) => void;
+  edits?: CanvasEdits | undefined;
+}
+
 /** The graph of an automation. Without `edits` it is read-only. */
 export function Canvas({
   label,
@@ -61,13 +70,8 @@ export function Canvas({
   onSelect,
   edits,
   foot,
-}: {
+}: ShownGraph & {
   label: string;
-  steps: ShownStep[];
-  ways: ShownWay[];
-  selection: Selection;
-  onSelect: (selection: Selection) => void;
-  edits?: CanvasEdits;
   /** Shown below the graph. */
   foot?: ReactNode;
 }) {
@@ -87,29 +91,7 @@ export function Canvas({
     flow,
   );
 
-  const focusOn = (id: string) => {
-    onSelect({ kind: 'step', id });
-    place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
-  };
-  const onKeyDown = (event: KeyboardEvent) => {
-    // Menus of the canvas are drawn elsewhere, and their keys are theirs.
-    if (!place.current?.contains(event.target as HTMLElement)) return;
-    const actions = {
-      select: onSelect,
-      focusOn,
-      move: edits?.onMove,
-      remove: edits?.onDelete,
-      undo: edits?.onUndo,
-      redo: edits?.onRedo,
-    };
-    if (pressKey(event, { steps, ways, selection }, actions)) event.preventDefault();
-  };
-  const drop = (event: DragEvent) => {
-    const type = event.dataTransfer.getData('text/step-type');
-    const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
-    if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
-  };
-
+  const { onKeyDown, onDrop } = useHands({ steps, ways, selection, onSelect, edits }, place, flow);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
     <div
@@ -117,7 +99,7 @@ export function Canvas({
       ref={place}
       onKeyDown={onKeyDown}
       onDragOver={(event) => edits && event.preventDefault()}
-      onDrop={drop}
+      onDrop={onDrop}
     >
       <ReactFlowProvider>
         <ReactFlow
@@ -147,13 +129,10 @@ export function Canvas({
           onNodeDragStart={() => {
             isDragging.current = true;
           }}
-          onNodeDragStop={(_, __, moved) => {
+          onNodeDragStop={(_, __, dragged) => {
             isDragging.current = false;
-            const changed = moved.filter(({ id, position }) => {
-              const before = steps.find(({ step }) => step.id === id)?.step.position;
-              return before && (before.x !== position.x || before.y !== position.y);
-            });
-            if (changed.length > 0) edits?.onMove(changed.map(({ id, position }) => ({ id, position })));
+            const moved = movedOf(dragged, steps);
+            if (moved.length > 0) edits?.onMove(moved);
           }}
           onConnect={({ source, sourceHandle, target }) => edits?.onConnect(source, sourceHandle ?? 'next', target)}
         >
@@ -167,6 +146,45 @@ export function Canvas({
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** Hears keys, and steps that are dropped from the toolbar. */
+function useHands(
+  { steps, ways, selection, onSelect, edits }: ShownGraph,
+  place: RefObject<HTMLElement | null>,
+  flow: RefObject<Flow | null>,
+) {
+  const focusOn = (id: string) => {
+    onSelect({ kind: 'step', id });
+    place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
+  };
+  const onKeyDown = (event: KeyboardEvent) => {
+    // Menus of the canvas are drawn elsewhere, and their keys are theirs.
+    if (!place.current?.contains(event.target as HTMLElement)) return;
+    const actions = {
+      select: onSelect,
+      focusOn,
+      move: edits?.onMove,
+      remove: edits?.onDelete,
+      undo: edits?.onUndo,
+      redo: edits?.onRedo,
+    };
+    if (pressKey(event, { steps, ways, selection }, actions)) event.preventDefault();
+  };
+  const onDrop = (event: DragEvent) => {
+    const type = event.dataTransfer.getData('text/step-type');
+    const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
+    if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
+  };
+  return { onKeyDown, onDrop };
+}
+
+function movedOf(dragged: readonly StepNodeType[], steps: readonly ShownStep[]) {
+  const moved = dragged.filter(({ id, position }) => {
+    const before = steps.find(({ step }) => step.id === id)?.step.position;
+    return before && (before.x !== position.x || before.y !== position.y);
+  });
+  return moved.map(({ id, position }) => ({ id, position }));
 }
 
 function nodesOf(

@@ -13,6 +13,7 @@ import { WhyButton } from '../explain/Why.tsx';
 import { Canvas, type Selection } from './Canvas.tsx';
 import { ExecutionFacts } from './ExecutionFacts.tsx';
 import { ExecutionSteps, Json } from './ExecutionSteps.tsx';
+import { RetryDialog } from './RetryDialog.tsx';
 import { drawn, useOutcomes } from './trace.ts';
 import { type Execution, executionStates, isActive, refreshWorkflows, type Version } from './workflow.ts';
 
@@ -110,6 +111,7 @@ function Above({ workflow: { id, name } }: Pick<Execution, 'workflow'>) {
 function Actions({ execution }: { execution: Execution }) {
   const project = useProjectId();
   const [isCancelling, setCancelling] = useState(false);
+  const [isRetrying, setRetrying] = useState(false);
   return (
     <>
       <WhyButton contact={execution.contact.id} about={{ workflowId: execution.workflow.id }} />
@@ -127,6 +129,19 @@ function Actions({ execution }: { execution: Execution }) {
         <Button look="danger" onClick={() => setCancelling(true)}>
           Cancel execution
         </Button>
+      ) : null}
+      {execution.status === 'FAILED' && execution.workflow.enabled ? (
+        <Button look="primary" onClick={() => setRetrying(true)}>
+          Retry execution
+        </Button>
+      ) : null}
+      {isRetrying ? (
+        <RetryDialog
+          workflow={execution.workflow}
+          title={`Retry the execution for ${execution.contact.email}?`}
+          executionIds={[execution.id]}
+          onClose={() => setRetrying(false)}
+        />
       ) : null}
       {isCancelling ? <CancelDialog execution={execution} onClose={() => setCancelling(false)} /> : null}
     </>

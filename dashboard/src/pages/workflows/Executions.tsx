@@ -16,7 +16,8 @@ import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
-import { AskWhy } from '../explain/Why.tsx';
+import { AskWhy, WhyButton } from '../explain/Why.tsx';
+import { RetryDialog } from './RetryDialog.tsx';
 import { StartDialog } from './StartDialog.tsx';
 import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from './workflow.ts';
 
@@ -32,7 +33,7 @@ function List({ workflow }: { workflow: Workflow }) {
   const { id, name, enabled, steps } = workflow;
   const project = useProjectId();
   const [{ status, stepId, page }, change] = useFilters();
-  const [dialog, setDialog] = useState<'start' | 'cancel' | null>(null);
+  const [dialog, setDialog] = useState<'start' | 'cancel' | 'retry' | null>(null);
   const people = useQuery(peopleQuery(project, id));
   const executions = useQuery({
     queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
@@ -47,6 +48,7 @@ function List({ workflow }: { workflow: Workflow }) {
   });
   const active = people.data?.active ?? 0;
   const isFiltered = Boolean(status || stepId);
+  const failed = status === 'FAILED' ? (executions.data?.total ?? 0) : 0;
   return (
     <Page
       title={`Executions of ${name}`}
@@ -65,6 +67,7 @@ function List({ workflow }: { workflow: Workflow }) {
       actions={
         <>
           <AskWhy about={{ workflowId: id }} />
+          {failed > 0 && enabled ? <Button onClick={() => setDialog('retry')}>Retry failed executions</Button> : null}
           <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
             Cancel all executions
           </Button>
@@ -94,6 +97,13 @@ function List({ workflow }: { workflow: Workflow }) {
         }
       </Shown>
       {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'retry' ? (
+        <RetryDialog
+          workflow={workflow}
+          title={`Retry ${counted(failed, 'failed execution')}?`}
+          onClose={() => setDialog(null)}
+        />
+      ) : null}
       {dialog === 'cancel' ? <CancelAll workflow={workflow} active={active} onClose={() => setDialog(null)} /> : null}
     </Page>
   );
@@ -171,6 +181,13 @@ function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly E
           key: 'reason',
           title: 'Reason',
           cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
+        },
+        {
+          key: 'why',
+          title: 'Explanation',
+          cell: ({ contact }) => (
+            <WhyButton contact={contact.id} about={{ workflowId: workflow }} row={contact.email} />
+          ),
         },
       ]}
     />

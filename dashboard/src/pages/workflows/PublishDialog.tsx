@@ -49,15 +49,7 @@ export function PublishDialog({
     // Somebody was faster: the page behind says so, and shows both edits together.
     onError: (problem) => problem instanceof ApiError && problem.status === 412 && onClose(),
   });
-  if (job)
-    return (
-      <Dialog title="Published, migrating contacts" onClose={onClose}>
-        <MoveProgress workflow={id} job={job} onEnded={() => void refreshWorkflows(queries, project)} />
-        <footer>
-          <Button onClick={onClose}>Close</Button>
-        </footer>
-      </Dialog>
-    );
+  if (job) return <MoveDialog workflow={id} job={job} onClose={onClose} />;
   const issues = preview.data?.issues ?? [];
   const isBlocked = !preview.data || (enabled && issues.length > 0);
   return (
@@ -103,6 +95,19 @@ export function PublishDialog({
         >
           {migrate ? 'Publish and migrate' : 'Publish'}
         </Button>
+      </footer>
+    </Dialog>
+  );
+}
+
+function MoveDialog({ workflow, job, onClose }: { workflow: string; job: string; onClose: () => void }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  return (
+    <Dialog title="Published, migrating contacts" onClose={onClose}>
+      <MoveProgress workflow={workflow} job={job} onEnded={() => void refreshWorkflows(queries, project)} />
+      <footer>
+        <Button onClick={onClose}>Close</Button>
       </footer>
     </Dialog>
   );

@@ -1,6 +1,6 @@
 import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useState } from 'react';
+import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
@@ -9,6 +9,7 @@ import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty, Problem } from '../../ui/States.tsx';
+import type { Column } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count } from '../../words/numbers.ts';
@@ -79,57 +80,9 @@ export function Workflows() {
           </Empty>
         }
         noneFits="No workflows match"
-        columns={[
-          {
-            key: 'name',
-            title: 'Name',
-            cell: ({ id, name }) => (
-              <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
-                {name}
-              </Link>
-            ),
-          },
-          {
-            key: 'state',
-            title: 'Status',
-            cell: ({ enabled }) => (
-              <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
-            ),
-          },
-          { key: 'trigger', title: 'Trigger', cell: startedBy },
-          { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
-          {
-            key: 'executions',
-            title: 'Executions',
-            number: true,
-            cell: ({ id, _count }) => (
-              <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
-                {count(_count.executions)}
-              </Link>
-            ),
-          },
-          { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
-          {
-            key: 'actions',
-            title: 'Actions',
-            cell: (each) => (
-              <span className="row">
-                <WorkflowSwitch workflow={each} size="small" onRefused={setRefused} />
-                <Button
-                  size="small"
-                  aria-label={`Duplicate ${each.name}`}
-                  disabled={copy.isPending}
-                  onClick={() => copy.mutate(each)}
-                >
-                  Duplicate
-                </Button>
-                <Button size="small" look="danger" aria-label={`Delete ${each.name}`} onClick={() => setDeleting(each)}>
-                  Delete
-                </Button>
-              </span>
-            ),
-          },
-        ]}
+        columns={columnsOf(project, (workflow) => (
+          <Actions workflow={workflow} copy={copy} onRefused={setRefused} onDelete={setDeleting} />
+        ))}
       />
       {dialog === 'new' ? <NewWorkflow onClose={() => setDialog(null)} /> : null}
       {deleting ? (
@@ -139,5 +92,73 @@ export function Workflows() {
         />
       ) : null}
     </Page>
+  );
+}
+
+function columnsOf(project: string, actions: (workflow: ListedWorkflow) => ReactNode): Column<ListedWorkflow>[] {
+  return [
+    {
+      key: 'name',
+      title: 'Name',
+      cell: ({ id, name }) => (
+        <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
+          {name}
+        </Link>
+      ),
+    },
+    {
+      key: 'state',
+      title: 'Status',
+      cell: ({ enabled }) => (
+        <Badge {...(enabled ? { tone: 'good' as const } : {})}>{enabled ? 'Enabled' : 'Disabled'}</Badge>
+      ),
+    },
+    { key: 'trigger', title: 'Trigger', cell: startedBy },
+    { key: 'steps', title: 'Steps', number: true, cell: ({ _count }) => count(_count.steps) },
+    {
+      key: 'executions',
+      title: 'Executions',
+      number: true,
+      cell: ({ id, _count }) => (
+        <Link to="/app/$project/workflows/$workflow/executions" params={{ project, workflow: id }}>
+          {count(_count.executions)}
+        </Link>
+      ),
+    },
+    { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
+    {
+      key: 'actions',
+      title: 'Actions',
+      cell: actions,
+    },
+  ];
+}
+
+function Actions({
+  workflow,
+  copy,
+  onRefused,
+  onDelete,
+}: {
+  workflow: ListedWorkflow;
+  copy: { isPending: boolean; mutate: (workflow: ListedWorkflow) => void };
+  onRefused: (error: unknown) => void;
+  onDelete: (workflow: ListedWorkflow) => void;
+}) {
+  return (
+    <span className="row">
+      <WorkflowSwitch workflow={workflow} size="small" onRefused={onRefused} />
+      <Button
+        size="small"
+        aria-label={`Duplicate ${workflow.name}`}
+        disabled={copy.isPending}
+        onClick={() => copy.mutate(workflow)}
+      >
+        Duplicate
+      </Button>
+      <Button size="small" look="danger" aria-label={`Delete ${workflow.name}`} onClick={() => onDelete(workflow)}>
+        Delete
+      </Button>
+    </span>
   );
 }

@@ -226,8 +226,6 @@ function Condition(form: Form) {
     queryFn: () => answer(api.GET('/workflows/fields')),
   });
   const branches = branchesOf(config);
-  const change = (n: number, part: Record<string, unknown>) =>
-    set(form, { branches: branches.map((branch, at) => (at === n ? { ...branch, ...part } : branch)) });
   return (
     <>
       <SelectField
@@ -259,65 +257,77 @@ function Condition(form: Form) {
           <option key={field} value={field} />
         ))}
       </datalist>
-      {isMulti ? (
-        <>
-          {branches.map((branch, n) => (
-            // biome-ignore lint/suspicious/noArrayIndexKey: ids and names are being typed, only the place stays
-            <fieldset className="field" key={n}>
-              <legend>Branch {n + 1}</legend>
-              <TextField
-                label={`Name of branch ${n + 1}`}
-                value={text(branch.name)}
-                onChange={(event) => change(n, { name: event.target.value })}
-              />
-              <OperatorField
-                label={`Operator of branch ${n + 1}`}
-                value={branch.operator}
-                problem={form.problemOf(`branches.${n}.operator`)}
-                onChange={(operator) => change(n, { operator })}
-              />
-              {needsValue(branch.operator) ? (
-                <ValueField
-                  label={`Value of branch ${n + 1}`}
-                  value={branch.value}
-                  onChange={(value) => change(n, { value })}
-                />
-              ) : null}
-              <Button
-                size="small"
-                disabled={branches.length === 1}
-                onClick={() => set(form, { branches: branches.filter((_, at) => at !== n) })}
-              >
-                Remove branch {n + 1}
-              </Button>
-            </fieldset>
-          ))}
+      {isMulti ? <Branches {...form} /> : <YesOrNo {...form} />}
+    </>
+  );
+}
+
+function YesOrNo(form: Form) {
+  const { config } = form.draft;
+  return (
+    <>
+      <OperatorField
+        label="Operator"
+        value={config.operator}
+        problem={form.problemOf('operator')}
+        onChange={(operator) => set(form, { operator })}
+      />
+      {needsValue(config.operator) ? (
+        <ValueField label="Value" value={config.value} onChange={(value) => set(form, { value })} />
+      ) : null}
+    </>
+  );
+}
+
+function Branches(form: Form) {
+  const branches = branchesOf(form.draft.config);
+  const change = (n: number, part: Record<string, unknown>) =>
+    set(form, { branches: branches.map((branch, at) => (at === n ? { ...branch, ...part } : branch)) });
+  return (
+    <>
+      {branches.map((branch, n) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: ids and names are being typed, only the place stays
+        <fieldset className="field" key={n}>
+          <legend>Branch {n + 1}</legend>
+          <TextField
+            label={`Name of branch ${n + 1}`}
+            value={text(branch.name)}
+            onChange={(event) => change(n, { name: event.target.value })}
+          />
+          <OperatorField
+            label={`Operator of branch ${n + 1}`}
+            value={branch.operator}
+            problem={form.problemOf(`branches.${n}.operator`)}
+            onChange={(operator) => change(n, { operator })}
+          />
+          {needsValue(branch.operator) ? (
+            <ValueField
+              label={`Value of branch ${n + 1}`}
+              value={branch.value}
+              onChange={(value) => change(n, { value })}
+            />
+          ) : null}
           <Button
             size="small"
-            disabled={branches.length >= 20}
-            onClick={() => {
-              const n = Math.max(0, ...branches.map(({ id }) => Number(/^branch-(\d+)$/.exec(id)?.[1] ?? 0))) + 1;
-              const branch = { id: `branch-${n}`, name: `Branch ${n}`, operator: 'equals', value: '' };
-              set(form, { branches: [...branches, branch] });
-            }}
+            disabled={branches.length === 1}
+            onClick={() => set(form, { branches: branches.filter((_, at) => at !== n) })}
           >
-            Add branch
+            Remove branch {n + 1}
           </Button>
-          <p className="muted">The first matching branch is taken, or “otherwise” if none matches.</p>
-        </>
-      ) : (
-        <>
-          <OperatorField
-            label="Operator"
-            value={config.operator}
-            problem={form.problemOf('operator')}
-            onChange={(operator) => set(form, { operator })}
-          />
-          {needsValue(config.operator) ? (
-            <ValueField label="Value" value={config.value} onChange={(value) => set(form, { value })} />
-          ) : null}
-        </>
-      )}
+        </fieldset>
+      ))}
+      <Button
+        size="small"
+        disabled={branches.length >= 20}
+        onClick={() => {
+          const n = Math.max(0, ...branches.map(({ id }) => Number(/^branch-(\d+)$/.exec(id)?.[1] ?? 0))) + 1;
+          const branch = { id: `branch-${n}`, name: `Branch ${n}`, operator: 'equals', value: '' };
+          set(form, { branches: [...branches, branch] });
+        }}
+      >
+        Add branch
+      </Button>
+      <p className="muted">The first matching branch is taken, or “otherwise” if none matches.</p>
     </>
   );
 }

@@ -1,24 +1,61 @@
-import { createInterface } from 'node:readline/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Posthorn } from '@posthorn/sdk';
-import { Command } from 'commander';
-import { UsageError } from '../errors.ts';
-import { isJson, print } from '../output.ts';
+import type { Body, Posthorn } from '@posthorn/sdk';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { confirm } from '../confirm.ts';
+import { isJson, plain, print } from '../output.ts';
 import { clientOf } from '../settings.ts';
+import { describeReview, makeReview, readReview } from './campaign-review.ts';
+import { correctCommand, reviseCommand } from './campaign-revisions.ts';
 
-/** `posthorn campaigns launch|watch`. */
+type Send = NonNullable<Body<'sendCampaign'>>;
+
+interface LaunchOptions {
+  at?: string;
+  review?: true;
+  fingerprint?: string;
+  drift?: NonNullable<Send['drift']>;
+  yes?: true;
+  watch?: true;
+}
+
+/** `posthorn campaigns review|launch|withdraw|revise|correct|watch`. */
 export function campaignCommands(): Command {
   return new Command('campaigns')
-    .description('launch campaigns and watch them')
+    .description('review campaigns, launch them and watch them')
+    .addCommand(
+      new Command('review')
+        .description('a dry run: decides about every contact, renders every message, and sends nothing')
+        .argument('<id>')
+        .option('--latest', 'the report of the latest dry run; starts none')
+        .action(async (id: string, { latest }: { latest?: true }, command: Command) => {
+          const client = clientOf(command);
+          const review = latest ? await readReview(client, id, 'latest') : await makeReview(client, id);
+          print(command, review, describeReview(review));
+        }),
+    )
     .addCommand(
       new Command('launch')
         .description('send a campaign')
         .argument('<id>')
         .option('--at <instant>', 'send later, such as 2026-12-24T18:00:00Z')
+        .option('--review', 'review it first, and send exactly what was reviewed')
+        .addOption(new Option('--fingerprint <hash>', 'send only what this dry run reviewed').conflicts('review'))
+        .option('--drift <none|fewer|share>', 'how far the audience may have changed since the review', drift)
         .option('--yes', 'do not ask')
         .option('--watch', 'follow it to the end')
         .action(launch),
     )
+    .addCommand(
+      new Command('withdraw')
+        .description('take back a send that waits for approval; members approve in the dashboard')
+        .argument('<id>')
+        .action(async (id: string, _, command: Command) => {
+          const done = await clientOf(command).call('withdrawCampaignApproval', { path: { id } });
+          print(command, done, done.message);
+        }),
+    )
+    .addCommand(reviseCommand())
+    .addCommand(correctCommand())
     .addCommand(
       new Command('watch')
         .description('follow a campaign to its end; fails when it was stopped')
@@ -27,13 +64,26 @@ export function campaignCommands(): Command {
     );
 }
 
-async function launch(id: string, options: { at?: string; yes?: true; watch?: true }, command: Command): Promise<void> {
+async function launch(id: string, options: LaunchOptions, command: Command): Promise<void> {
   const client = clientOf(command);
   const campaign = await client.campaigns.get(id);
-  if (!options.yes) await confirm(`Send "${campaign.name}" (${campaign.subject})?`);
-  const sent = await client.campaigns.send(id, options.at === undefined ? {} : { scheduledFor: options.at });
+  const name = plain(campaign.name);
+  const review = options.review ? await makeReview(client, id) : null;
+  if (review !== null && !isJson(command)) console.log(`${describeReview(review)}\n`);
+  const fingerprint = review?.fingerprint ?? options.fingerprint;
+  if (!options.yes) await confirm(`Send "${name}" (${plain(campaign.subject)})?`);
+  const sent = await client.campaigns.send(id, {
+    ...(options.at === undefined ? {} : { scheduledFor: options.at }),
+    ...(fingerprint == null ? {} : { fingerprint }),
+    ...(options.drift === undefined ? {} : { drift: options.drift }),
+  });
+  const { approval = null } = sent;
+  if (approval !== null) {
+    const until = `until ${approval.expiresAt}`;
+    return print(command, sent, `${name}: waits for approval. Another admin approves it in the dashboard ${until}.`);
+  }
   if (!options.watch || options.at !== undefined)
-    return print(command, sent, `${campaign.name}: ${sent.status} ${sent.scheduledFor ?? ''}`.trimEnd());
+    return print(command, sent, `${name}: ${sent.status} ${sent.scheduledFor ?? ''}`.trimEnd());
   await watch(client, id, command);
 }
 
@@ -53,10 +103,9 @@ async function watch(client: Posthorn, id: string, command: Command): Promise<vo
   }
 }
 
-async function confirm(question: string): Promise<void> {
-  if (!process.stdin.isTTY) throw new UsageError('Nobody can be asked here: add --yes.');
-  const lines = createInterface({ input: process.stdin, output: process.stderr });
-  const answer = await lines.question(`${question} [y/N] `);
-  lines.close();
-  if (!/^y(es)?$/i.test(answer.trim())) throw new UsageError('Nothing was sent.');
+function drift(value: string): NonNullable<Send['drift']> {
+  if (value === 'none' || value === 'fewer') return value;
+  const share = Number(value);
+  if (!(share >= 0 && share <= 1)) throw new InvalidArgumentError('It is none, fewer, or a share such as 0.02.');
+  return share;
 }

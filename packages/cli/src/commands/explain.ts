@@ -1,5 +1,6 @@
 import type { Body } from '@posthorn/sdk';
 import { Command, Option } from 'commander';
+import { UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
 import { clientOf } from '../settings.ts';
 
@@ -17,11 +18,15 @@ export function explainCommand(): Command {
   return new Command('explain')
     .description('why a contact got something, or did not')
     .argument('<contact>', 'address or id')
+    .argument('[campaign]', 'id of the campaign that you ask about')
     .addOption(only('--campaign <id>', 'ask about a campaign', 'workflow', 'email'))
     .addOption(only('--workflow <id>', 'ask about a workflow', 'campaign', 'email'))
     .addOption(only('--email <id>', 'ask about an email', 'campaign', 'workflow'))
-    .action(async (contact: string, options: Options, command: Command) => {
-      const found = await clientOf(command).call('explain', { body: { contact, about: aboutOf(options) } });
+    .action(async (contact: string, campaign: string | undefined, options: Options, command: Command) => {
+      if (campaign !== undefined && Object.keys(options).length > 0)
+        throw new UsageError('Ask about one thing: a campaign, a workflow or an email.');
+      const about = aboutOf(campaign === undefined ? options : { campaign });
+      const found = await clientOf(command).call('explain', { body: { contact, about } });
       const marks = { pass: '+', stop: '!', info: ' ' };
       const decisions = table(found.decisions.map(({ outcome, at, sentence }) => [marks[outcome], at, sentence]));
       const next = found.next === null ? '' : `\n\nNext: ${found.next.what}`;

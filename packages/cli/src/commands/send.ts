@@ -1,7 +1,6 @@
-import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import type { Body } from '@posthorn/sdk';
 import { Command } from 'commander';
+import { contentOf } from '../content.ts';
 import { UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
 import { clientOf } from '../settings.ts';
@@ -46,16 +45,6 @@ export function sendCommand(): Command {
       const sent = await clientOf(command).send(body, idempotencyKey === undefined ? {} : { idempotencyKey });
       print(command, sent, table(sent.map(({ contact, email }) => [contact.email, email])));
     });
-}
-
-function contentOf(value: string): Promise<string> | string {
-  if (value === '-') return text(process.stdin);
-  if (!value.startsWith('@')) return value;
-  try {
-    return readFileSync(value.slice(1), 'utf8');
-  } catch {
-    throw new UsageError(`${value.slice(1)} cannot be read.`);
-  }
 }
 
 function dataOf(json: string): Record<string, unknown> {

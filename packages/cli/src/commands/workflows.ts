@@ -15,10 +15,10 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `posthorn workflows pull|plan|push`. */
+/** `posthorn workflows pull|plan|push|retry`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
-    .description('keep the graph of a workflow in a file')
+    .description('keep the graph of a workflow in a file, and retry what failed')
     .addCommand(
       new Command('pull')
         .description('write the graph of a workflow into a file')
@@ -49,6 +49,13 @@ export function workflowCommands(): Command {
         .argument('<file>')
         .option('--force', 'also when somebody else has changed the workflow since')
         .action(push),
+    )
+    .addCommand(
+      new Command('retry')
+        .description('let failed executions go on with the step that failed, in the current version')
+        .argument('<id>')
+        .argument('[executions...]', 'ids; every failed execution when absent')
+        .action(retry),
     );
 }
 
@@ -64,6 +71,19 @@ async function push(path: string, { force }: { force?: true }, command: Command)
   if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
   write(path, fileOf(done.workflow));
   print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
+}
+
+async function retry(id: string, executionIds: string[], _: object, command: Command): Promise<void> {
+  const client = clientOf(command);
+  const total = { retried: 0, skipped: 0 };
+  for (let more = true; more; ) {
+    const body = executionIds.length === 0 ? {} : { executionIds };
+    const done = await client.call('retryWorkflowExecutions', { path: { id }, body });
+    total.retried += done.retried;
+    total.skipped += done.skipped;
+    more = done.more && done.retried > 0;
+  }
+  print(command, total, `${total.retried} go on with the step that failed, ${total.skipped} skipped.`);
 }
 
 /** The graph without what the service adds, so that a file changes only when the graph does. */

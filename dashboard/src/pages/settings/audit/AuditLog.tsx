@@ -69,21 +69,7 @@ export function AuditLog({ project }: { project: Project }) {
         </div>
       </div>
       <div className="stack">
-        <div role="status">
-          {verify.data ? (
-            verify.data.valid ? (
-              <Note tone="good">
-                The log is whole: {counted(verify.data.entries, 'entry', 'entries')}, none altered, none missing.
-              </Note>
-            ) : (
-              <Note tone="bad">
-                The log was tampered with.{' '}
-                {verify.data.firstChanged ? `Entry ${count(verify.data.firstChanged.position)} was altered. ` : ''}
-                {verify.data.missing > 0 ? `${counted(verify.data.missing, 'entry is', 'entries are')} missing.` : ''}
-              </Note>
-            )
-          ) : null}
-        </div>
+        <div role="status">{verify.data ? <Verified {...verify.data} /> : null}</div>
         {verify.error || download.error ? <Problem error={verify.error ?? download.error} /> : null}
         <EndlessRows
           label="Audit log"
@@ -98,21 +84,48 @@ export function AuditLog({ project }: { project: Project }) {
             )
           }
         >
-          {(entry) => (
-            <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_9rem_auto]">
-              <span className="font-medium">{actionText(entry.action)}</span>
-              <span className="break muted">{actorText(entry.actor)}</span>
-              <span className="muted">
-                <Timestamp at={entry.at} />
-              </span>
-              <Button size="small" aria-label={`Show change ${entry.position}`} onClick={() => setShown(entry)}>
-                Show
-              </Button>
-            </div>
-          )}
+          {(entry) => <Entry entry={entry} onShow={() => setShown(entry)} />}
         </EndlessRows>
       </div>
       {shown ? <ChangeDialog change={shown} onClose={() => setShown(null)} /> : null}
     </>
+  );
+}
+
+function Verified({
+  valid,
+  entries,
+  firstChanged,
+  missing,
+}: {
+  valid: boolean;
+  entries: number;
+  firstChanged: { position: number } | null;
+  missing: number;
+}) {
+  if (valid)
+    return (
+      <Note tone="good">The log is whole: {counted(entries, 'entry', 'entries')}, none altered, none missing.</Note>
+    );
+  return (
+    <Note tone="bad">
+      The log was tampered with. {firstChanged ? `Entry ${count(firstChanged.position)} was altered. ` : ''}
+      {missing > 0 ? `${counted(missing, 'entry is', 'entries are')} missing.` : ''}
+    </Note>
+  );
+}
+
+function Entry({ entry, onShow }: { entry: Change; onShow: () => void }) {
+  return (
+    <div className="flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid @2xl:grid-cols-[minmax(0,3fr)_minmax(0,4fr)_9rem_auto]">
+      <span className="font-medium">{actionText(entry.action)}</span>
+      <span className="break muted">{actorText(entry.actor)}</span>
+      <span className="muted">
+        <Timestamp at={entry.at} />
+      </span>
+      <Button size="small" aria-label={`Show change ${entry.position}`} onClick={onShow}>
+        Show
+      </Button>
+    </div>
   );
 }

@@ -20,6 +20,7 @@ export const areas: Record<string, string> = {
   email: 'Emails',
   contact_field: 'Fields',
   import: 'Imports',
+  mcp: 'AI plans',
   member: 'Members',
   project: 'Project',
   segment: 'Segments',
@@ -34,6 +35,7 @@ export function actionText(action: string): string {
   const words = action
     .replaceAll(/[._]/g, ' ')
     .replace(/^api\b/, 'API')
+    .replace(/^mcp\b/, 'AI plan')
     .replace(/\bcancelled\b/, 'canceled');
   return words.charAt(0).toUpperCase() + words.slice(1);
 }

@@ -6,6 +6,7 @@ import { Dialog } from '../../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../../ui/Form.tsx';
 import { RotateDialog } from '../../../ui/RotateDialog.tsx';
+import { McpFields, mcpOf, readOnly } from './McpFields.tsx';
 import { ScopeMatrix } from './ScopeMatrix.tsx';
 import { type ApiKey, presets, type Scope } from './scopes.ts';
 
@@ -31,6 +32,7 @@ export function NewKeyDialog({
   const [isTest, setTest] = useState(false);
   const [recipients, setRecipients] = useState('');
   const [life, setLife] = useState('');
+  const [mcp, setMcp] = useState(readOnly);
   const create = useMutation({
     mutationFn: () =>
       answer(
@@ -48,6 +50,7 @@ export function NewKeyDialog({
                   },
                 }
               : {}),
+            ...(mcp.mode === 'read' ? {} : { mcp }),
             ...(life ? { expiresAt: new Date(Date.now() + Number(life) * dayMs).toISOString() } : {}),
           },
         }),
@@ -88,6 +91,7 @@ export function NewKeyDialog({
             onChange={(event) => setRecipients(event.target.value)}
           />
         ) : null}
+        <McpFields value={mcp} onChange={setMcp} />
         <SelectField label="Expires" value={life} onChange={(event) => setLife(event.target.value)}>
           {Object.entries(lives).map(([value, text]) => (
             <option key={value} value={value}>
@@ -125,12 +129,13 @@ export function EditKeyDialog({
 }) {
   const [name, setName] = useState(apiKey.name);
   const [scopes, setScopes] = useState(apiKey.scopes);
+  const [mcp, setMcp] = useState(mcpOf(apiKey));
   const save = useMutation({
     mutationFn: () =>
       answer(
         api.PATCH('/users/@me/projects/{id}/api-keys/{keyId}', {
           params: { path: { id: project, keyId: apiKey.id } },
-          body: { name, scopes },
+          body: { name, scopes, mcp: mcp.mode === 'read' ? null : mcp },
         }),
       ),
     onSuccess: (saved) => onSaved(saved.name),
@@ -146,6 +151,7 @@ export function EditKeyDialog({
           onChange={(event) => setName(event.target.value)}
         />
         <ScopeMatrix value={scopes} problem={problemOf(save.error, 'scopes')} onChange={setScopes} />
+        <McpFields value={mcp} onChange={setMcp} />
         <FormProblem error={save.error} fields={fields} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>

@@ -14,15 +14,22 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { mayAdminister, type Project } from '../project.ts';
 import { EditKeyDialog, NewKeyDialog, RotateKeyDialog } from './KeyDialog.tsx';
+import { mcpOf, mcpText } from './McpFields.tsx';
 import { ShownOnce } from './ShownOnce.tsx';
 import { type ApiKey, areas, columns } from './scopes.ts';
+
+/** A key, and what to do with it. */
+interface ChosenKey {
+  what: 'edit' | 'rotate' | 'delete';
+  key: ApiKey;
+}
 
 /** The keys with scopes of a project: what each may do, and when it was last used. */
 export function ScopedKeys({ project }: { project: Project }) {
   const isAdmin = mayAdminister(project);
   const [dialog, setDialog] = useDialog();
   const [{ preset }, change] = useFilters();
-  const [chosen, setChosen] = useState<{ what: 'edit' | 'rotate' | 'delete'; key: ApiKey } | null>(null);
+  const [chosen, setChosen] = useState<ChosenKey | null>(null);
   const [shown, setShown] = useState<{ title: string; secret: string; more?: string } | null>(null);
   const queries = useQueryClient();
   const queryKey = ['api-keys', project.id];
@@ -32,7 +39,6 @@ export function ScopedKeys({ project }: { project: Project }) {
     queryFn: () => answer(api.GET('/users/@me/projects/{id}/api-keys', { params: { path: { id: project.id } } })),
   });
   const refresh = () => queries.invalidateQueries({ queryKey });
-  const close = () => setChosen(null);
   const create = (
     <Button look="primary" onClick={() => setDialog('new-key')}>
       Create key
@@ -53,52 +59,7 @@ export function ScopedKeys({ project }: { project: Project }) {
                 </Empty>
               ) : (
                 <>
-                  <Table
-                    label="Keys with scopes"
-                    stacks
-                    rows={all}
-                    rowKey={({ id }) => id}
-                    columns={[
-                      {
-                        key: 'name',
-                        title: 'Name',
-                        cell: (key) => (
-                          <>
-                            <div className="font-medium" dir="auto">
-                              {key.name}
-                            </div>
-                            <code className="muted">{key.prefix}…</code>
-                          </>
-                        ),
-                      },
-                      { key: 'scopes', title: 'Scopes', cell: (key) => <Scopes apiKey={key} /> },
-                      { key: 'limits', title: 'Limits', cell: (key) => <Limits apiKey={key} /> },
-                      {
-                        key: 'used',
-                        title: 'Last used',
-                        cell: ({ lastUsedAt }) =>
-                          lastUsedAt ? <Timestamp at={lastUsedAt} /> : <span className="muted">Never</span>,
-                      },
-                      {
-                        key: 'actions',
-                        title: 'Actions',
-                        cell: (key) => (
-                          <Menu
-                            trigger={
-                              <Button size="small" aria-label={`Actions for ${key.name}`}>
-                                <Ellipsis aria-hidden />
-                              </Button>
-                            }
-                          >
-                            <MenuItem onSelect={() => setChosen({ what: 'edit', key })}>Edit name and scopes</MenuItem>
-                            <MenuItem onSelect={() => setChosen({ what: 'rotate', key })}>Rotate</MenuItem>
-                            <MenuSeparator />
-                            <MenuItem onSelect={() => setChosen({ what: 'delete', key })}>Delete</MenuItem>
-                          </Menu>
-                        ),
-                      },
-                    ]}
-                  />
+                  <KeyTable keys={all} onChoose={setChosen} />
                   <div>{create}</div>
                 </>
               )
@@ -120,57 +81,145 @@ export function ScopedKeys({ project }: { project: Project }) {
           onClose={() => change({ dialog: undefined, preset: undefined })}
         />
       ) : null}
-      {chosen?.what === 'edit' ? (
-        <EditKeyDialog
+      {chosen ? (
+        <ChosenDialog
           project={project.id}
-          apiKey={chosen.key}
-          onSaved={async (name) => {
-            close();
-            toast(`${name} is saved`);
-            await refresh();
-          }}
-          onClose={close}
+          chosen={chosen}
+          onSecret={(secret) => setShown({ title: `${chosen.key.name} has a new key`, secret })}
+          onChanged={refresh}
+          onClose={() => setChosen(null)}
         />
-      ) : null}
-      {chosen?.what === 'rotate' ? (
-        <RotateKeyDialog
-          project={project.id}
-          apiKey={chosen.key}
-          onRotated={async (secret) => {
-            close();
-            setShown({ title: `${chosen.key.name} has a new key`, secret });
-            await refresh();
-          }}
-          onClose={close}
-        />
-      ) : null}
-      {chosen?.what === 'delete' ? (
-        <ConfirmDialog
-          title={`Delete ${chosen.key.name}? Requests with it fail immediately.`}
-          action="Delete key"
-          onConfirm={async () => {
-            await answer(
-              api.DELETE('/users/@me/projects/{id}/api-keys/{keyId}', {
-                params: { path: { id: project.id, keyId: chosen.key.id } },
-              }),
-            );
-            toast(`${chosen.key.name} is deleted`);
-            await refresh();
-          }}
-          onClose={close}
-        >
-          {chosen.key.lastUsedAt ? (
-            <>
-              It was last used <Timestamp at={chosen.key.lastUsedAt} />.
-            </>
-          ) : (
-            'It was never used.'
-          )}{' '}
-          You can’t undo this.
-        </ConfirmDialog>
       ) : null}
       {shown ? <ShownOnce {...shown} what="the key" onClose={() => setShown(null)} /> : null}
     </Card>
+  );
+}
+
+function KeyTable({ keys, onChoose }: { keys: ApiKey[]; onChoose: (chosen: ChosenKey) => void }) {
+  return (
+    <Table
+      label="Keys with scopes"
+      stacks
+      rows={keys}
+      rowKey={({ id }) => id}
+      columns={[
+        {
+          key: 'name',
+          title: 'Name',
+          cell: (key) => (
+            <>
+              <div className="font-medium" dir="auto">
+                {key.name}
+              </div>
+              <code className="muted">{key.prefix}…</code>
+            </>
+          ),
+        },
+        { key: 'scopes', title: 'Scopes', cell: (key) => <Scopes apiKey={key} /> },
+        { key: 'limits', title: 'Limits', cell: (key) => <Limits apiKey={key} /> },
+        {
+          key: 'used',
+          title: 'Last used',
+          cell: ({ lastUsedAt }) => (lastUsedAt ? <Timestamp at={lastUsedAt} /> : <span className="muted">Never</span>),
+        },
+        {
+          key: 'actions',
+          title: 'Actions',
+          cell: (key) => (
+            <Menu
+              trigger={
+                <Button size="small" aria-label={`Actions for ${key.name}`}>
+                  <Ellipsis aria-hidden />
+                </Button>
+              }
+            >
+              <MenuItem onSelect={() => onChoose({ what: 'edit', key })}>Edit name and scopes</MenuItem>
+              <MenuItem onSelect={() => onChoose({ what: 'rotate', key })}>Rotate</MenuItem>
+              <MenuSeparator />
+              <MenuItem onSelect={() => onChoose({ what: 'delete', key })}>Delete</MenuItem>
+            </Menu>
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function ChosenDialog({
+  project,
+  chosen: { what, key },
+  onSecret,
+  onChanged,
+  onClose,
+}: {
+  project: string;
+  chosen: ChosenKey;
+  onSecret: (secret: string) => void;
+  onChanged: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  if (what === 'delete')
+    return <DeleteKeyDialog project={project} apiKey={key} onDeleted={onChanged} onClose={onClose} />;
+  if (what === 'rotate')
+    return (
+      <RotateKeyDialog
+        project={project}
+        apiKey={key}
+        onRotated={async (secret) => {
+          onClose();
+          onSecret(secret);
+          await onChanged();
+        }}
+        onClose={onClose}
+      />
+    );
+  return (
+    <EditKeyDialog
+      project={project}
+      apiKey={key}
+      onSaved={async (name) => {
+        onClose();
+        toast(`${name} is saved`);
+        await onChanged();
+      }}
+      onClose={onClose}
+    />
+  );
+}
+
+function DeleteKeyDialog({
+  project,
+  apiKey: { id, name, lastUsedAt },
+  onDeleted,
+  onClose,
+}: {
+  project: string;
+  apiKey: ApiKey;
+  onDeleted: () => Promise<unknown>;
+  onClose: () => void;
+}) {
+  return (
+    <ConfirmDialog
+      title={`Delete ${name}? Requests with it fail immediately.`}
+      action="Delete key"
+      onConfirm={async () => {
+        await answer(
+          api.DELETE('/users/@me/projects/{id}/api-keys/{keyId}', { params: { path: { id: project, keyId: id } } }),
+        );
+        toast(`${name} is deleted`);
+        await onDeleted();
+      }}
+      onClose={onClose}
+    >
+      {lastUsedAt ? (
+        <>
+          It was last used <Timestamp at={lastUsedAt} />.
+        </>
+      ) : (
+        'It was never used.'
+      )}{' '}
+      You can’t undo this.
+    </ConfirmDialog>
   );
 }
 
@@ -194,7 +243,10 @@ function Scopes({ apiKey: { scopes } }: { apiKey: ApiKey }) {
   );
 }
 
-function Limits({ apiKey: { senderDomains, recipients, expiresAt, overlapUntil } }: { apiKey: ApiKey }) {
+function Limits({ apiKey }: { apiKey: ApiKey }) {
+  const { senderDomains, recipients, expiresAt, overlapUntil } = apiKey;
+  const mcp = mcpOf(apiKey);
+  const isForAssistants = mcp.mode !== 'read';
   const isExpired = expiresAt !== null && Date.parse(expiresAt) < Date.now();
   return (
     <div className="flex flex-col items-start gap-1">
@@ -209,6 +261,11 @@ function Limits({ apiKey: { senderDomains, recipients, expiresAt, overlapUntil }
           From: <span className="muted">{senderDomains.join(', ')}</span>
         </span>
       ) : null}
+      {isForAssistants ? (
+        <span>
+          AI assistants: <span className="muted">{mcpText(mcp)}</span>
+        </span>
+      ) : null}
       {isExpired ? (
         <Badge tone="bad">Expired</Badge>
       ) : expiresAt ? (
@@ -221,7 +278,9 @@ function Limits({ apiKey: { senderDomains, recipients, expiresAt, overlapUntil }
           Old key works until <Timestamp at={overlapUntil} after />
         </span>
       ) : null}
-      {recipients || senderDomains || expiresAt || overlapUntil ? null : <span className="muted">None</span>}
+      {recipients || senderDomains || isForAssistants || expiresAt || overlapUntil ? null : (
+        <span className="muted">None</span>
+      )}
     </div>
   );
 }

@@ -1,0 +1,27 @@
+import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
+import type { SavedCampaign } from './campaign.ts';
+import type { Audience } from './rules/steps.ts';
+
+/** The audience of a saved campaign; everybody for a new one. */
+export function audienceOf(campaign: SavedCampaign | null): Audience {
+  return {
+    audienceType: campaign?.audienceType ?? 'ALL',
+    segmentId: campaign?.segmentId ?? '',
+    // What the service has stored has passed its grammar.
+    audienceCondition: campaign?.audienceCondition ? inOrder(campaign.audienceCondition as unknown as Tree) : null,
+  };
+}
+
+/** The audience in words, one filter a line. */
+export function audienceText({ audienceType, audienceCondition }: Audience): string {
+  if (audienceType === 'ALL') return 'All contacts';
+  return audienceType === 'SEGMENT' ? 'A segment' : audienceCondition ? treeText(audienceCondition) : 'No filter yet';
+}
+
+/** The audience as the API takes it. */
+export function audienceBody({ audienceType, segmentId, audienceCondition }: Audience) {
+  if (audienceType === 'SEGMENT') return { audienceType, segmentId: segmentId || null };
+  return audienceType === 'FILTERED'
+    ? { audienceType, audienceCondition: audienceCondition && { ...audienceCondition } }
+    : { audienceType };
+}

@@ -1,0 +1,47 @@
+import { Card } from '../../../ui/Page.tsx';
+import { RenderedMail } from '../../mail/MailPreview.tsx';
+import { audienceText } from '../audience.ts';
+import type { Campaign } from '../campaign.ts';
+import { ApprovalCard } from '../review/ApprovalCard.tsx';
+import { CampaignReview } from '../review/CampaignReview.tsx';
+import { AudienceCount } from './AudienceCount.tsx';
+import type { CampaignContent } from './draft.ts';
+
+/** The campaign as it is going to be sent: to how many, from whom, and what they see. */
+export function ReviewStep({
+  draft,
+  campaign,
+  hasChanges,
+}: {
+  draft: CampaignContent;
+  campaign: Campaign | null;
+  hasChanges: boolean;
+}) {
+  const { audience } = draft;
+  return (
+    <div className="stack">
+      {campaign ? <ApprovalCard campaign={campaign} /> : null}
+      <Card title="Summary">
+        <div className="stack">
+          <dl className="facts">
+            <dt>Audience</dt>
+            <dd className="whitespace-pre-line">
+              {audience.audienceType === 'SEGMENT' && campaign?.segment
+                ? `Segment ${campaign.segment.name}`
+                : audienceText(audience)}
+            </dd>
+            <dt>From</dt>
+            <dd>{draft.fromName ? `${draft.fromName} <${draft.from}>` : draft.from}</dd>
+            <dt>Subject</dt>
+            <dd dir="auto">{draft.subject}</dd>
+          </dl>
+          <AudienceCount draft={draft} />
+        </div>
+      </Card>
+      <Card title="Email">
+        <RenderedMail content={draft} />
+      </Card>
+      {campaign ? <CampaignReview campaign={campaign} hasChanges={hasChanges} /> : null}
+    </div>
+  );
+}

@@ -1,0 +1,49 @@
+import { useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { answer, api } from '../../../api/client.ts';
+import { useProjectId } from '../../../app/address.ts';
+import { useDraft } from '../../../app/draft.ts';
+import { toast } from '../../../ui/toasts.tsx';
+import { contentBody, contentOf, emptyContent, type MailContent } from '../../mail/content.ts';
+import { audienceBody, audienceOf } from '../audience.ts';
+import type { Campaign, SavedCampaign } from '../campaign.ts';
+import type { Audience } from '../rules/steps.ts';
+
+/** What a campaign is written as: the message, and who gets it. */
+export type CampaignContent = MailContent & { audience: Audience };
+
+function storedOf(campaign: SavedCampaign | null): { content: CampaignContent; revision: number | null } {
+  const content = campaign ? contentOf(campaign) : emptyContent;
+  return { content: { ...content, audience: audienceOf(campaign) }, revision: campaign?.revision ?? null };
+}
+
+/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet. */
+export function useCampaignDraft(campaign: Campaign | null) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const path = { id: campaign?.id ?? '' };
+  return useDraft({
+    stored: storedOf(campaign),
+    read: async () => storedOf((await answer(api.GET('/campaigns/{id}', { params: { path } }))).data),
+    write: async ({ audience, ...content }, header) => {
+      const body = { ...contentBody(content), ...audienceBody(audience) };
+      const { data } =
+        campaign === null
+          ? await answer(api.POST('/campaigns', { body }))
+          : await answer(api.PUT('/campaigns/{id}', { params: { path, header }, body }));
+      return { ...storedOf(data), id: data.id };
+    },
+    onSaved: async ({ id }) => {
+      toast('Campaign saved');
+      await queries.invalidateQueries({ queryKey: ['campaigns', project] });
+      if (campaign !== null) return;
+      // The step stays the one that was gone to meanwhile.
+      const to = '/app/$project/campaigns/$campaign';
+      await navigate({ to, params: { project, campaign: id }, search: true, replace: true, ignoreBlocker: true });
+    },
+  });
+}
+
+/** What `useCampaignDraft` answers. */
+export type CampaignDraft = ReturnType<typeof useCampaignDraft>;

@@ -1,0 +1,75 @@
+import type { Beginning } from './csv.ts';
+
+/** What the cells of a column become. */
+export const typeNames = {
+  auto: 'Detect',
+  text: 'Text',
+  number: 'Number',
+  boolean: 'Yes or no',
+  date: 'Date',
+} as const;
+/** What the cells of a column become. */
+export type CellType = keyof typeof typeNames;
+
+/** What a column of a file is for. */
+export interface ColumnChoice {
+  /** As it stands in the file. */
+  name: string;
+  samples: string[];
+  /** `email`, `subscribed`, `data.<key>`, or '' to skip it. */
+  field: string;
+  type: CellType;
+}
+
+// In the order in which the service chooses.
+const emailNames = ['email', 'email address', 'e-mail address', 'e-mail'];
+const reserved = new Set(['id', 'email', 'createdat', 'updatedat', '']);
+
+/** What the columns of a file are for, as far as their names tell; `fields` are those that contacts have already. */
+export function choicesOf({ columns, rows }: Beginning, fields: readonly string[]): ColumnChoice[] {
+  const names = columns.map((name) => name.trim().toLowerCase());
+  const emailName = emailNames.find((name) => names.includes(name));
+  const known = new Map(fields.map((field) => [folded(field.replace(/^data\./, '')), field]));
+  return columns.map((name, place) => {
+    const own = names[place] ?? '';
+    return {
+      name,
+      samples: [...new Set(rows.map((cells) => cells[place] ?? '').filter((cell) => cell !== ''))].slice(0, 3),
+      field:
+        own === emailName
+          ? 'email'
+          : own === 'subscribed'
+            ? 'subscribed'
+            : reserved.has(own)
+              ? ''
+              : (known.get(folded(own)) ?? `data.${own}`),
+      type: 'auto',
+    };
+  });
+}
+
+/** The choices as the API takes them. Columns without a name cannot be imported. */
+export function mappingOf(choices: readonly ColumnChoice[]) {
+  return Object.fromEntries(
+    choices
+      .filter(({ name }) => name.trim() !== '')
+      .map(({ name, field, type }) => [
+        name,
+        field === '' ? null : { field, type: /^data\./.test(field) ? type : 'auto' },
+      ]),
+  );
+}
+
+/** What keeps the choices from being imported, as a sentence; null when nothing does. */
+export function missingOf(choices: readonly ColumnChoice[]): string | null {
+  if (!choices.some(({ field }) => field === 'email')) return 'Choose the column with the email addresses.';
+  if (choices.some(({ field }) => field === 'data.')) return 'Enter a name for each new field.';
+  const data = choices.map(({ field }) => field).filter((field) => field.startsWith('data.'));
+  const twice = data.find((field, place) => data.indexOf(field) !== place);
+  return twice === undefined ? null : `Two columns go to “${twice.slice('data.'.length)}”. Skip one of them.`;
+}
+
+// `First Name`, `first_name` and `firstName` are one field to people.
+function folded(name: string): string {
+  return name.toLowerCase().replace(/[\s_-]+/g, '');
+}

@@ -1,0 +1,55 @@
+import { useQuery } from '@tanstack/react-query';
+import { Columns3 } from 'lucide-react';
+import { answer, api } from '../../../api/client.ts';
+import { useProjectId } from '../../../app/address.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { Menu, MenuCheck, MenuItem, MenuLabel, MenuSeparator } from '../../../ui/Menu.tsx';
+import { builtInColumns, columnTitle } from './list.ts';
+
+/** The fields of the project's contacts, as columns. */
+export function useDataColumns(): readonly string[] {
+  const project = useProjectId();
+  const fields = useQuery({
+    queryKey: ['contacts', project, 'fields'],
+    queryFn: () => answer(api.GET('/contacts/fields')),
+  });
+  return (fields.data?.fields ?? []).filter(({ isCustom }) => isCustom).map(({ field }) => field);
+}
+
+/** Chooses the columns of the list; the address always stays. */
+export function ColumnsMenu({
+  columns,
+  onChange,
+}: {
+  columns: readonly string[];
+  /** Null goes back to the usual ones. */
+  onChange: (columns: readonly string[] | null) => void;
+}) {
+  const fields = useDataColumns();
+  const offered = [...new Set([...columns.filter((name) => name.startsWith('data.')), ...fields])].sort();
+  const item = (column: string) => (
+    <MenuCheck
+      key={column}
+      checked={columns.includes(column)}
+      onChange={(checked) => onChange(checked ? [...columns, column] : columns.filter((each) => each !== column))}
+    >
+      {columnTitle(column)}
+    </MenuCheck>
+  );
+  return (
+    <Menu
+      trigger={
+        <Button>
+          <Columns3 aria-hidden /> Columns
+        </Button>
+      }
+    >
+      <MenuLabel>Contact</MenuLabel>
+      {builtInColumns.filter((column) => column !== 'email').map(item)}
+      {offered.length > 0 ? <MenuLabel>Fields</MenuLabel> : null}
+      {offered.map(item)}
+      <MenuSeparator />
+      <MenuItem onSelect={() => onChange(null)}>Reset columns</MenuItem>
+    </Menu>
+  );
+}

@@ -1,0 +1,83 @@
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { answer, api } from '../../api/client.ts';
+import type { paths } from '../../api/schema.d.ts';
+import { Badge } from '../../ui/Badge.tsx';
+import { Card } from '../../ui/Page.tsx';
+import { Empty, Shown } from '../../ui/States.tsx';
+import { Timestamp } from '../../ui/Timestamp.tsx';
+import { rate } from '../../words/numbers.ts';
+
+type Item = paths['/activity/running']['get']['responses'][200]['content']['application/json']['data'][number];
+
+/** What is being worked on right now, with how far it is. */
+export function Running({ project }: { project: string }) {
+  const running = useQuery({
+    queryKey: ['running', project],
+    refetchInterval: 5_000,
+    queryFn: () => answer(api.GET('/activity/running')),
+  });
+  return (
+    <Card title="Running now">
+      <Shown query={running}>
+        {({ data }) =>
+          data.length === 0 ? (
+            <Empty title="Nothing is running">
+              Campaigns, imports, bulk jobs and migrations appear here while they run.
+            </Empty>
+          ) : (
+            <ul className="stack" aria-label="Running now">
+              {data.map((item) => (
+                <Row key={`${item.type} ${item.id}`} project={project} item={item} />
+              ))}
+            </ul>
+          )
+        }
+      </Shown>
+    </Card>
+  );
+}
+
+function Row({ project, item }: { project: string; item: Item }) {
+  const { type, name, progress, isPaused, startedAt } = item;
+  const label = `${words[type]} ${name ?? ''}`.trim();
+  return (
+    <li className="stack gap-1">
+      <div className="row">
+        <Title project={project} item={item} />
+        {isPaused ? <Badge tone="warn">Paused</Badge> : null}
+        <span className="muted">
+          {progress === null ? '' : `${rate(Math.floor(progress))} · `}started <Timestamp at={startedAt} />
+        </span>
+      </div>
+      <progress aria-label={label} max={100} {...(progress === null ? {} : { value: progress })} />
+    </li>
+  );
+}
+
+const words: Record<Item['type'], string> = {
+  campaign: 'Campaign',
+  import: 'Import',
+  bulk: 'Bulk job',
+  migration: 'Migration of',
+};
+
+function Title({ project, item: { type, id, name } }: { project: string; item: Item }) {
+  if (type === 'campaign')
+    return (
+      <Link to="/app/$project/campaigns/$campaign" params={{ project, campaign: id }} className="break" dir="auto">
+        {name}
+      </Link>
+    );
+  if (type === 'migration')
+    return (
+      <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} className="break" dir="auto">
+        {words.migration} {name}
+      </Link>
+    );
+  return (
+    <span className="break" dir="auto">
+      {words[type]}: {name}
+    </span>
+  );
+}

@@ -1,0 +1,124 @@
+import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Body, Posthorn, Reply } from '@posthorn/sdk';
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { confirm } from '../confirm.ts';
+import { contactIdOf } from '../contacts.ts';
+import { print, table } from '../output.ts';
+import { clientOf } from '../settings.ts';
+
+interface ExportOptions {
+  out?: string;
+  search?: string;
+  subscribed?: boolean;
+  condition?: Condition;
+  columns?: string[];
+}
+
+type Condition = NonNullable<NonNullable<NonNullable<Body<'exportContacts'>>['filter']>['condition']>;
+
+/** `posthorn contacts export|dossier|erase`. */
+export function contactCommands(): Command {
+  return new Command('contacts')
+    .description('take contacts out of the service')
+    .addCommand(
+      new Command('export')
+        .description('contacts as CSV, on standard output or into a file')
+        .option('--out <file>', 'the file; only you can read it')
+        .option('--search <text>', 'those whose address contains the text')
+        .addOption(new Option('--subscribed', 'only subscribed contacts'))
+        .addOption(new Option('--no-subscribed', 'only unsubscribed contacts'))
+        .option('--condition <json>', 'those who match a condition tree, as segments have it', condition)
+        .option('--columns <names>', 'such as email,subscribed,data.plan', (names) => names.split(','))
+        .action(exportAll),
+    )
+    .addCommand(
+      new Command('dossier')
+        .description('everything known of one contact as JSON, for a request under Articles 15 and 20 of the GDPR')
+        .argument('<contact>', 'address or id')
+        .option('--out <file>', 'the file; only you can read it')
+        .action(async (contact: string, { out }: { out?: string }, command: Command) => {
+          const client = clientOf(command);
+          const path = { id: await contactIdOf(client, contact) };
+          const found = await client.call('exportContact', { path });
+          give(command, JSON.stringify(found, null, 2), out);
+        }),
+    )
+    .addCommand(
+      new Command('erase')
+        .description('delete a contact and empty everything stored of it, for good; ends when that is certified')
+        .argument('<contact>', 'address or id')
+        .option('--reference <text>', 'why, in your own records; it is signed, so name nobody in it')
+        .option('--keep-suppressed', 'never store the address or send to it again')
+        .option('--out <file>', 'a file for the signed certificate')
+        .option('--yes', 'do not ask')
+        .action(erase),
+    );
+}
+
+async function exportAll(options: ExportOptions, command: Command): Promise<void> {
+  const { out, search, subscribed, condition, columns } = options;
+  const filter = {
+    ...(search === undefined ? {} : { search }),
+    ...(subscribed === undefined ? {} : { subscribed }),
+    ...(condition === undefined ? {} : { condition }),
+  };
+  const body = { filter, ...(columns === undefined ? {} : { columns }) };
+  give(command, await clientOf(command).call('exportContacts', { body }), out);
+}
+
+/** A file that only the user can read: it is full of personal data. Without one, standard output. */
+function give(command: Command, content: string, out: string | undefined): void {
+  if (out === undefined) return void process.stdout.write(content.endsWith('\n') ? content : `${content}\n`);
+  writeFileSync(out, content, { mode: 0o600 });
+  print(command, { file: out, bytes: Buffer.byteLength(content) }, `Saved in ${out}.`);
+}
+
+interface EraseOptions {
+  reference?: string;
+  keepSuppressed?: true;
+  out?: string;
+  yes?: true;
+}
+
+async function erase(contact: string, options: EraseOptions, command: Command): Promise<void> {
+  const client = clientOf(command);
+  const id = await contactIdOf(client, contact);
+  if (!options.yes) await confirm(`Erase ${contact} and everything stored of it, for good?`);
+  const { reference, keepSuppressed } = options;
+  const body = {
+    ...(reference === undefined ? {} : { reference }),
+    ...(keepSuppressed === undefined ? {} : { keepSuppressed }),
+  };
+  const asked = await client.call('eraseContact', { path: { id }, body });
+  const erasure = await finished(client, asked);
+  const { certificate } = erasure;
+  if (options.out !== undefined && certificate !== null)
+    writeFileSync(options.out, `${JSON.stringify(certificate, null, 2)}\n`, { mode: 0o600 });
+  const steps = table(
+    erasure.steps.map(({ state, system, what, until }) => [state, system, what, until && `until ${until}`]),
+  );
+  const kept = certificate === null || options.out === undefined ? '' : ` The certificate is in ${options.out}.`;
+  const waits = erasure.status === 'WAITING' ? ' What others keep goes by itself; ask GET /erasures/{id} later.' : '';
+  print(command, erasure, `${steps}\n\nErasure ${erasure.id}: ${erasure.status}.${waits}${kept}`);
+}
+
+/** The erasure when nothing is left in the service; what others keep for days is not waited for. */
+async function finished(client: Posthorn, asked: Reply<'eraseContact'>): Promise<Reply<'getErasure'>> {
+  for (
+    let erasure: Reply<'getErasure'> = asked;
+    ;
+    erasure = await client.call('getErasure', { path: { id: asked.id } })
+  ) {
+    if (erasure.status !== 'RUNNING') return erasure;
+    await sleep(500);
+  }
+}
+
+function condition(json: string): Condition {
+  try {
+    return JSON.parse(json) as Condition;
+  } catch {
+    throw new InvalidArgumentError('It is JSON: {"logic":"AND","groups":[{"filters":[…]}]}.');
+  }
+}

@@ -1,0 +1,85 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Item, Posthorn } from '@posthorn/sdk';
+import { Command, Option } from 'commander';
+import { confirm } from '../confirm.ts';
+import { UsageError } from '../errors.ts';
+import { print, table } from '../output.ts';
+import { clientOf } from '../settings.ts';
+
+type Job = Item<'listContactJobs'>;
+
+interface UndoOptions {
+  dryRun?: true;
+  conflicts: 'keep' | 'restore';
+  yes?: true;
+}
+
+/** `posthorn jobs list|undo`. */
+export function jobCommands(): Command {
+  return new Command('jobs')
+    .description('imports and bulk changes of contacts')
+    .addCommand(
+      new Command('list')
+        .description('the latest first, with what each did and until when it can be undone')
+        .action(async (_, command: Command) => {
+          const { data } = await clientOf(command).call('listContactJobs', { query: { limit: 50 } });
+          const rows = data.map((job) => [job.id, job.createdAt, job.operation, job.state, undoOf(job)]);
+          print(command, data, rows.length === 0 ? 'No jobs yet.' : table(rows));
+        }),
+    )
+    .addCommand(
+      new Command('undo')
+        .description('take an import or a bulk change back, except what was changed since')
+        .argument('<id>')
+        .option('--dry-run', 'show what it would do; changes nothing')
+        .addOption(
+          new Option('--conflicts <how>', 'fields that were changed since')
+            .choices(['keep', 'restore'])
+            .default('keep'),
+        )
+        .option('--yes', 'do not ask')
+        .action(undo),
+    );
+}
+
+function undoOf({ undoneBy, undoUntil }: Job): string {
+  if (undoneBy !== null) return `undone by ${undoneBy}`;
+  return undoUntil === null ? '' : `can be undone until ${undoUntil}`;
+}
+
+async function undo(jobId: string, { dryRun, conflicts, yes }: UndoOptions, command: Command): Promise<void> {
+  const client = clientOf(command);
+  const job = await jobOf(client, jobId);
+  const operation = job.kind === 'import' ? 'undoImport' : 'undoBulkJob';
+  const input = { path: { jobId } };
+  const plan = await client.call(operation, { ...input, body: { dryRun: true, conflicts } });
+  const rows = [
+    ['-', plan.deletes, 'contacts are deleted'],
+    ['~', plan.restores, 'contacts are restored'],
+    ...plan.conflicts.map(({ key, count }) => ['!', count, `"${key}" was changed since`]),
+    ...plan.keeps.map(({ reason, count }) => ['=', count, `stay: ${reason}`]),
+  ];
+  if (dryRun) return print(command, plan, table(rows));
+  if (!yes) {
+    console.error(table(rows));
+    await confirm(`Undo the ${job.operation} of ${job.createdAt}?`);
+  }
+  const { jobId: undoId } = await client.call(operation, { ...input, body: { conflicts } });
+  if (undoId === null) throw new Error('The service started no job.');
+  const done = await ended(client, undoId);
+  print(command, done, `Undone: ${done.result?.successCount ?? 0} contacts, ${done.result?.failureCount ?? 0} failed.`);
+}
+
+async function jobOf(client: Posthorn, id: string): Promise<Job> {
+  for await (const job of client.all('listContactJobs', { query: { limit: 100 } })) if (job.id === id) return job;
+  throw new UsageError(`No import or bulk change has the id ${id}: "posthorn jobs list" names them.`);
+}
+
+async function ended(client: Posthorn, jobId: string) {
+  for (;;) {
+    const job = await client.call('getBulkJob', { path: { jobId } });
+    if (job.state === 'completed') return job;
+    if (job.state === 'failed') throw new Error(`The undo failed: ${job.failedReason ?? 'no reason is known'}.`);
+    await sleep(500);
+  }
+}

@@ -1,0 +1,20 @@
+export {
+  type Activity,
+  type Condition,
+  type Filter,
+  maxFilters,
+  maxLevels,
+  parseCondition,
+} from './condition.ts';
+export { parseIsoDate } from './dates.ts';
+export { dependsOn, mentionsEvent, mentionsField } from './dependencies.ts';
+export { ConditionFault } from './json.ts';
+export {
+  checkSegmentReferences,
+  refuseOvergrowth,
+  resolveSegments,
+  type SegmentMap,
+  type StoredSegment,
+  segmentFacts,
+} from './segments.ts';
+export { type CompileOptions, compileCondition } from './sql.ts';

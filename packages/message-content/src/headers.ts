@@ -1,0 +1,60 @@
+import type { MessageClass } from './message-class.ts';
+
+/** A header of an outgoing message. */
+export interface MessageHeader {
+  name: string;
+  value: string;
+}
+
+/** What decides the headers of a message. */
+export interface HeaderFacts {
+  messageClass: MessageClass;
+  isCampaign: boolean;
+  /** Where the one-click POST of RFC 8058 goes; null where the message does not offer it. */
+  oneClickUrl: string | null;
+  /** The caller's own headers by name. */
+  custom: Readonly<Record<string, string>> | null;
+}
+
+// Names whose values the service or the provider decides (contract page 1, 2.5, and page 3, 10.2).
+const owned = new Set(
+  'from to cc bcc subject reply-to return-path sender date message-id mime-version dkim-signature received'.split(' '),
+);
+// Headers that begin with `x-pm-` steer Postmark: stream, tag, metadata.
+const ownedPrefixes = ['content-', 'x-posthorn-', 'x-pm-'];
+const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
+
+/**
+ * The headers of a message: the defaults of its class, and the caller's in their place whatever their letter case. A
+ * caller who sets one header of the List-Unsubscribe pair owns both; names that are the service's own are left out.
+ */
+export function messageHeaders({ messageClass, isCampaign, oneClickUrl, custom }: HeaderFacts): MessageHeader[] {
+  const defaults: MessageHeader[] = [];
+  if (oneClickUrl !== null) defaults.push({ name: 'List-Unsubscribe', value: `<${oneClickUrl}>` }, oneClickPost);
+  if (isCampaign || messageClass === 'MARKETING') defaults.push(...bulk);
+  return custom === null ? defaults : withOwn(defaults, custom);
+}
+
+const oneClickPost: MessageHeader = { name: 'List-Unsubscribe-Post', value: 'List-Unsubscribe=One-Click' };
+const bulk: readonly MessageHeader[] = [
+  { name: 'Precedence', value: 'bulk' },
+  { name: 'Auto-Submitted', value: 'auto-generated' },
+  { name: 'X-Auto-Response-Suppress', value: 'All' },
+];
+
+function withOwn(defaults: readonly MessageHeader[], custom: Readonly<Record<string, string>>): MessageHeader[] {
+  // By lower-case name, so that the last of several spellings counts.
+  const own = new Map<string, MessageHeader>();
+  for (const [name, value] of Object.entries(custom))
+    if (!isOwned(name.toLowerCase())) own.set(name.toLowerCase(), { name, value });
+  const ownsPair = unsubscribePair.some((name) => own.has(name));
+  const kept = defaults.filter(({ name }) => {
+    const lower = name.toLowerCase();
+    return !own.has(lower) && !(ownsPair && unsubscribePair.includes(lower));
+  });
+  return [...kept, ...own.values()];
+}
+
+function isOwned(name: string): boolean {
+  return owned.has(name) || ownedPrefixes.some((prefix) => name.startsWith(prefix));
+}

@@ -1,0 +1,1 @@
+export { InvalidSignature, type PaymentEvent, type Payments, PaymentsUnreachable } from './payments.ts';

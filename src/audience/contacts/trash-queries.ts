@@ -1,0 +1,163 @@
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { flipEvents } from './flip-queries.ts';
+
+/** Days for which deleted contacts can be brought back. */
+export const trashDays = 7;
+
+/**
+ * The contacts together with those in the trash, as a table of a query: mail, events and executions of a contact that can be brought
+ * back are still shown. Each of the two is read by its index.
+ */
+export const contactsAndTrash = raw(`(
+  select id, project_id, email, subscribed, data from contacts
+  union all select id, project_id, email, subscribed, data from contacts_trash)`);
+
+/**
+ * Says that this transaction moves contacts into the trash or out of it: triggers then keep mail, events and history, count
+ * the contacts without noting a change, and end what is under way. What comes back is not held against the limits of new data.
+ * `cause` is the ID of a job, or the text of a cause.
+ */
+export function movingToTrash(tx: Database, cause: string): Promise<unknown> {
+  return tx.row(sql`
+    select set_config('posthorn.trash', 'on', true), set_config('posthorn.set_based', 'on', true),
+      set_config('posthorn.cause', ${cause}, true)`);
+}
+
+/** Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. */
+export async function trashContacts(
+  tx: Database,
+  projectId: string,
+  { jobId, cause }: { jobId: string | null; cause: string },
+  ids: readonly string[],
+): Promise<number> {
+  return tx.count(sql`
+    with kept as (
+      insert into contacts_trash (id, project_id, job_id, email, subscribed, data, created_at, memberships)
+      select c.id, c.project_id, ${jobId}, c.email, c.subscribed, c.data, c.created_at, coalesce(m.rows, '[]')
+      from contacts c left join lateral (
+        select jsonb_agg(jsonb_build_object('segmentId', segment_id, 'enteredAt', entered_at, 'exitedAt', exited_at)) as rows
+        from segment_memberships where contact_id = c.id) m on true
+      where c.project_id = ${projectId} and c.id = any (${ids}::uuid[])),
+    noted as (${noteMoved('deleted', cause, sql`contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`)})
+    delete from contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`);
+}
+
+/** What became of a page of the trash. */
+export interface BroughtBack {
+  /** The last contact of the page; null when none was left. */
+  last: string | null;
+  contacts: number;
+  /** Those that are contacts again; the address of each other one is taken, and it stays in the trash. */
+  restored: number;
+}
+
+/**
+ * Makes the next `limit` contacts that a job has deleted contacts again, on behalf of the job `by`: under their ID, with their memberships
+ * in segments that still exist. Who bounced, complained or left meanwhile is not subscribed.
+ */
+export async function bringBack(
+  tx: Database,
+  jobId: string,
+  by: string,
+  after: string,
+  limit: number,
+): Promise<BroughtBack> {
+  const page = await tx.rows<{ id: string }>(sql`
+    select id from contacts_trash where job_id = ${jobId} and id > ${after}::uuid order by id limit ${limit} for update`);
+  const ids = page.map(({ id }) => id);
+  const last = ids.at(-1) ?? null;
+  if (last === null) return { last, contacts: 0, restored: 0 };
+  return { last, contacts: ids.length, restored: await restoreSome(tx, by, ids) };
+}
+
+/**
+ * Makes one contact of the trash a contact again, whoever has deleted it, in a transaction that is `movingToTrash` by the same cause.
+ * Answers whether it was in the trash, and whether it is a contact now: its address may be taken.
+ */
+export async function bringOneBack(
+  tx: Database,
+  projectId: string,
+  id: string,
+  cause: string,
+): Promise<'restored' | 'taken' | 'absent'> {
+  const row = await tx.row(sql`select 1 from contacts_trash where project_id = ${projectId} and id = ${id} for update`);
+  if (row === null) return 'absent';
+  return (await restoreSome(tx, cause, [id])) === 1 ? 'restored' : 'taken';
+}
+
+async function restoreSome(tx: Database, cause: string, ids: readonly string[]): Promise<number> {
+  // Contacts are written in the order of their addresses, as every statement that writes many of them does.
+  const back = await tx.rows<{ id: string }>(sql`
+    insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at)
+    select id, project_id, email, subscribed, subscribed, data, created_at from contacts_trash
+    where id = any (${ids}::uuid[]) order by email
+    on conflict do nothing returning id`);
+  await reattach(
+    tx,
+    cause,
+    back.map(({ id }) => id),
+  );
+  return back.length;
+}
+
+const flips = raw(flipEvents({ from: 'left_since flipped', data: `'{"reason": "undo"}'::jsonb` }));
+
+async function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<void> {
+  if (ids.length === 0) return;
+  await tx.count(sql`
+    with back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
+    members as (
+      insert into segment_memberships (segment_id, contact_id, entered_at, exited_at)
+      select m."segmentId", back.id, m."enteredAt", m."exitedAt"
+      from back, jsonb_to_recordset(back.memberships) as m ("segmentId" uuid, "enteredAt" timestamptz, "exitedAt" timestamptz)
+      where exists (select from segments s where s.id = m."segmentId")
+      on conflict do nothing),
+    noted as (${noteMoved('restored', cause, raw('back'))}),
+    recounted as (insert into contact_losses (project_id) select distinct project_id from back),
+    left_since as (
+      update contacts c set subscribed = false, subscription_before = true, updated_at = now()
+      from back where c.id = back.id and c.subscribed and exists (
+        select from emails e where e.contact_id = back.id
+          and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))
+      returning c.id, c.project_id, c.subscribed),
+    flipped as (${flips})
+    select 1`);
+}
+
+function noteMoved(moved: 'deleted' | 'restored', cause: string, from: Query) {
+  const why = cause.startsWith('{') ? sql`${cause}::jsonb` : sql`(select cause from jobs where id = ${cause})`;
+  return sql`
+    insert into contact_history (contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, moved)
+    select id, clock_timestamp(), project_id, ${why}, '{}', '{}', subscribed, subscribed, ${moved}
+    from ${from}`;
+}
+
+// A contact goes with its events and mail, which may be many.
+const deletionsPerStep = 200;
+
+/** Deletes up to `limit` contacts for good that have been in the trash for their time, with their mail, events, executions and history. */
+export async function emptyTrash(db: Database, limit: number): Promise<number> {
+  for (let deleted = 0; ; ) {
+    const most = Math.min(deletionsPerStep, limit - deleted);
+    const step = await emptySome(db, most);
+    deleted += step;
+    if (step < most || deleted >= limit) return deleted;
+  }
+}
+
+function emptySome(db: Database, limit: number): Promise<number> {
+  return db.transaction(async (tx) => {
+    const gone = await tx.rows<{ id: string }>(sql`
+      delete from contacts_trash where id = any (array(
+        select id from contacts_trash where deleted_at < now() - make_interval(days => ${trashDays})
+        order by deleted_at limit ${limit} for update skip locked)) returning id`);
+    const ids = gone.map(({ id }) => id);
+    if (ids.length === 0) return 0;
+    await tx.count(sql`delete from emails where contact_id = any (${ids}::uuid[])`);
+    await tx.count(sql`delete from events where contact_id = any (${ids}::uuid[])`);
+    await tx.count(sql`delete from automation_runs where contact_id = any (${ids}::uuid[])`);
+    await tx.count(sql`delete from automation_entries where contact_id = any (${ids}::uuid[])`);
+    await tx.count(sql`delete from contact_history where contact_id = any (${ids}::uuid[])`);
+    return ids.length;
+  });
+}

@@ -1,0 +1,92 @@
+import { reply, route } from '../../core/http/route.ts';
+import { ContactPage } from '../contacts/index.ts';
+import { CreateView, ExportContacts, PatchView, SearchContacts, ViewBody, ViewList } from './schema.ts';
+import { exportContacts, searchContacts } from './service.ts';
+import { createView, deleteView, listViews, patchView } from './views.ts';
+
+const pros = {
+  logic: 'AND' as const,
+  groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }],
+};
+const views = { access: 'dashboard', tag: 'contacts' } as const;
+const ids = { viewId: 'saved view' };
+
+/** Lists of contacts by any field: pages, files, and views that are kept. */
+export const contactListRoutes = [
+  route.post('/contacts/search', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    summary: 'Search contacts by any field',
+    operationId: 'searchContacts',
+    description: 'A page of the contacts that match a filter, whose condition is a tree as segments have it.',
+    body: SearchContacts,
+    example: { filter: { subscribed: true, condition: pros }, sort: 'email', dir: 'asc' },
+    bodyLimit: 'data',
+    reply: ContactPage,
+    handle: ({ app, db, project, body }) => searchContacts(db, project.id, body, app.clock()),
+  }),
+  route.post('/contacts/export', {
+    scope: 'contacts:read',
+    access: 'dashboard',
+    summary: 'Export contacts as CSV',
+    operationId: 'exportContacts',
+    description: 'A file of the contacts that a filter leaves, with the columns you name. The audit log notes it.',
+    body: ExportContacts,
+    example: { filter: { condition: pros }, columns: ['email', 'data.plan', 'createdAt'] },
+    bodyLimit: 'data',
+    textReply: 'text/csv',
+    handle: async ({ app, db, project, body }) =>
+      reply(200, await exportContacts(db, project.id, body, app.clock()), {
+        'Content-Type': 'text/csv; charset=utf-8; header=present',
+        'Content-Disposition': 'attachment; filename="contacts.csv"',
+        'Cache-Control': 'no-store',
+      }),
+  }),
+  route.get('/contacts/views', {
+    ...views,
+    scope: 'contacts:read',
+    summary: 'List saved views of contacts',
+    operationId: 'listContactViews',
+    reply: ViewList,
+    handle: ({ db, project }) => listViews(db, project.id),
+  }),
+  route.post('/contacts/views', {
+    ...views,
+    scope: 'contacts:write',
+    refusals: [409],
+    summary: 'Save a view of contacts',
+    operationId: 'createContactView',
+    description: 'A filter, a sort and columns under a name that everybody in the project sees.',
+    status: 201,
+    body: CreateView,
+    example: { name: 'Pro customers', filter: { condition: pros }, columns: ['email', 'data.plan'] },
+    bodyLimit: 'data',
+    reply: ViewBody,
+    handle: ({ app, db, project, body }) => createView(db, project.id, body, app.clock()),
+  }),
+  route.patch('/contacts/views/:viewId', {
+    ...views,
+    scope: 'contacts:write',
+    refusals: [409],
+    summary: 'Update a saved view',
+    operationId: 'updateContactView',
+    ids,
+    body: PatchView,
+    example: { name: 'Customers on Pro' },
+    bodyLimit: 'data',
+    reply: ViewBody,
+    handle: ({ app, db, project, params, body }) => patchView(db, project.id, params.viewId, body, app.clock()),
+  }),
+  route.delete('/contacts/views/:viewId', {
+    ...views,
+    scope: 'contacts:write',
+    summary: 'Delete a saved view',
+    operationId: 'deleteContactView',
+    ids,
+    status: 204,
+    async handle({ db, project, params }) {
+      await deleteView(db, project.id, params.viewId);
+      return reply(204);
+    },
+  }),
+];

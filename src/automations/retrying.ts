@@ -1,0 +1,94 @@
+import { type Database, sql } from '../core/database/sql.ts';
+import { badRequest } from '../core/lib/errors.ts';
+import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
+import { recordChange } from '../platform/audit/index.ts';
+import { findAutomation } from './queries.ts';
+import { isActive, type RunRow, runColumns } from './rows.ts';
+import type { RetriedExecutions } from './schema.ts';
+import { found } from './service.ts';
+import { launchRun } from './starting.ts';
+import { ensureVersion, pinnedVersion } from './versions.ts';
+
+/** Most runs that one request retries. */
+export const mostRetries = 1_000;
+
+interface Scope {
+  projectId: string;
+  automationId: string;
+  /** Null for all that failed. */
+  ids: readonly string[] | null;
+}
+
+/**
+ * Lets failed runs go on with the step that failed, in the current version where that has the step. Of each contact the latest
+ * failed run counts, and none where the contact is in the automation again. The latest come first.
+ * @throws 404; 400 while the automation is disabled
+ */
+export async function retryExecutions(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  ids: readonly string[] | null,
+): Promise<{ body: RetriedExecutions; tickets: OutboxTicket[] }> {
+  return db.transaction(async (tx) => {
+    const automation = found(await findAutomation(tx, projectId, automationId), automationId);
+    if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
+    const scope = { projectId, automationId, ids };
+    const contacts = await lockContacts(tx, scope);
+    const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));
+    const facts = await tx.row<{ project: string }>(sql`select name as project from projects where id = ${projectId}`);
+    const tickets = await enqueueAll(
+      tx,
+      runs.map(({ seq, version, ...run }) =>
+        launchRun(run, { name: automation.name, project: facts?.project ?? '', version }, `retry-${seq}`),
+      ),
+    );
+    const retried = runs.length;
+    if (retried > 0)
+      await recordChange(tx, projectId, { action: 'workflow.retried', target: automationId, after: { retried } });
+    const asked = ids === null ? Math.min(contacts.length, mostRetries) : new Set(ids).size;
+    return { body: { retried, skipped: asked - retried, more: contacts.length > mostRetries }, tickets };
+  });
+}
+
+const retryable = ({ projectId, automationId, ids }: Scope) => sql`
+  r.project_id = ${projectId} and r.automation_id = ${automationId} and r.status = 'FAILED' and not (r.${isActive})
+    and (${ids}::uuid[] is null or r.id = any(${ids}::uuid[]))
+    and not exists (
+      select from automation_runs a
+      where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})`;
+
+/** Locks the contacts of runs that can be retried, and their entries, as a start does, so that none of them enters meanwhile. */
+async function lockContacts(tx: Database, scope: Scope): Promise<string[]> {
+  const latest = await tx.rows<{ id: string }>(sql`
+    select contact_id as id from automation_runs r where ${retryable(scope)}
+    group by contact_id order by max(started_at) desc limit ${mostRetries + 1}`);
+  const ids = latest.map(({ id }) => id);
+  await tx.rows(sql`select from contacts where id = any(${ids}::uuid[]) order by id for key share`);
+  await tx.rows(sql`
+    select from automation_entries where automation_id = ${scope.automationId} and contact_id = any(${ids}::uuid[])
+    order by contact_id for update`);
+  return ids;
+}
+
+type Restarted = RunRow & { seq: number; version: number };
+
+async function restartRuns(tx: Database, scope: Scope, contacts: readonly string[]): Promise<Restarted[]> {
+  if (contacts.length === 0) return [];
+  const versionId = await ensureVersion(tx, scope.automationId);
+  const current = versionId === null ? null : await pinnedVersion(tx, versionId);
+  const steps = current?.graph.steps.map(({ id }) => id) ?? [];
+  return tx.rows<Restarted>(sql`
+    with latest as (
+      select distinct on (r.contact_id) r.id from automation_runs r
+      where ${retryable(scope)} and r.contact_id = any(${contacts}::uuid[]) order by r.contact_id, r.entry desc),
+    locked as materialized (
+      select r.id from automation_runs r join latest using (id) order by r.id for update of r),
+    begun as (
+      update automation_runs r set status = 'RUNNING', exit_reason = null, completed_at = null, due_at = now(),
+        updated_at = now(), next_version_id = null,
+        version_id = case when r.current_step_id = any(${steps}::uuid[]) then ${versionId}::uuid else r.version_id end
+      from locked where r.id = locked.id and r.status = 'FAILED'
+      returning ${runColumns}, r.seq)
+    select begun.*, v.version from begun join automation_versions v on v.id = begun."versionId" order by begun.id`);
+}

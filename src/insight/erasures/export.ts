@@ -1,0 +1,117 @@
+import { Readable } from 'node:stream';
+import { getContact } from '../../audience/contacts/index.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
+import { leastId } from '../../core/lib/ids.ts';
+import { takeAttempt } from '../../platform/accounts/index.ts';
+
+const mostPerMinute = 10;
+
+/** One list of an export: its rows as JSON, in the order of a key after which the next page begins. */
+interface Section {
+  name: string;
+  /** Rows that are read together; few where each may be large. */
+  rows: number;
+  first: string;
+  page(projectId: string, contactId: string, after: string, limit: number): Query;
+}
+
+/**
+ * Everything known of a contact, as the text of a JSON object that is read while it is sent: however much there is, a page of it is in
+ * memory at a time.
+ * @throws 404 CONTACT_NOT_FOUND; 429 after 10 exports of the project in a minute
+ */
+export async function exportContact(db: Database, projectId: string, contactId: string): Promise<Readable> {
+  const contact = await getContact(db, projectId, contactId);
+  const attempt = { scope: 'export', subject: projectId, limit: mostPerMinute, seconds: 60 } as const;
+  await takeAttempt(db, attempt, `A project gets ${mostPerMinute} exports of contacts a minute`);
+  return Readable.from(exportText(db, projectId, contactId, contact));
+}
+
+async function* exportText(
+  db: Database,
+  projectId: string,
+  contactId: string,
+  contact: object,
+): AsyncGenerator<string> {
+  const head = { format: 'posthorn-contact/1', exportedAt: new Date().toISOString(), contact };
+  yield JSON.stringify(head).slice(0, -1);
+  for (const { name, first, rows: limit, page } of sections) {
+    yield `,\n${JSON.stringify(name)}: [`;
+    let separator = '\n';
+    for (let after = first; ; ) {
+      const rows = await db.rows<{ key: string; item: unknown }>(page(projectId, contactId, after, limit));
+      for (const { item } of rows) {
+        yield `${separator}${JSON.stringify(item)}`;
+        separator = ',\n';
+      }
+      const last = rows.at(-1);
+      if (rows.length < limit || last === undefined) break;
+      after = last.key;
+    }
+    yield ']';
+  }
+  yield '}\n';
+}
+
+// Postgres names the columns of the item: what is added to a table later is exported as well, where it is the contact's.
+const sections: readonly Section[] = [
+  {
+    name: 'segments',
+    rows: 500,
+    first: leastId,
+    page: (_, contact, after, limit) => sql`
+      select m.segment_id::text as key, jsonb_build_object('id', s.id, 'name', s.name, 'enteredAt', m.entered_at, 'exitedAt', m.exited_at) as item
+      from segment_memberships m join segments s on s.id = m.segment_id
+      where m.contact_id = ${contact} and m.segment_id > ${after}::uuid order by m.segment_id limit ${limit}`,
+  },
+  {
+    name: 'emails',
+    rows: 20,
+    first: leastId,
+    page: (project, contact, after, limit) => sql`
+      select e.id::text as key, (to_jsonb(e) - '{project_id,contact_id}'::text[]) || jsonb_build_object('tags',
+        (select coalesce(jsonb_object_agg(t.name, t.value), '{}') from email_tags t where t.email_id = e.id)) as item
+      from emails e where e.project_id = ${project} and e.contact_id = ${contact} and e.id > ${after}::uuid
+      order by e.id limit ${limit}`,
+  },
+  {
+    name: 'events',
+    rows: 200,
+    first: `-infinity/${leastId}`,
+    page: (project, contact, after, limit) => sql`
+      select e.created_at::text || '/' || e.id as key, to_jsonb(e) - '{project_id,contact_id}'::text[] as item
+      from events e where e.project_id = ${project} and e.contact_id = ${contact}
+        and (e.created_at, e.id) > (split_part(${after}, '/', 1)::timestamptz, split_part(${after}, '/', 2)::uuid)
+      order by e.created_at, e.id limit ${limit}`,
+  },
+  {
+    name: 'history',
+    rows: 200,
+    first: '-infinity',
+    page: (project, contact, after, limit) => sql`
+      select h.at::text as key, to_jsonb(h) - '{project_id,contact_id}'::text[] as item
+      from contact_history h where h.project_id = ${project} and h.contact_id = ${contact} and h.at > ${after}::timestamptz
+      order by h.at limit ${limit}`,
+  },
+  {
+    name: 'workflowExecutions',
+    rows: 50,
+    first: leastId,
+    page: (project, contact, after, limit) => sql`
+      select r.id::text as key, (to_jsonb(r) - '{project_id,contact_id}'::text[]) || jsonb_build_object('steps',
+        (select coalesce(jsonb_agg(to_jsonb(x) - '{project_id,contact_id,run_id}'::text[] order by x.seq), '[]')
+          from automation_step_runs x where x.run_id = r.id)) as item
+      from automation_runs r where r.project_id = ${project} and r.contact_id = ${contact} and r.id > ${after}::uuid
+      order by r.id limit ${limit}`,
+  },
+  {
+    name: 'imports',
+    rows: 200,
+    first: '',
+    page: (project, contact, after, limit) => sql`
+      select j.id as key, jsonb_build_object('id', j.id, 'kind', j.kind, 'createdAt', j.created_at, 'finishedAt', j.finished_at) as item
+      from jobs j where j.project_id = ${project} and j.id > ${after} and j.id in (
+        select h.cause ->> 'id' from contact_history h where h.project_id = ${project} and h.contact_id = ${contact})
+      order by j.id limit ${limit}`,
+  },
+];

@@ -1,0 +1,226 @@
+import { ensureErasureKey, findErasureKey } from '../../audience/erased/index.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
+import { isUuid, newId } from '../../core/lib/ids.ts';
+import { seal } from '../../core/lib/seal.ts';
+import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../../platform/audit/index.ts';
+import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
+import { Erasure } from './entity.ts';
+import type { EraseContact, ErasureBody, ErasureVerification, LiftSuppression, ListErasures } from './schema.ts';
+import { startOfErasure } from './start.ts';
+import { subjectOf } from './subject.ts';
+import { findErasure } from './work.ts';
+
+/** An erasure that was asked for, and the ticket that starts it after the commit; null when it had been asked for before. */
+export interface RequestedErasure {
+  erasure: ErasureBody;
+  ticket: OutboxTicket | null;
+}
+
+/**
+ * Begins to erase a contact: from the commit on its address is known by its hash, and refused. Asking again answers the same erasure.
+ * @throws 404 CONTACT_NOT_FOUND
+ */
+export function requestErasure(
+  db: Database,
+  projectId: string,
+  contactId: string,
+  { reference, keepSuppressed }: EraseContact,
+  encryptionKeys: readonly string[],
+): Promise<RequestedErasure> {
+  return db.transaction(async (tx) => {
+    // The key's row is the project's: requests to erase wait for each other.
+    const key = await ensureErasureKey(tx, projectId, encryptionKeys);
+    await tx.row(sql`select from projects where id = ${projectId} for no key update`);
+    const earlier = await tx.em.findOne(Erasure, { projectId, contactId });
+    if (earlier !== null) return { erasure: await bodyOf(tx, earlier), ticket: null };
+    const emails = await addressesOfContact(tx, projectId, contactId);
+    const [current] = emails;
+    if (current === undefined) throw notFound('contact', contactId);
+    const id = newId();
+    const erasure = tx.em.create(Erasure, {
+      id,
+      projectId,
+      contactId,
+      subject: key.subjectOf(current),
+      reference: reference || null,
+      keepSuppressed,
+      phase: 'SETTLING',
+      counts: {},
+      ledgers: [],
+      mentions: [],
+      createdAt: new Date(),
+      addressesSealed: seal(JSON.stringify(emails), encryptionKeys[0] ?? ''),
+    });
+    await tx.count(sql`
+      insert into erased_addresses (project_id, subject, suppressed)
+      select ${projectId}, subject, ${keepSuppressed} from unnest(${emails.map(key.subjectOf)}::text[]) as s (subject)
+      on conflict (project_id, subject) do update set suppressed = excluded.suppressed`);
+    const ticket = await enqueue(tx, startOfErasure(id, projectId));
+    const after = { erasureId: id, reference: reference || null, keepSuppressed };
+    await recordChange(tx, projectId, { action: 'contact.erased', target: contactId, after });
+    return { erasure: erasureBody(erasure, keepSuppressed), ticket };
+  });
+}
+
+// The address it has comes first. One that it had before counts too, unless it is another contact's now. A contact that can be restored
+// can be erased as well.
+async function addressesOfContact(tx: Database, projectId: string, contactId: string): Promise<string[]> {
+  const rows = await tx.rows<{ email: string }>(sql`
+    with own as (
+      select email from contacts where project_id = ${projectId} and id = ${contactId}
+      union all select email from contacts_trash where project_id = ${projectId} and id = ${contactId}),
+    former as (
+      select to_address as email from emails where contact_id = ${contactId} and project_id = ${projectId} and source_type <> 'INBOUND'
+      union select email_before from contact_history where contact_id = ${contactId} and project_id = ${projectId}
+      union select email_before from contact_changes where contact_id = ${contactId} and project_id = ${projectId})
+    select email from own
+    union all
+    select email from former f where exists (select from own) and email is not null and email not in (select email from own)
+      and not exists (select from contacts c where c.project_id = ${projectId} and c.email = f.email)`);
+  return rows.map(({ email }) => email);
+}
+
+/** An erasure of the project. @throws 404 */
+export async function getErasure(db: Database, projectId: string, id: string): Promise<ErasureBody> {
+  return bodyOf(db, await load(db, projectId, id));
+}
+
+/**
+ * Lets requests store the address of an erased contact again and send to it, as an owner of the project decides.
+ * Imports go on refusing it. Safe to repeat.
+ * @throws 404; 409 while the erasure runs
+ */
+export function liftSuppression(
+  db: Database,
+  projectId: string,
+  id: string,
+  { reason }: LiftSuppression,
+): Promise<ErasureBody> {
+  return db.transaction(async (tx) => {
+    const erasure = await load(tx, projectId, id);
+    if (!erasure.erasedAt)
+      throw conflict('The erasure is not finished: lift the suppression once it is', { status: 'RUNNING' });
+    const lifted = await tx.count(sql`
+      update erased_addresses set suppressed = false
+      where project_id = ${projectId} and subject = ${erasure.subject} and suppressed`);
+    if (lifted > 0)
+      await recordChange(tx, projectId, { action: 'erasure.suppression_lifted', target: id, after: { reason } });
+    return bodyOf(tx, erasure);
+  });
+}
+
+async function load(db: Database, projectId: string, id: string): Promise<Erasure> {
+  const erasure = await db.em.findOne(Erasure, { projectId, id });
+  if (erasure === null) throw notFound('erasure', id);
+  return erasure;
+}
+
+/** The erasures of a project, the latest first. @throws 400 for a cursor of another list */
+export async function listErasures(db: Database, projectId: string, query: ListErasures) {
+  const limit = clampLimit(query.limit, 20, 100);
+  const after = query.cursor === undefined ? null : placeOf(query.cursor);
+  const rows = await db.em.find(
+    Erasure,
+    { projectId, ...(after === null ? {} : { id: { $lt: after } }) },
+    { orderBy: { id: 'desc' }, limit: limit + 1 },
+  );
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  const suppressed = await suppressedSubjects(db, projectId, page);
+  return {
+    data: page.map((row) => erasureBody(row, suppressed.has(row.subject))),
+    cursor: last === undefined ? null : encodeCursor([last.id]),
+  };
+}
+
+function placeOf(cursor: string): string {
+  const [id] = decodeCursor(cursor, 1);
+  if (typeof id !== 'string' || !isUuid(id)) throw badRequest('"cursor" is not a cursor of this list');
+  return id;
+}
+
+async function bodyOf(db: Database, row: Erasure): Promise<ErasureBody> {
+  const suppressed = await suppressedSubjects(db, row.projectId, [row]);
+  return erasureBody(row, suppressed.has(row.subject));
+}
+
+async function suppressedSubjects(db: Database, projectId: string, rows: readonly Erasure[]): Promise<Set<string>> {
+  const subjects = rows.map(({ subject }) => subject);
+  const found = await db.rows<{ subject: string }>(sql`
+    select subject from erased_addresses where project_id = ${projectId} and suppressed and subject = any (${subjects}::text[])`);
+  return new Set(found.map(({ subject }) => subject));
+}
+
+function erasureBody(row: Erasure, suppressed: boolean): ErasureBody {
+  const { certificate, signature, publicKey } = row;
+  const signed = !certificate ? null : (JSON.parse(certificate) as Pick<ErasureBody, 'steps'>);
+  return {
+    id: row.id,
+    contactId: row.contactId,
+    subject: row.subject,
+    reference: row.reference ?? null,
+    keepSuppressed: row.keepSuppressed,
+    suppressed,
+    status: row.phase === 'DONE' ? 'DONE' : row.erasedAt ? 'WAITING' : 'RUNNING',
+    requestedAt: row.createdAt.toISOString(),
+    erasedAt: row.erasedAt?.toISOString() ?? null,
+    steps: signed?.steps ?? erasureSteps(row, null, null, new Date()),
+    ledgersChanged: changedLedgers(row),
+    mentions: row.mentions,
+    certificate: certificate && signature && publicKey ? { json: certificate, signature, publicKey } : null,
+  };
+}
+
+// What could be left under the ID of a contact, by how many rows.
+const remains: Readonly<Record<string, string>> = {
+  contact: 'contacts where id = $id',
+  trash: 'contacts_trash where id = $id',
+  'mail with content': `emails where contact_id = $id
+    and (coalesce(to_name, nullif(subject, '(erased)'), render::text, headers::text, attachments::text) is not null or body <> '' or reason ? 'words'
+      or source_type <> 'INBOUND' and to_address not like 'erased-%@erased.invalid')`,
+  'events with data': 'events where contact_id = $id and data is not null',
+  history: 'contact_history where contact_id = $id',
+  executions: 'automation_runs where contact_id = $id',
+  memberships: 'segment_memberships where contact_id = $id',
+};
+
+/** Whether a certificate is genuine, and whether anything is left of the contact now. @throws 404 */
+export async function verifyErasure(
+  db: Database,
+  projectId: string,
+  id: string,
+  encryptionKeys: readonly string[],
+): Promise<ErasureVerification> {
+  const erasure = await load(db, projectId, id);
+  const key = await findErasureKey(db, projectId, encryptionKeys);
+  const signed = isSigned(erasure);
+  const keyOfProject = key !== null && key.publicKey === erasure.publicKey;
+  const left: ErasureVerification['left'] = [];
+  for (const [what, from] of Object.entries(remains)) {
+    const row = await db.row<{ rows: number }>(
+      sql`select count(*)::int as rows from ${raw(from.replace('$id', `'${erasure.contactId}'::uuid`))}`,
+    );
+    if (row !== null && row.rows > 0) left.push({ what, rows: row.rows });
+  }
+  return { valid: signed && keyOfProject && left.length === 0, signed, keyOfProject, left };
+}
+
+/** The addresses that an erasure looks for; none once its certificate was issued. */
+export async function addressesOf(
+  db: Database,
+  erasureId: string,
+  encryptionKeys: readonly string[],
+): Promise<string[]> {
+  const erasure = await findErasure(db, erasureId);
+  return erasure === null ? [] : [...subjectOf(erasure, encryptionKeys).addresses];
+}
+
+/** Notes how many messages the provider has deleted; a repetition, which finds none, leaves the number. */
+export async function noteProvider(db: Database, erasureId: string, messages: number): Promise<void> {
+  await db.count(sql`
+    update erasures set counts = counts || jsonb_build_object('sandbox', coalesce((counts ->> 'sandbox')::int, 0) + ${messages}::int),
+      updated_at = now() where id = ${erasureId} and finished_at is null`);
+}

@@ -1,0 +1,46 @@
+import * as v from 'valibot';
+import { route } from '../../core/http/route.ts';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { audienceCounts } from './audience.ts';
+import { checkAudience, checkCompanions } from './audience-checks.ts';
+import { checkConditionShape } from './condition-shape.ts';
+import { CreateCampaign, wrapped } from './schema.ts';
+
+const { audienceType, audienceCondition, segmentId, type } = CreateCampaign.entries;
+
+/** `POST /campaigns/audience`: an audience as campaigns have it, saved or not. */
+const CountAudience = v.object({ type, audienceType, audienceCondition, segmentId });
+
+/** How many a campaign would go to now. */
+export const AudienceCount = v.object({
+  recipients: v.number(),
+  /** Contacts whom the audience chooses and who are left out because they are unsubscribed. */
+  unsubscribed: v.number(),
+});
+
+nameSchemas({ CampaignAudienceCount: AudienceCount });
+
+/** How many an audience is, while it is being chosen. */
+export const campaignAudienceRoutes = [
+  route({
+    method: 'POST',
+    path: '/campaigns/audience',
+    refusals: [404],
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Count an audience',
+    description: 'Counts the contacts a campaign with this audience would go to now. Nothing is stored.',
+    operationId: 'countCampaignAudience',
+    body: CountAudience,
+    example: { audienceType: 'ALL' },
+    bodyLimit: 'document',
+    reply: wrapped(AudienceCount),
+    async handle({ app, db, project, body }) {
+      if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
+      checkCompanions(body);
+      await checkAudience(db, project.id, body);
+      const data = await audienceCounts(db, { projectId: project.id, ...body }, app.clock());
+      return { success: true, data };
+    },
+  }),
+];

@@ -1,0 +1,85 @@
+/** What became of the slice so far, counted from the ledger. */
+export interface CanaryCounts {
+  /** Without a final status yet: not handed over, or the provider has not confirmed it. */
+  pending: number;
+  /** Handed over to the provider, or refused by it for an earlier bounce. */
+  mailed: number;
+  delivered: number;
+  bounced: number;
+  complained: number;
+  unsubscribed: number;
+}
+
+/** Percentages of the mailed slice that must not be exceeded, with two decimals at most; null or absent is no limit. */
+export interface StopIf {
+  bounceRate?: number | null | undefined;
+  complaintRate?: number | null | undefined;
+  unsubscribeRate?: number | null | undefined;
+}
+
+/** Why a canary paused its campaign. */
+export const canaryStopCodes = [
+  'canary_bounce_rate',
+  'canary_complaint_rate',
+  'canary_unsubscribe_rate',
+  'canary_too_few_delivered',
+] as const;
+
+/** What broke: `count` of `of`, where `limit` is a percentage, or the fewest delivered. */
+export interface CanaryStop {
+  code: (typeof canaryStopCodes)[number];
+  count: number;
+  of: number;
+  limit: number;
+}
+
+/** Where a canary stands. */
+export interface CanaryFacts {
+  counts: CanaryCounts;
+  /** Claims of the slice that have no verdict yet. */
+  openClaims: number;
+  stopIf: StopIf;
+  minDelivered: number;
+  /** Whether the time of the hold is over. */
+  isHoldOver: boolean;
+  /** Whether a person has decided that the campaign continues. */
+  isReleased: boolean;
+}
+
+/** What happens next: the slice is sent, its reports are awaited, the campaign continues or is paused. */
+export type CanaryDecision = { next: 'send' | 'hold' | 'pass' } | { next: 'stop'; stopped: CanaryStop };
+
+const limits = [
+  ['bounceRate', 'bounced', 'canary_bounce_rate'],
+  ['complaintRate', 'complained', 'canary_complaint_rate'],
+  ['unsubscribeRate', 'unsubscribed', 'canary_unsubscribe_rate'],
+] as const;
+
+/**
+ * Decides about a canary. A limit is broken above it, not at it. While a part of the slice is still to be sent it counts as
+ * mailed, so that a limit breaks early only when nothing can mend it.
+ */
+export function decideCanary(facts: CanaryFacts): CanaryDecision {
+  const { counts, openClaims, stopIf, minDelivered, isHoldOver, isReleased } = facts;
+  const isSent = counts.pending === 0 && openClaims === 0;
+  if (isReleased) return { next: isSent ? 'pass' : 'send' };
+  const of = counts.mailed + counts.pending;
+  for (const [rate, kind, code] of limits) {
+    const limit = stopIf[rate];
+    const count = counts[kind];
+    if (limit !== null && limit !== undefined && exceeds(count, of, limit))
+      return { next: 'stop', stopped: { code, count, of, limit } };
+  }
+  if (!isSent) return { next: 'send' };
+  if (!isHoldOver) return { next: 'hold' };
+  if (counts.delivered >= minDelivered) return { next: 'pass' };
+  return {
+    next: 'stop',
+    stopped: { code: 'canary_too_few_delivered', count: counts.delivered, of: counts.mailed, limit: minDelivered },
+  };
+}
+
+// In hundredths of a percent, for 0.29 × 100 is not 29.
+function exceeds(count: number, of: number, limit: number): boolean {
+  return count * 10_000 > Math.round(limit * 100) * of;
+}

@@ -1,0 +1,25 @@
+import * as v from 'valibot';
+import { route } from '../../../core/http/route.ts';
+import { CampaignWithSegment, wrapped } from '../schema.ts';
+import { getCampaign } from '../service.ts';
+import { continueFromCanary } from './choose.ts';
+
+/** What a person may decide about a canary; pausing and cancelling are those of its campaign. */
+export const canaryRoutes = [
+  route.post('/campaigns/:id/canary/continue', {
+    refusals: [409],
+    scope: 'campaigns:send',
+    access: 'dashboard',
+    summary: 'End the canary of a campaign early and continue',
+    description: 'The rest of the audience follows at once; limits no longer apply. Safe to repeat.',
+    operationId: 'continueCampaignFromCanary',
+    ids: { id: '422' },
+    reply: v.object({ ...wrapped(CampaignWithSegment).entries, message: v.string() }),
+    async handle({ app, db, project, params }) {
+      const ticket = await continueFromCanary(db, project.id, params.id);
+      if (ticket !== null) app.outbox.dispatchSoon(ticket);
+      const data = await getCampaign({ db, provider: app.mailer.name }, project.id, params.id);
+      return { success: true, data, message: 'Canary ended: sending continues' };
+    },
+  }),
+];

@@ -1,0 +1,147 @@
+import { hash } from 'node:crypto';
+import type { LimitFunction } from 'p-limit';
+import { isoInstant } from '../../../core/database/columns.ts';
+import type { Database } from '../../../core/database/sql.ts';
+import { AppError } from '../../../core/lib/errors.ts';
+import { leastId } from '../../../core/lib/ids.ts';
+import { handOver } from '../../engine/index.ts';
+import { openAudience } from '../audience-cursor.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../content.ts';
+import { changedFields, factsOf } from './facts.ts';
+import {
+  failDryRun,
+  finishDryRun,
+  loadDryRun,
+  mailByDomain,
+  type OpenDryRun,
+  readContacts,
+  sampledContacts,
+  savePage,
+  sendFactsOf,
+} from './queries.ts';
+import { type ComposeNoted, DryRound, sink } from './round.ts';
+import { chained, exampleContacts, type Findings, tally } from './tally.ts';
+
+/** What a dry run needs. */
+export interface DryRunDeps {
+  db: Database;
+  log: Parameters<typeof handOver>[0]['log'];
+  prepare: PrepareCampaign;
+  /** As in delivery lanes, whose turns a dry run shares. */
+  rendering: LimitFunction;
+  /** Setting SEND_CHUNK: messages that are rendered together. */
+  chunk: number;
+}
+
+/** How far a dry run has come. `over`: it has ended, or somebody ended it. */
+export interface DryRunShare {
+  state: 'unfinished' | 'over';
+  contacts: number;
+}
+
+/** When a share ends. */
+export interface DryRunShareOptions {
+  stop: AbortSignal;
+  longestMs: number;
+  onPage(contacts: number): void;
+}
+
+// Read at once, so that no snapshot and no connection is held while their messages are rendered.
+const contactsPerRead = 50_000;
+const samples = 10;
+
+/**
+ * Goes on with a dry run from where it stands: the decisions and the rendering of a delivery lane, with nobody at the end. May
+ * be repeated and cut off at any moment. What it finds that makes a review pointless ends it as failed, with the reason.
+ */
+export async function reviewShare(deps: DryRunDeps, id: string, options: DryRunShareOptions): Promise<DryRunShare> {
+  const endsAt = performance.now() + options.longestMs;
+  let run = await loadDryRun(deps.db, id);
+  if (run?.state !== 'RUNNING') return { state: 'over', contacts: run?.audience ?? 0 };
+  const fault = await faultOf(deps.db, run);
+  const content = fault === null ? await loadContent(deps.db, run.campaignId, run.sendSeq) : null;
+  if (content === null) {
+    await failDryRun(deps.db, id, fault ?? 'The campaign was deleted');
+    return { state: 'over', contacts: run.audience };
+  }
+  const size = claimSize(content, deps.chunk);
+  const compose = deps.prepare(content);
+  const ids = await nextContacts(deps, run);
+  if (ids === null) return { state: 'over', contacts: run.audience };
+  for (let at = 0; at < ids.length; at += size) {
+    if (options.stop.aborted || performance.now() > endsAt) return { state: 'unfinished', contacts: run.audience };
+    const next = await reviewPage(deps, run, compose, ids.slice(at, at + size));
+    // Another attempt has moved the run, or somebody has ended it.
+    if (next === null) return { state: 'unfinished', contacts: run.audience };
+    run = next;
+    options.onPage(run.audience);
+  }
+  if (ids.length === contactsPerRead) return { state: 'unfinished', contacts: run.audience };
+  await finish(deps.db, run);
+  return { state: 'over', contacts: run.audience };
+}
+
+/** Why a dry run cannot go on; null where it can. */
+async function faultOf(db: Database, run: OpenDryRun): Promise<string | null> {
+  if (run.projectDisabled) return 'The project is disabled';
+  if (run.status === null) return 'The campaign was deleted';
+  if (run.status !== 'DRAFT' && run.status !== 'SCHEDULED') return 'The campaign was sent meanwhile';
+  const now = await factsOf(db, run.projectId, run.campaignId);
+  const changed = now === null ? [] : changedFields(run.facts, now);
+  return changed.length === 0 ? null : `The campaign was changed meanwhile: ${changed.join(', ')}`;
+}
+
+/** The next contacts of the audience; null when it cannot be read, which ends the run. */
+async function nextContacts({ db }: DryRunDeps, run: OpenDryRun): Promise<string[] | null> {
+  try {
+    // Windows of time count back from one instant, however many shares it takes.
+    const now = new Date(isoInstant(run.startedAt));
+    const audience = await openAudience(db, run, { after: run.through ?? leastId, createdBy: run.startedAt, now });
+    try {
+      return await audience.next(contactsPerRead);
+    } finally {
+      await audience.close();
+    }
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    await failDryRun(db, run.id, `The audience cannot be read: ${error.message}`);
+    return null;
+  }
+}
+
+async function reviewPage(
+  deps: DryRunDeps,
+  run: OpenDryRun,
+  compose: ComposeNoted,
+  ids: readonly string[],
+): Promise<OpenDryRun | null> {
+  const { db, log, rendering } = deps;
+  const recipients = await readContacts(db, run.projectId, ids);
+  const began = performance.now();
+  const round = new DryRound(db, run.projectId, sendFactsOf(run), compose, recipients);
+  // A batch that takes long is left before its end, as in a lane, and goes on here.
+  while (round.open.size > 0) {
+    const claim = { id: run.id, takenAt: performance.now(), probing: false };
+    await handOver({ db, mailer: sink, log, rendering }, claim, [...round.open], round);
+  }
+  const renderMs = performance.now() - began;
+  const reviewed = round.reviewed.sort((a, b) => (a.contactId < b.contactId ? -1 : 1));
+  const through = ids.at(-1) ?? leastId;
+  const findings = tally(run.findings, reviewed);
+  const chain = chained(run.chain, reviewed);
+  if (!(await savePage(db, run, { through, reviewed, findings, chain, renderMs }))) return null;
+  return { ...run, through, findings, chain, audience: run.audience + reviewed.length };
+}
+
+async function finish(db: Database, run: OpenDryRun): Promise<void> {
+  const fault = await faultOf(db, run);
+  if (fault !== null) {
+    await failDryRun(db, run.id, fault);
+    return;
+  }
+  const [byProvider, sampled] = await Promise.all([mailByDomain(db, run.id), sampledContacts(db, run.id, samples)]);
+  const shown = [...new Set([...exampleContacts(run.findings), ...sampled])].slice(0, samples);
+  const findings: Findings = { ...run.findings, byProvider, samples: shown };
+  const fingerprint = hash('sha256', JSON.stringify([run.facts, run.chain.toString('hex')]), 'hex');
+  await finishDryRun(db, run.id, { findings, fingerprint });
+}

@@ -1,0 +1,134 @@
+import { isoInstant, isoInstantOrNull } from '../../../core/database/columns.ts';
+import { type Database, sql } from '../../../core/database/sql.ts';
+import { notFound } from '../../../core/lib/errors.ts';
+import { type BillingSettings, quotaFor, usageCategory } from '../../../platform/billing/index.ts';
+import { sourceTypeOf } from '../audience.ts';
+import { loadContent, type PrepareCampaign } from '../content.ts';
+import type { ClaimedRecipient } from '../ledger.ts';
+import { load } from '../service.ts';
+import type { DryRun } from './entity.ts';
+import { changedFields, factsOf, type ReviewFacts } from './facts.ts';
+import { readContacts } from './queries.ts';
+import type { DryRunReport } from './schema.ts';
+import type { Findings } from './tally.ts';
+
+/** What a report is made from. */
+export interface DryRunReportDeps {
+  db: Database;
+  billing: BillingSettings;
+  /** Renders the samples: they are not kept, for they would hold what the service knows of contacts. */
+  prepare: PrepareCampaign;
+  /** Setting SEND_RATE_PER_PROJECT. */
+  rate: number;
+}
+
+type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | 'wouldSend'> & {
+  renderMs: number;
+  failedReason: string | null;
+  fingerprint: string | null;
+  facts: ReviewFacts;
+  findings: Partial<Findings>;
+  createdAt: string;
+  finishedAt: string | null;
+  expiresAt: string;
+  sendRate: number | null;
+};
+
+/** A dry run by its number, or the `latest`, with what it found. @throws 404 */
+export async function getDryRun(
+  deps: DryRunReportDeps,
+  projectId: string,
+  id: string,
+  number: string,
+): Promise<DryRunReport> {
+  const { db } = deps;
+  const campaign = await load(db, projectId, id);
+  const n = number === 'latest' ? null : /^\d{1,9}$/.test(number) ? Number(number) : -1;
+  const run = await db.row<StoredRun>(sql`
+    select r.id, r.n, r.state, r.failed_reason as "failedReason", r.facts, r.expected, r.audience, r.would_send as "wouldSend",
+      r.render_ms as "renderMs", r.findings, r.fingerprint, r.created_at::text as "createdAt", r.finished_at::text as "finishedAt",
+      r.expires_at::text as "expiresAt", p.send_rate as "sendRate"
+    from dry_runs r join projects p on p.id = r.project_id
+    where r.project_id = ${projectId} and r.campaign_id = ${id} and (${n}::int is null or r.n = ${n}::int)
+    order by r.n desc limit 1`);
+  if (run === null) throw notFound('dry run', number);
+  const { findings, state } = run;
+  const changed = changedFields(run.facts, (await factsOf(db, projectId, id)) ?? {});
+  const shownTo = state === 'DONE' && changed.length === 0 ? (findings.samples ?? []) : [];
+  const known = await contactsById(db, projectId, findings, shownTo);
+  const exampleOf = (contactId: string) => {
+    const contact = known.get(contactId);
+    return contact === undefined ? [] : [{ contactId, email: contact.email }];
+  };
+  const content = shownTo.length === 0 ? null : await loadContent(db, id, campaign.sendSeq);
+  const compose = content === null ? null : deps.prepare(content);
+  const category = usageCategory(sourceTypeOf(campaign.type), campaign.type);
+  const { limit, usage } = await quotaFor(db, deps.billing, { projectId, category, count: run.wouldSend });
+  return {
+    n: run.n,
+    state,
+    failedReason: run.failedReason,
+    progress: state === 'DONE' ? 100 : Math.min(99, Math.floor((100 * run.audience) / Math.max(1, run.expected))),
+    audience: run.audience,
+    wouldSend: run.wouldSend,
+    leftOut: counted(findings.leftOut, (reason, count) => ({ reason, count })),
+    missing: Object.entries(findings.missing ?? {})
+      .map(([variable, { count, examples }]) => ({ variable, contacts: count, examples: examples.flatMap(exampleOf) }))
+      .sort((a, b) => b.contacts - a.contacts),
+    problems: Object.entries(findings.problems ?? {}).map(([kind, { count, examples }]) => ({
+      kind: kind as DryRunReport['problems'][number]['kind'],
+      count,
+      example: examples.flatMap(exampleOf)[0] ?? null,
+    })),
+    byProvider: findings.byProvider ?? [],
+    takes: secondsFor(run, deps.rate),
+    room: { limit, left: limit === null ? null : Math.max(0, limit - (usage ?? 0)) },
+    samples: compose === null ? [] : shownTo.flatMap((contactId) => sampleOf(compose, known.get(contactId))),
+    fingerprint: run.fingerprint,
+    changed,
+    createdAt: isoInstant(run.createdAt),
+    finishedAt: isoInstantOrNull(run.finishedAt),
+    expiresAt: isoInstant(run.expiresAt),
+  };
+}
+
+// Those whose message cannot be rendered have an example among the problems.
+function sampleOf(
+  compose: ReturnType<PrepareCampaign>,
+  contact: ClaimedRecipient | undefined,
+): DryRunReport['samples'] {
+  if (contact === undefined) return [];
+  try {
+    const { subject, html, text } = compose(contact);
+    const { contactId, email } = contact;
+    return [{ contactId, email, subject, html: String(html), text: text === null ? null : String(text) }];
+  } catch {
+    return [];
+  }
+}
+
+async function contactsById(
+  db: Database,
+  projectId: string,
+  { missing = {}, problems = {} }: Partial<Findings>,
+  samples: readonly string[],
+) {
+  const examples = [...Object.values(missing), ...Object.values(problems)].flatMap((found) => found.examples);
+  const contacts = await readContacts(db, projectId, [...new Set([...examples, ...samples])]);
+  return new Map(contacts.map((contact) => [contact.contactId, contact]));
+}
+
+function counted<Item extends { count: number }>(
+  counts: Readonly<Record<string, number>> = {},
+  item: (name: string, count: number) => Item,
+): Item[] {
+  return Object.entries(counts)
+    .map(([name, count]) => item(name, count))
+    .sort((a, b) => b.count - a.count);
+}
+
+/** Seconds that the send takes at least: by the project's rate, or as long as rendering took. */
+function secondsFor({ wouldSend, renderMs, sendRate }: StoredRun, rate: number): number {
+  const rates = [rate, sendRate ?? 0].filter((each) => each > 0);
+  return Math.ceil(rates.length === 0 ? renderMs / 1000 : wouldSend / Math.min(...rates));
+}

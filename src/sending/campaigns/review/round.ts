@@ -1,0 +1,124 @@
+import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
+import type { Database } from '../../../core/database/sql.ts';
+import { type ComposeNotes, findSuppressed, type KeptTexts, type Ledger, type Outcome } from '../../engine/index.ts';
+import { type Reason, reasonText } from '../../ledger/index.ts';
+import type { ClaimedRecipient } from '../ledger.ts';
+import { campaignRefusal, type RecipientFacts } from '../refusal.ts';
+import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
+
+/** What became of one recipient: what would be sent, or why nothing would. */
+export interface ReviewedRecipient {
+  contactId: string;
+  finding: MessageFinding | null;
+  /** A sentence; null for whoever would get the message. */
+  leftOut: string | null;
+  missing: ReadonlySet<string>;
+  problems: ReadonlySet<ProblemKind>;
+}
+
+/** Renders the message of one recipient, and notes how that went. */
+export type ComposeNoted = (recipient: ClaimedRecipient, notes: ComposeNotes) => OutgoingMessage;
+
+/** Some recipients of a dry run, as the engine sees them: its outcomes are kept here and written nowhere. */
+export class DryRound implements Ledger<ClaimedRecipient> {
+  readonly projectId: string;
+  readonly open: Set<ClaimedRecipient>;
+  readonly reviewed: ReviewedRecipient[] = [];
+  readonly #db: Database;
+  readonly #facts: RecipientFacts;
+  readonly #compose: ComposeNoted;
+  readonly #rendered = new Map<string, { finding: MessageFinding; missing: ReadonlySet<string>; isPlain: boolean }>();
+
+  constructor(
+    db: Database,
+    projectId: string,
+    facts: RecipientFacts,
+    compose: ComposeNoted,
+    recipients: readonly ClaimedRecipient[],
+  ) {
+    this.#db = db;
+    this.projectId = projectId;
+    this.#facts = facts;
+    this.#compose = compose;
+    this.open = new Set(recipients);
+  }
+
+  idOf({ emailId }: ClaimedRecipient): string {
+    return emailId;
+  }
+
+  triedOf() {
+    return { attempts: 0, ageMs: 0 };
+  }
+
+  refusalOf(recipient: ClaimedRecipient): Reason | null {
+    return campaignRefusal(this.#facts, recipient);
+  }
+
+  async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
+    const { projectId } = this;
+    const found = await findSuppressed(this.#db, mails, { projectId, idOf: this.idOf, textsOf: () => null });
+    const names = new Map(found.rows.map(({ id, suppression }) => [id, suppression.name]));
+    for (const mail of found.mails) this.#close(mail, `Suppressed by rule "${names.get(mail.emailId) ?? ''}"`);
+    return found.mails;
+  }
+
+  compose(recipient: ClaimedRecipient): OutgoingMessage {
+    const notes: ComposeNotes = { missing: new Set(), problem: null };
+    const message = this.#compose(recipient, notes);
+    const finding = findingOf(message);
+    this.#rendered.set(recipient.emailId, { finding, missing: notes.missing, isPlain: notes.problem !== null });
+    return message;
+  }
+
+  keep({ subject }: OutgoingMessage): KeptTexts {
+    return { subject, body: null };
+  }
+
+  async isHeld(): Promise<boolean> {
+    return true;
+  }
+
+  async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<void> {
+    for (const end of outcomes) {
+      if (end.outcome === 'SENT') this.#close(end.mail, null);
+      else if (end.outcome === 'FAILED' || end.outcome === 'BOUNCED')
+        this.#close(end.mail, reasonText(end.reason), end.reason.code === 'not_rendered');
+    }
+  }
+
+  #close(recipient: ClaimedRecipient, leftOut: string | null, isFault = false): void {
+    if (!this.open.delete(recipient)) return;
+    const rendered = leftOut === null ? this.#rendered.get(recipient.emailId) : undefined;
+    this.#rendered.delete(recipient.emailId);
+    const problems = new Set(rendered?.finding.problems);
+    if (isFault || rendered?.isPlain) problems.add('render');
+    this.reviewed.push({
+      contactId: recipient.contactId,
+      finding: rendered?.finding ?? null,
+      leftOut,
+      missing: rendered?.missing ?? none,
+      problems,
+    });
+  }
+}
+
+const none: ReadonlySet<string> = new Set();
+
+/** Takes every message and keeps none. */
+export const sink: Mailer = {
+  name: 'dry-run',
+  maxBatchMessages: 500,
+  maxBatchBytes: Number.POSITIVE_INFINITY,
+  maxMessageBytes: Number.POSITIVE_INFINITY,
+  send: async (_, messages) => messages.map(({ emailId }) => taken(emailId)),
+  begin: () => {
+    const ids: string[] = [];
+    return { add: ({ emailId }) => void ids.push(emailId), send: async () => ids.map(taken) };
+  },
+  accepted: async () => new Map(),
+};
+
+function taken(messageId: string) {
+  return { kind: 'accepted', messageId, at: '' } as const;
+}

@@ -1,0 +1,55 @@
+import type { Database } from '../../../core/database/sql.ts';
+import type { App } from '../../../core/http/context.ts';
+import { reply, route } from '../../../core/http/route.ts';
+import { composerOf } from '../../engine/index.ts';
+import { prepareBy } from '../content.ts';
+import { wrapped } from '../schema.ts';
+import { getDryRun } from './report.ts';
+import { DryRunReport } from './schema.ts';
+import { type ReviewDeps, startDryRun } from './service.ts';
+
+const ids = { id: '422' };
+const ok = <Data>(data: Data) => ({ success: true, data });
+
+/** What the routes of reviews work with. */
+function reviewDepsOf({ app, db }: { app: App; db: Database }): ReviewDeps {
+  return {
+    db,
+    outbox: app.outbox,
+    senderDomains: app.directory.senderDomains,
+    clock: app.clock,
+    billing: app.config,
+    prepare: prepareBy(composerOf(app)),
+    rate: app.config.SEND_RATE_PER_PROJECT,
+  };
+}
+
+/** Reviews of campaigns before they are sent (contract page 5). */
+export const campaignReviewRoutes = [
+  route.post('/campaigns/:id/dry-run', {
+    scope: 'campaigns:write',
+    access: 'dashboard',
+    summary: 'Review a campaign before it is sent',
+    operationId: 'startCampaignDryRun',
+    description:
+      'Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends.',
+    ids,
+    status: 202,
+    reply: wrapped(DryRunReport),
+    handle: async (input) => reply(202, ok(await startDryRun(reviewDepsOf(input), input.project.id, input.params.id))),
+  }),
+  route.get('/campaigns/:id/dry-runs/:n', {
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Get the report of a dry run',
+    operationId: 'getCampaignDryRun',
+    description:
+      '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days.',
+    ids,
+    reply: wrapped(DryRunReport),
+    handle: async (input) => {
+      const { project, params } = input;
+      return ok(await getDryRun(reviewDepsOf(input), project.id, params.id, params.n));
+    },
+  }),
+];

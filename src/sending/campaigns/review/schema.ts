@@ -1,0 +1,91 @@
+import * as v from 'valibot';
+import { nameSchemas } from '../../../core/lib/named-schemas.ts';
+import { Actor } from '../../../platform/audit/index.ts';
+import { problemKinds } from './findings.ts';
+
+const Uuid = v.pipe(v.string(), v.uuid());
+const Instant = v.pipe(v.string(), v.isoTimestamp());
+const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the fingerprint of a dry run'));
+
+/**
+ * How far the audience may have changed since its review. `none`: it is sent to exactly those who were reviewed. `fewer`: nobody
+ * may have joined. A number: the share of the audience that may have joined or left, 0 to 1.
+ */
+export const Drift = v.union(
+  [v.literal('none'), v.literal('fewer'), v.pipe(v.number(), v.minValue(0), v.maxValue(1))],
+  'must be none, fewer or a share between 0 and 1',
+);
+export type Drift = v.InferOutput<typeof Drift>;
+
+/** What a send says of its review. */
+export const reviewedSend = {
+  fingerprint: v.optional(
+    v.pipe(
+      Fingerprint,
+      v.description('That of a dry run: the send is refused where the campaign is not as it was reviewed.'),
+    ),
+  ),
+  drift: v.optional(
+    v.pipe(Drift, v.description('How far the audience may have changed since the dry run; `none` when absent.')),
+  ),
+};
+
+/** `POST /campaigns/{id}/approve`. */
+export const ApproveSend = v.object({
+  fingerprint: v.pipe(
+    Fingerprint,
+    v.description('That of the review that waits: what somebody saw is what is approved.'),
+  ),
+});
+
+/** A send that waits for somebody to approve it. */
+export const Approval = v.object({
+  state: v.picklist(['PENDING']),
+  fingerprint: v.string(),
+  /** Number of the dry run. */
+  review: v.number(),
+  recipients: v.number(),
+  drift: Drift,
+  scheduledFor: v.nullable(Instant),
+  requestedBy: Actor,
+  requestedAt: Instant,
+  expiresAt: Instant,
+});
+export type Approval = v.InferOutput<typeof Approval>;
+
+const Example = v.object({ contactId: Uuid, email: v.string() });
+const Examples = v.array(Example);
+
+/** A dry run: how far it is, and once it is DONE what it found. */
+export const DryRunReport = v.object({
+  n: v.number(),
+  state: v.picklist(['RUNNING', 'DONE', 'FAILED']),
+  failedReason: v.nullable(v.string()),
+  /** Percentage of the contacts that were expected; 100 when it is done. */
+  progress: v.number(),
+  audience: v.number(),
+  wouldSend: v.number(),
+  leftOut: v.array(v.object({ reason: v.string(), count: v.number() })),
+  missing: v.array(v.object({ variable: v.string(), contacts: v.number(), examples: Examples })),
+  problems: v.array(v.object({ kind: v.picklist(problemKinds), count: v.number(), example: v.nullable(Example) })),
+  byProvider: v.array(v.object({ domain: v.string(), count: v.number() })),
+  takes: v.number(),
+  room: v.object({ limit: v.nullable(v.number()), left: v.nullable(v.number()) }),
+  samples: v.array(
+    v.object({
+      contactId: Uuid,
+      email: v.string(),
+      subject: v.string(),
+      html: v.string(),
+      text: v.nullable(v.string()),
+    }),
+  ),
+  fingerprint: v.nullable(v.string()),
+  changed: v.array(v.string()),
+  createdAt: Instant,
+  finishedAt: v.nullable(Instant),
+  expiresAt: Instant,
+});
+export type DryRunReport = v.InferOutput<typeof DryRunReport>;
+
+nameSchemas({ CampaignDryRun: DryRunReport, CampaignApproval: Approval });

@@ -1,0 +1,76 @@
+import { type StartCommand, workflowId } from '../../../../temporal/commands.ts';
+import { checkSender, type SenderDomains } from '../../../content/templates/index.ts';
+import { badRequest } from '../../../core/lib/errors.ts';
+import { newId } from '../../../core/lib/ids.ts';
+import type { Clock } from '../../../core/lib/time.ts';
+import type { Outbox } from '../../../core/outbox/dispatcher.ts';
+import { enqueue } from '../../../core/outbox/enqueue.ts';
+import type { RecoverableKind } from '../../../core/outbox/recovery.ts';
+import { audienceSize } from '../audience.ts';
+import { lockCampaign } from '../state.ts';
+import { factsOf } from './facts.ts';
+import { insertDryRun, stalledDryRuns } from './queries.ts';
+import { type DryRunReportDeps, getDryRun } from './report.ts';
+import type { DryRunReport } from './schema.ts';
+
+/** What reviewing a campaign needs. */
+export interface ReviewDeps extends DryRunReportDeps {
+  outbox: Outbox;
+  senderDomains: SenderDomains;
+  clock: Clock;
+}
+
+/**
+ * Starts a dry run of a campaign that could be sent; one that is under way ends.
+ * @throws 404; 400 for its status or an audience that cannot be read; 403 for the domain
+ */
+export async function startDryRun(deps: ReviewDeps, projectId: string, id: string): Promise<DryRunReport> {
+  const { n, ticket } = await deps.db.transaction(async (tx) => {
+    const campaign = await lockCampaign(tx, projectId, id);
+    const { status } = campaign;
+    if (status !== 'DRAFT' && status !== 'SCHEDULED')
+      throw badRequest(`A campaign that is ${status} cannot be reviewed: only a draft or a scheduled one can`, {
+        status,
+      });
+    await checkSender(deps.senderDomains, projectId, campaign.from);
+    const facts = (await factsOf(tx, projectId, id)) ?? {};
+    const run = {
+      id: newId(),
+      projectId,
+      campaignId: id,
+      facts,
+      expected: await audienceSize(tx, campaign, deps.clock()),
+    };
+    const n = await insertDryRun(tx, run);
+    return { n, ticket: await enqueue(tx, startOfDryRun({ ...run, n })) };
+  });
+  deps.outbox.dispatchSoon(ticket);
+  return getDryRun(deps, projectId, id, String(n));
+}
+
+/** The command that starts the execution of a dry run. */
+export function startOfDryRun(run: { id: string; projectId: string; campaignId: string; n: number }): StartCommand {
+  const { id, projectId, campaignId, n } = run;
+  return {
+    type: 'start',
+    workflow: 'dryRun',
+    id: workflowId.dryRun(campaignId, n),
+    input: { dryRunId: id },
+    searchAttributes: { ProjectId: projectId, CampaignId: campaignId, Kind: 'dry-run' },
+    memo: { review: n },
+  };
+}
+
+/** Dry runs whose execution may be lost. */
+export const recoverableDryRuns: RecoverableKind = {
+  name: 'dry runs',
+  afterMs: 5 * 60_000,
+  async stalled(db, query) {
+    const runs = await stalledDryRuns(db, query);
+    return runs.map((run) => ({
+      at: run.at,
+      id: run.id,
+      start: startOfDryRun(run),
+    }));
+  },
+};

@@ -1,0 +1,79 @@
+import { checkSources, keepVersion, storedContent } from '../../../content/templates/index.ts';
+import type { Database } from '../../../core/database/sql.ts';
+import { badRequest } from '../../../core/lib/errors.ts';
+import { recordChange } from '../../../platform/audit/index.ts';
+import { type Audience, audienceCounts } from '../audience.ts';
+import { Campaign } from '../entity.ts';
+import { campaignBody } from '../record.ts';
+import type { CampaignBody, Correction } from '../schema.ts';
+import { type CampaignDeps, load } from '../service.ts';
+import type { CorrectCampaign } from './schema.ts';
+
+/** How many a correction would go to now, and how many more if all of them were subscribed. @throws 404, 400 as `correctCampaign` */
+export async function countCorrection(
+  { db, clock }: Pick<CampaignDeps, 'db' | 'clock'>,
+  projectId: string,
+  id: string,
+  correction: Correction,
+): Promise<{ recipients: number; unsubscribed: number }> {
+  return audienceCounts(db, correctionAudience(await load(db, projectId, id), correction), clock());
+}
+
+/**
+ * Makes a draft that goes to exactly those who got certain versions of a campaign's current send, or have opened or clicked them.
+ * It is reviewed, approved and sent as any other; who has unsubscribed since is left out.
+ * @throws 404; 400 for a campaign that has not begun, a version that there is none of, where nobody is left, or for a template that does not
+ * parse
+ */
+export async function correctCampaign(
+  { db, iconsUrl, clock }: CampaignDeps,
+  projectId: string,
+  id: string,
+  { versions, who, subject, ...source }: CorrectCampaign,
+): Promise<CampaignBody> {
+  checkSources({ subject, ...source });
+  return db.transaction(async (tx) => {
+    const original = await load(tx, projectId, id);
+    const correction = { versions: [...new Set(versions)].sort((a, b) => a - b), who };
+    const audience = correctionAudience(original, correction);
+    const { recipients } = await audienceCounts(tx, audience, clock());
+    if (recipients === 0) throw badRequest('No recipient of these versions can be written to now', { ...correction });
+    const campaign = await draftOf(tx, original, audience, {
+      subject,
+      totalRecipients: recipients,
+      body: '',
+      ...(await storedContent(tx, iconsUrl, projectId, source)),
+    });
+    await recordChange(tx, projectId, {
+      action: 'campaign.corrected',
+      target: id,
+      after: { correction: campaign.id, ...correction, recipients },
+    });
+    return campaignBody(campaign);
+  });
+}
+
+async function draftOf(
+  tx: Database,
+  { name, description, from, fromName, replyTo, segmentId, audienceCondition }: Campaign,
+  audience: ReturnType<typeof correctionAudience>,
+  content: Pick<Campaign, 'subject' | 'totalRecipients' | 'body'> & Partial<Pick<Campaign, 'document'>>,
+): Promise<Campaign> {
+  const copied = { description, from, fromName, replyTo, segmentId, audienceCondition };
+  const campaign = tx.em.create(Campaign, { ...copied, ...audience, ...content, name: `${name} (Correction)` });
+  await tx.em.flush();
+  await keepVersion(tx, campaign);
+  return campaign;
+}
+
+function correctionAudience(campaign: Campaign, correction: Correction) {
+  const { id, projectId, type, audienceType, status, sendSeq, contentVersion } = campaign;
+  if (status === 'DRAFT' || status === 'SCHEDULED')
+    throw badRequest(`A campaign that is ${status} cannot be corrected: nobody has got it yet`, { status });
+  const unknown = correction.versions.find((version) => version > contentVersion);
+  if (unknown !== undefined)
+    throw badRequest(`"versions" names ${unknown}, and this campaign has versions up to ${contentVersion}`, {
+      contentVersion,
+    });
+  return { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq, correction } satisfies Audience;
+}

@@ -1,0 +1,85 @@
+import * as v from 'valibot';
+import { iconsUrlOf } from '../../../content/templates/index.ts';
+import type { Database } from '../../../core/database/sql.ts';
+import type { App } from '../../../core/http/context.ts';
+import { route, taggedReply } from '../../../core/http/route.ts';
+import { nameSchemas } from '../../../core/lib/named-schemas.ts';
+import { etagOf } from '../../../core/lib/revision.ts';
+import { AudienceCount } from '../audience-routes.ts';
+import { CampaignBody, CampaignWithSegment, Correction, wrapped } from '../schema.ts';
+import { correctCampaign, countCorrection } from './correct.ts';
+import { reviseCampaign } from './revise.ts';
+import { CorrectCampaign, ReviseCampaign } from './schema.ts';
+
+nameSchemas({ CampaignCorrection: Correction });
+
+const ids = { id: '422' };
+const depsOf = ({ app, db }: { app: App; db: Database }) => ({
+  db,
+  senderDomains: app.directory.senderDomains,
+  iconsUrl: iconsUrlOf(app.config),
+  clock: app.clock,
+  provider: app.mailer.name,
+});
+
+/** Replacing the content of a campaign while it is sent, and writing to those who got the wrong one. */
+export const campaignRevisionRoutes = [
+  route.post('/campaigns/:id/revise', {
+    refusals: [409],
+    scope: 'campaigns:send',
+    access: 'dashboard',
+    summary: 'Revise the content of a paused campaign',
+    description:
+      'Everybody who has not got it yet gets the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed.',
+    ids,
+    body: ReviseCampaign,
+    example: { subject: 'March news, with the right link' },
+    bodyLimit: 'document',
+    guarded: true,
+    reply: v.object({ ...wrapped(CampaignWithSegment).entries, message: v.string() }),
+    async handle(input) {
+      const { project, params, body, actor, header } = input;
+      const revised = await reviseCampaign(depsOf(input), project, params.id, body, actor, header('if-match'));
+      const { campaign: data, message } = revised;
+      return taggedReply(200, { success: true, data, message }, etagOf(data.revision));
+    },
+  }),
+  route.post('/campaigns/:id/correction', {
+    scope: 'campaigns:write',
+    access: 'dashboard',
+    summary: 'Create a correction of a campaign',
+    description:
+      'Creates a draft for exactly the recipients who got these versions of its content, or have opened or clicked them. Review and send it as any campaign; who has unsubscribed since is left out.',
+    operationId: 'createCampaignCorrection',
+    ids,
+    status: 201,
+    body: CorrectCampaign,
+    example: {
+      versions: [1],
+      who: 'got',
+      subject: 'Correction: the right link',
+      body: '<p>Here is the right link.</p>',
+    },
+    bodyLimit: 'document',
+    reply: wrapped(CampaignBody),
+    handle: async (input) => {
+      const { project, params, body } = input;
+      return { success: true, data: await correctCampaign(depsOf(input), project.id, params.id, body) };
+    },
+  }),
+  route.post('/campaigns/:id/correction/audience', {
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Count the recipients of a correction',
+    description: 'Counts the contacts a correction would go to now. Nothing is stored.',
+    operationId: 'countCampaignCorrection',
+    ids,
+    body: Correction,
+    example: { versions: [1], who: 'got' },
+    reply: wrapped(AudienceCount),
+    handle: async (input) => {
+      const { project, params, body } = input;
+      return { success: true, data: await countCorrection(depsOf(input), project.id, params.id, body) };
+    },
+  }),
+];

@@ -1,0 +1,26 @@
+/** Mailbox providers by the domains of addresses they serve themselves. Domains of companies that they host are not among them. */
+export const mailboxProviders: Readonly<Record<string, readonly string[]>> = {
+  Google: ['gmail.com', 'googlemail.com'],
+  Microsoft: [
+    'outlook.com',
+    'hotmail.com',
+    'live.com',
+    'msn.com',
+    'hotmail.co.uk',
+    'hotmail.fr',
+    'outlook.de',
+    'live.nl',
+  ],
+  Yahoo: ['yahoo.com', 'ymail.com', 'rocketmail.com', 'aol.com', 'yahoo.co.uk', 'yahoo.fr', 'yahoo.de', 'yahoo.co.jp'],
+  Apple: ['icloud.com', 'me.com', 'mac.com'],
+  'GMX and WEB.DE': ['gmx.de', 'gmx.net', 'gmx.at', 'gmx.ch', 'gmx.com', 'web.de', 'mail.com'],
+  'Deutsche Telekom': ['t-online.de', 'magenta.de'],
+  Proton: ['proton.me', 'protonmail.com', 'pm.me'],
+  Orange: ['orange.fr', 'wanadoo.fr'],
+  Free: ['free.fr'],
+  Comcast: ['comcast.net', 'xfinity.com'],
+  'Mail.ru': ['mail.ru', 'bk.ru', 'inbox.ru', 'list.ru'],
+  Yandex: ['yandex.ru', 'yandex.com', 'ya.ru'],
+  Tencent: ['qq.com', 'foxmail.com'],
+  NetEase: ['163.com', '126.com', 'yeah.net'],
+};

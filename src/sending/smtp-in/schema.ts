@@ -1,0 +1,26 @@
+import * as v from 'valibot';
+import { nameSchemas } from '../../core/lib/named-schemas.ts';
+
+const NullableInstant = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
+
+/** A program that sends by SMTP, and what it did last. */
+export const SmtpClientBody = v.object({
+  ip: v.pipe(v.string(), v.description('Where it connects from.')),
+  credential: v.pipe(
+    v.picklist(['secret', 'key', 'unknown']),
+    v.description(
+      '`secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in as the project with something that is no key of it.',
+    ),
+  ),
+  key: v.pipe(v.nullable(v.string()), v.description('Name of the key with scopes; null when it was deleted.')),
+  lastAt: v.pipe(v.string(), v.isoTimestamp(), v.description('When it was seen last, to half a minute.')),
+  acceptedAt: v.pipe(NullableInstant, v.description('When a message of it was accepted last, to half a minute.')),
+  refusedAt: v.pipe(NullableInstant, v.description('When it was refused last.')),
+  refusal: v.pipe(
+    v.nullable(v.string()),
+    v.description('The reply that refused it last, code first, without addresses.'),
+  ),
+});
+export type SmtpClientBody = v.InferOutput<typeof SmtpClientBody>;
+
+nameSchemas({ SmtpClient: SmtpClientBody });

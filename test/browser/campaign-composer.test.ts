@@ -1,0 +1,121 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+import { allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let person: Person;
+let own: SegmentHand;
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await joins(world.database.db, project.id, person, 'OWNER');
+  own = segmentHand(world.api, world.database, project);
+  for (const name of ['imke', 'ole', 'wiebke'])
+    await own.contact(`${name}@wattenmeer.test`, { plan: name === 'ole' ? 'free' : 'pro' });
+  await own.segment({ name: 'Supporters', condition: allOf(dataIs('plan', 'pro')) });
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const inDashboard = (viewport: typeof desktop, work: (page: Page) => Promise<void>) =>
+  world.inPage({ viewport }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await work(page);
+  });
+const open = (page: Page, place: string) => page.goto(`${world.url}/app/${project.id}/${place}`);
+const link = (page: Page, name: string | RegExp) => page.getByRole('link', { name });
+const steps = (page: Page) => page.getByRole('navigation', { name: 'Steps' });
+const campaigns = async () => (await own.call('GET', '/campaigns')).body.data;
+const letter = () => ({
+  name: 'Heron count',
+  subject: 'The herons are back',
+  body: '<p>Come and count</p>',
+  from: project.sender,
+  audienceType: 'ALL',
+});
+
+test('a campaign is written in steps, which say what is missing, save as one goes and can be linked to', () =>
+  inDashboard(desktop, async (page) => {
+    await open(page, 'campaigns/new');
+    await steps(page).getByRole('link', { name: 'Content 3 things missing' }).waitFor();
+    await steps(page).getByRole('link', { name: 'Send' }).click();
+    await page.getByText('Enter a subject.').waitFor();
+    const send = page.getByRole('button', { name: 'Send campaign' });
+    expect(await send.getAttribute('aria-disabled')).toBe('true');
+    await link(page, 'Go to content').first().click();
+
+    await page.getByLabel('Name', { exact: true }).fill('Heron count in steps');
+    await page.getByLabel('From', { exact: true }).fill(project.sender);
+    await page.getByLabel('Subject').fill('The herons are back');
+    await link(page, 'Continue to audience').click();
+    await page.getByText('3 contacts right now').waitFor();
+    await page.waitForURL(/\/campaigns\/[0-9a-f-]{36}\?step=audience$/);
+    expect(await campaigns()).toMatchObject([{ name: 'Heron count in steps', audienceType: 'ALL' }]);
+
+    // What is chosen is counted before it is saved.
+    await page.getByLabel('Send to', { exact: true }).selectOption('SEGMENT');
+    await steps(page).getByRole('link', { name: 'Audience 1 thing missing' }).waitFor();
+    await page.getByLabel('Segment', { exact: true }).selectOption({ label: 'Supporters (2)' });
+    await page.getByText('2 contacts right now').waitFor();
+    expect((await campaigns())[0].audienceType).toBe('ALL');
+    await link(page, 'Continue to review').click();
+    await expect.poll(async () => (await campaigns())[0].audienceType).toBe('SEGMENT');
+    await page.frameLocator('iframe[title="Email preview"]').locator('body').waitFor();
+    await page.getByText('Segment Supporters').waitFor();
+
+    await page.reload();
+    expect(await steps(page).getByRole('link', { name: 'Review' }).getAttribute('aria-current')).toBe('step');
+    await page.goBack();
+    await page.getByLabel('Segment', { exact: true }).waitFor();
+
+    await steps(page).getByRole('link', { name: 'Send' }).click();
+    await page.getByRole('button', { name: 'Schedule for later' }).click();
+    await page.getByRole('dialog', { name: 'Schedule for 2 contacts?' }).waitFor();
+    await page.getByRole('button', { name: 'Schedule campaign' }).click();
+    await page.getByRole('button', { name: 'Reschedule' }).waitFor();
+    expect((await campaigns())[0].status).toBe('SCHEDULED');
+  }));
+
+test('by keyboard alone: steps are links, and the text of a step is kept while others are looked at', async () => {
+  const { id } = (await own.call('POST', '/campaigns', letter())).body.data;
+  await inDashboard(desktop, async (page) => {
+    await open(page, `campaigns/${id}`);
+    await page.getByLabel('Subject').fill('');
+    await steps(page).getByRole('link', { name: 'Content 1 thing missing' }).waitFor();
+    await link(page, 'Continue to audience').focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('3 contacts right now').waitFor();
+    await link(page, 'Back to content').focus();
+    await page.keyboard.press('Enter');
+    // What could only be refused is not saved, and nothing is lost.
+    expect(await page.getByLabel('Subject').inputValue()).toBe('');
+    await page.getByLabel('Subject').fill('The herons have left');
+    await steps(page).getByRole('link', { name: 'Review' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('Campaign saved').waitFor();
+    expect((await own.call('GET', `/campaigns/${id}`)).body.data.subject).toBe('The herons have left');
+  });
+});
+
+test.each([desktop, phone])('every step is accessible at $width pixels, in light and dark', async (viewport) => {
+  const { id } = (await own.call('POST', '/campaigns', letter())).body.data;
+  await inDashboard(viewport, async (page) => {
+    for (const step of ['content', 'audience', 'review', 'send']) {
+      await open(page, `campaigns/${id}?step=${step}`);
+      await steps(page).waitFor();
+      await page.waitForLoadState('networkidle');
+      expect(await problemsInBothThemes(page), step).toEqual([]);
+      const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+      expect(wide, `${step} scrolls sideways`).toBeLessThanOrEqual(viewport.width);
+      if (process.env.SHOTS)
+        await page.screenshot({ path: `${process.env.SHOTS}/${step}-${viewport.width}.png`, fullPage: true });
+    }
+  });
+});

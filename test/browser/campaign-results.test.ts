@@ -1,0 +1,97 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let person: Person;
+const ids: string[] = [];
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  person = await aPerson(world.database.db, world.api.config, { signsIn: true });
+  await joins(world.database.db, project.id, person, 'OWNER');
+  for (const [n, name] of ['Spring count', 'Summer count', 'Autumn count'].entries())
+    ids.push(await sentCampaign(name, n));
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+/** A campaign that was sent to a thousand, with what became of it; later ones have a higher `place`. */
+async function sentCampaign(name: string, place: number): Promise<string> {
+  const body = '<p>Come and count. <a href="https://herons.test/count">Sign up</a></p>';
+  const draft = { name, subject: name, body, from: project.sender, audienceType: 'ALL' };
+  const { id } = (await world.api.call(project.secretKey, 'POST', '/campaigns', draft)).body.data;
+  const { db } = world.database;
+  await db.count(
+    `update campaigns set status = 'SENT', send_seq = 1, sent_at = now() - interval '1 day' + $2 * interval '1 hour', total_recipients = 1000,
+       sent_count = 1000, delivered_count = 990, opened_count = $3, clicked_count = 42 where id = $1`,
+    [id, place, 400 + 100 * place],
+  );
+  await db.count(
+    `insert into campaign_hours (campaign_id, send_seq, hour, sent, delivered, opened, clicked)
+     values ($1, 1, '2026-11-01T10:00:00Z', 1000, 990, 100, 12), ($1, 1, '2026-11-01T12:00:00Z', 0, 0, 300, 30)`,
+    [id],
+  );
+  await db.count(
+    `insert into campaign_links (campaign_id, send_seq, link, clicks, recipients) values ($1, 1, 'https://herons.test/count', 50, 42)`,
+    [id],
+  );
+  return id;
+}
+
+const inDashboard = (viewport: typeof desktop, work: (page: Page) => Promise<void>) =>
+  world.inPage({ viewport }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await work(page);
+  });
+const open = (page: Page, place: string) => page.goto(`${world.url}/app/${project.id}/${place}`);
+const row = (page: Page, name: string) => page.getByRole('row', { name });
+
+test('a campaign that was sent shows its hours, the clicks on its email, and the campaigns before it', () =>
+  inDashboard(desktop, async (page) => {
+    await open(page, 'campaigns');
+    await row(page, 'Autumn count').getByText('60%').waitFor();
+    await page.getByLabel('Search', { exact: true }).fill('autumn');
+    await expect.poll(() => page.getByRole('row').count()).toBe(2);
+    await page.getByRole('link', { name: 'Autumn count' }).click();
+
+    await page.locator('.chart canvas').waitFor();
+    await page.getByText('View as table').focus();
+    await page.keyboard.press('Enter');
+    const hours = page.getByRole('region', { name: 'Results by hour' });
+    await hours.getByRole('cell', { name: '1,000' }).waitFor();
+    await hours.getByRole('cell', { name: '300', exact: true }).waitFor();
+
+    await page.frameLocator('iframe[title="Clicks on the email"]').getByText('42 clicks').waitFor();
+    await page
+      .getByRole('region', { name: 'Clicks by link' })
+      .getByRole('row', { name: 'https://herons.test/count 42 50' })
+      .waitFor();
+
+    const earlier = page.getByRole('region', { name: 'Earlier campaigns' });
+    await earlier.getByRole('row', { name: 'This campaign 99% 60%' }).waitFor();
+    await earlier.getByRole('row', { name: 'Median of the last 2 99% 45%' }).waitFor();
+    await earlier.getByRole('link', { name: 'Spring count' }).click();
+    await page.getByRole('heading', { name: 'Spring count', level: 1 }).waitFor();
+    await page.getByText('Earlier campaigns appear here once there are some.').waitFor();
+  }));
+
+test.each([desktop, phone])('results are accessible at $width pixels, in light and dark', (viewport) =>
+  inDashboard(viewport, async (page) => {
+    await open(page, `campaigns/${ids[2]}`);
+    await page.frameLocator('iframe[title="Clicks on the email"]').getByText('42 clicks').waitFor();
+    await page.locator('.chart canvas').waitFor();
+    await page.getByText('View as table').click();
+    await page.waitForLoadState('networkidle');
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    const wide = await page.evaluate<number>('document.documentElement.scrollWidth');
+    expect(wide, 'scrolls sideways').toBeLessThanOrEqual(viewport.width);
+    if (process.env.SHOTS)
+      await page.screenshot({ path: `${process.env.SHOTS}/results-${viewport.width}.png`, fullPage: true });
+  }),
+);

@@ -1,0 +1,96 @@
+import type { Page } from 'playwright-core';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { aProject, type TestProject } from '../support/api.ts';
+import { accessibilityProblems, desktop, phone } from '../support/browser.ts';
+import { contacts } from '../support/campaign-fixtures.ts';
+import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
+import { signInAs } from '../support/dashboard-owner.ts';
+import { aPerson, joins, type Person } from '../support/people.ts';
+
+let world: DashboardWorld;
+let project: TestProject;
+let admin: Person;
+let member: Person;
+
+beforeAll(async () => {
+  world = await dashboardWorld();
+  project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
+  admin = await aPerson(world.database.db, world.api.config, { name: 'imke.hansen' });
+  member = await aPerson(world.database.db, world.api.config, { name: 'ole.brodersen' });
+  await joins(world.database.db, project.id, admin, 'ADMIN');
+  await joins(world.database.db, project.id, member, 'MEMBER');
+  await contacts(world.database.db, project.id, 12);
+});
+afterAll(() => world?.[Symbol.asyncDispose]());
+
+const button = (page: Page, name: string) => page.getByRole('button', { name, exact: true });
+const as = (person: Person, viewport: typeof desktop, work: (page: Page) => Promise<void>) =>
+  world.inPage({ viewport }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    await work(page);
+  });
+
+async function campaign(): Promise<{ id: string; place: string }> {
+  const { body } = await world.api.call(project.secretKey, 'POST', '/campaigns', {
+    name: 'Autumn migration',
+    subject: 'The geese leave',
+    body: '<p>Dear {{nickname}}, <a href="">look up</a>.</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const { id } = body.data;
+  return { id, place: `${world.url}/app/${project.id}/campaigns/${id}?step=review` };
+}
+const campaignNow = async (id: string) =>
+  (await world.api.call(project.secretKey, 'GET', `/campaigns/${id}`)).body.data;
+
+test('every message is checked, problems come first, and what was checked is sent', async () => {
+  const { id, place } = await campaign();
+  await as(admin, desktop, async (page) => {
+    await page.goto(place);
+    await button(page, 'Check messages').click();
+    const problems = page.getByRole('region', { name: 'Problems' });
+    await problems.getByRole('row', { name: /A link without an address 12 contacts/ }).waitFor();
+    await problems.getByRole('row', { name: /“nickname” is empty 12 contacts/ }).waitFor();
+    const samples = page.getByRole('region', { name: 'Sample messages' });
+    await samples.getByText(/^1 of /).waitFor();
+    await button(page, 'Next message').click();
+    await samples.getByText(/^2 of /).waitFor();
+    await samples.frameLocator('iframe').getByText('look up').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Send checked messages').click();
+    await page.getByRole('alertdialog', { name: 'Send to 12 contacts?' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Send now').click();
+    await expect.poll(async () => (await campaignNow(id)).status).toBe('SENT');
+  });
+  expect((await campaignNow(id)).sentCount).toBe(12);
+});
+
+test('a large send of a member waits for an admin, who approves it on a phone', async () => {
+  await as(admin, desktop, async (page) => {
+    await page.goto(`${world.url}/app/${project.id}/settings`);
+    await page.getByLabel('Approval for campaigns above').fill('5');
+    await button(page, 'Save').click();
+    await page.getByText('Settings saved').waitFor();
+  });
+  const { id, place } = await campaign();
+  await as(member, desktop, async (page) => {
+    await page.goto(place);
+    await button(page, 'Check messages').click();
+    await button(page, 'Send checked messages').click();
+    await button(page, 'Send now').click();
+    await page.getByText('Another admin has to approve it.').waitFor();
+    await button(page, 'Withdraw request').waitFor();
+    expect(await button(page, 'Approve and send').count()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+  });
+  expect((await campaignNow(id)).status).toBe('DRAFT');
+  await as(admin, phone, async (page) => {
+    await page.goto(place);
+    await page.getByText(`${member.email} asked to send this campaign to 12 contacts`).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Approve and send').click();
+    await expect.poll(async () => (await campaignNow(id)).status).toBe('SENT');
+  });
+});

@@ -1,0 +1,53 @@
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
+import { type AppProject, anAppProject } from '../support/app-project.ts';
+
+// The scripts in `apps`, each a capability, run as apps run: with the packages as npm gets them, against the whole service.
+const minutes = 60_000;
+const apps = join(import.meta.dirname, 'apps');
+const scripts = readdirSync(apps).filter((name) => name !== 'app.ts');
+const { devDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+
+let project: AppProject;
+
+beforeAll(async () => {
+  project = await anAppProject(['sdk', 'cli']);
+  cpSync(apps, project.folder, { recursive: true });
+}, 5 * minutes);
+afterAll(() => project?.[Symbol.asyncDispose]());
+
+function installed(context: TestContext): Promise<void> {
+  const others = ['nodemailer', 'typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
+  return project.install(context, others);
+}
+
+test('the scripts compile in strict mode with the types of the package', { timeout: 5 * minutes }, async (context) => {
+  await installed(context);
+  // nodemailer ships no types.
+  writeFileSync(join(project.folder, 'nodemailer.d.ts'), "declare module 'nodemailer';\n");
+  const compilerOptions = {
+    ...{ module: 'NodeNext', target: 'ES2024', strict: true, noEmit: true, noUncheckedIndexedAccess: true },
+    ...{ allowImportingTsExtensions: true, types: ['node'] },
+  };
+  writeFileSync(join(project.folder, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['*.ts'] }));
+  const { stdout } = await project.run('npx', ['tsc', '-p', '.']).catch((error: { stdout: string }) => error);
+  expect(stdout).toBe('');
+});
+
+test.for(scripts)('%s', { timeout: 5 * minutes }, async (name, context) => {
+  await installed(context);
+  const { stderr } = await project.run(process.execPath, [join(project.folder, name)]);
+  expect(stderr).toBe('');
+});
+
+test('npx posthorn sends from a terminal', { timeout: 5 * minutes }, async (context) => {
+  await installed(context);
+  const posthorn = (...args: string[]) =>
+    project.run('npx', ['posthorn', ...args], { POSTHORN_KEY: project.env.SECRET_KEY });
+  expect((await posthorn('--version')).stdout).toBe('0.1.0\n');
+  const to = 'terminal@example.com';
+  const mail = ['--to', to, '--from', 'hello@posthorn.test', '--subject', 'Hi', '--body', '<p>Hi</p>'];
+  const [sent] = JSON.parse((await posthorn('send', '--json', ...mail)).stdout) as { email: string }[];
+  expect((await posthorn('emails', 'get', sent?.email ?? '')).stdout).toContain(to);
+});

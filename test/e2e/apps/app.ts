@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { Posthorn } from '@posthorn/sdk';
+import { SandboxInbox } from '@posthorn/sdk/testing';
+
+// What every script of this folder begins with. Each shows one capability as an app uses it, with the SDK as npm has it.
+export const baseUrl = process.env.POSTHORN_URL ?? 'http://localhost:3000';
+export const secretKey = process.env.SECRET_KEY ?? '';
+export const posthorn = new Posthorn({ baseUrl, key: secretKey });
+/** The inbox of everybody. */
+export const inbox = new SandboxInbox(process.env.SANDBOX_URL);
+/** The sender of a new installation. */
+export const from = 'hello@posthorn.test';
+
+/** An address that nobody has used. */
+export const address = (name: string) => `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;
+
+/** Asks again until the answer is as expected, for a minute. */
+export async function until<Value>(ask: () => Promise<Value>, isExpected: (value: Value) => boolean): Promise<Value> {
+  for (const end = Date.now() + 60_000; ; await new Promise((resolve) => setTimeout(resolve, 200))) {
+    const value = await ask();
+    if (isExpected(value)) return value;
+    assert(Date.now() < end, `After a minute it is still ${JSON.stringify(value)}`);
+  }
+}
+
+/** Every item of a list. */
+export async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
+  const list: Item[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** The one item that a list is expected to have. */
+export function only<Item>(items: readonly Item[]): Item {
+  assert.equal(items.length, 1);
+  return items[0] as Item;
+}

@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { address, all, from, inbox, only, posthorn, until } from './app.ts';
+
+// Send an email, see it arrive, and look up what happened to it.
+const to = address('ada');
+const sent = only(
+  await posthorn.send({
+    to,
+    from,
+    subject: 'Hello {{firstName}}',
+    body: '<p>Welcome, {{firstName}}!</p>',
+    data: { firstName: 'Ada' },
+    tags: { order: 'A-17' },
+  }),
+);
+const mail = await inbox.waitFor({ to, subject: 'Hello Ada' }, 60);
+assert.match(mail.html, /Welcome, Ada!/);
+
+const email = await until(
+  () => posthorn.emails.get(sent.email),
+  ({ status }) => status === 'DELIVERED',
+);
+assert.deepEqual([email.to, email.subject, email.tags], [to, 'Hello Ada', { order: 'A-17' }]);
+assert.ok(email.timeline.length > 0 && email.deliveredAt !== null);
+assert.equal(only(await all(posthorn.emails.list({ to }))).id, sent.email);

@@ -1,0 +1,76 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { freePorts } from '@posthorn/local-stack';
+import type { TestContext } from 'vitest';
+import { fetched } from './fetched.ts';
+import { aPlace, startIn } from './npm-start.ts';
+import { type PublishedPackage, packPackage } from './published.ts';
+
+const run = promisify(execFile);
+
+/** A folder outside of this project, where apps use the packages as npm gets them, and a whole service as `npm start` runs it. */
+export interface AppProject extends AsyncDisposable {
+  folder: string;
+  baseUrl: string;
+  sandboxUrl: string;
+  /** A port of this machine that the service may call. */
+  webhookPort: number;
+  /** Where the service is and with what, for a process of an app. */
+  env: { SECRET_KEY: string; [name: string]: string };
+  /** Installs our packages and others; the test is skipped where the registry does not answer. */
+  install(context: TestContext, packages: readonly string[]): Promise<void>;
+  /** Runs a program in the folder to its end. */
+  run(
+    program: string,
+    args: readonly string[],
+    env?: Record<string, string>,
+  ): Promise<{ stdout: string; stderr: string }>;
+}
+
+/** Starts the service, and packs our packages for apps. */
+export async function anAppProject(packages: readonly PublishedPackage[]): Promise<AppProject> {
+  const place = await aPlace();
+  const [webhookPort = 0] = await freePorts(1);
+  const service = startIn(place, { WEBHOOK_ALLOWED_HOSTS: `localhost:${webhookPort}` });
+  const folder = mkdtempSync(join(tmpdir(), 'posthorn-apps-'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  const tarballs: string[] = [];
+  for (const name of packages) tarballs.push((await packPackage(name, folder)).tarball);
+  await service.untilReady();
+  const { baseUrl, sandboxUrl, dataDir } = place;
+  const file = join(dataDir, 'first-project.json');
+  const { secretKey, publicKey } = JSON.parse(readFileSync(file, 'utf8')) as { secretKey: string; publicKey: string };
+  const env = {
+    PATH: process.env.PATH ?? '',
+    HOME: folder,
+    FIRST_PROJECT: file,
+    POSTHORN_URL: baseUrl,
+    SANDBOX_URL: sandboxUrl,
+    SMTP_PORT: place.env.SMTP_IN_PORT ?? '',
+    WEBHOOK_PORT: String(webhookPort),
+    SECRET_KEY: secretKey,
+    PUBLIC_KEY: publicKey,
+  };
+  const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
+  let installation: Promise<void> | undefined;
+  return {
+    folder,
+    baseUrl,
+    sandboxUrl,
+    webhookPort,
+    env,
+    install(context, others) {
+      installation ??= fetched(context, 'npm', ['install', ...quiet, ...tarballs, ...others], { cwd: folder });
+      return installation;
+    },
+    run: (program, args, more = {}) => run(program, [...args], { cwd: folder, env: { ...env, ...more } }),
+    async [Symbol.asyncDispose]() {
+      await service[Symbol.asyncDispose]();
+      place[Symbol.dispose]();
+      rmSync(folder, { recursive: true });
+    },
+  };
+}

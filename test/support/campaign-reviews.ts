@@ -1,0 +1,49 @@
+import type { Database } from '../../src/core/database/sql.ts';
+import { systemClock } from '../../src/core/lib/time.ts';
+import type { Outbox } from '../../src/core/outbox/dispatcher.ts';
+import { prepareBy } from '../../src/sending/campaigns/content.ts';
+import { getDryRun } from '../../src/sending/campaigns/review/report.ts';
+import type { DryRunReport } from '../../src/sending/campaigns/review/schema.ts';
+import { startDryRun } from '../../src/sending/campaigns/review/service.ts';
+import { type StartCommand, workflowId } from '../../temporal/commands.ts';
+import { compose } from './campaign-fixtures.ts';
+import type { TestProject } from './delivery-fixtures.ts';
+import type { TestWorker } from './worker.ts';
+
+/** What reviews need, without an outbox: tests make its calls themselves. */
+export function reviewDeps(db: Database, project: TestProject) {
+  const outbox: Pick<Outbox, 'dispatchSoon'> = { dispatchSoon: () => undefined };
+  return {
+    db: db.session(),
+    outbox: outbox as Outbox,
+    senderDomains: async () => new Set([project.sender.split('@')[1] ?? '']),
+    clock: systemClock,
+    billing: { freeTier: null },
+    prepare: prepareBy(compose),
+    rate: 0,
+    provider: 'reviews',
+  };
+}
+
+/** Writes a dry run down as the API does, and answers it with the start of its workflow. */
+export async function aDryRun(db: Database, project: TestProject, campaign: string) {
+  const report = await startDryRun(reviewDeps(db, project), project.id, campaign);
+  const row = await db.row<{ command: StartCommand }>(`select payload as command from outbox where workflow_id = $1`, [
+    workflowId.dryRun(campaign, report.n),
+  ]);
+  if (row === null) throw new Error('Nothing starts the dry run');
+  return { report, start: row.command };
+}
+
+/** Reviews a campaign by a worker, and answers the report. */
+export async function reviewed(
+  db: Database,
+  worker: TestWorker,
+  project: TestProject,
+  campaign: string,
+): Promise<DryRunReport> {
+  const { report, start } = await aDryRun(db, project, campaign);
+  await worker.perform(start);
+  await worker.result(start.id);
+  return getDryRun(reviewDeps(db, project), project.id, campaign, String(report.n));
+}

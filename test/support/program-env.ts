@@ -1,0 +1,8 @@
+/**
+ * What a program of the service that a test starts has of the environment of the tests: no settings, but the folder of what has been
+ * compiled before, without which each start takes half as much processor time again.
+ */
+export function programEnv(): NodeJS.ProcessEnv {
+  const { PATH, HOME, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, HOME, NODE_COMPILE_CACHE };
+}
