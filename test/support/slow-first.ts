@@ -1,7 +1,8 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { longTests, slowTests } from '../long-tests.ts';
+import { longForms, longTests, slowTests } from '../long-tests.ts';
+import { isLong } from './long.ts';
 
-const order = [...longTests, ...slowTests];
+const order = isLong ? [...longForms, ...longTests] : slowTests;
 
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Vitest itself goes by the size of files
