@@ -725,10 +725,13 @@ create table dry_runs (
   approved_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  sample integer,
+  rendered integer default 0 not null,
   constraint dry_runs_pkey primary key (id),
   constraint dry_runs_campaign unique (campaign_id, n),
   constraint dry_runs_approved_by_fkey foreign key (approved_by) references users(id) on delete set null,
   constraint dry_runs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
+  constraint dry_runs_sample check ((sample > 0)),
   constraint dry_runs_state_check check ((state = any (array['RUNNING'::text, 'DONE'::text, 'FAILED'::text])))
 );
 create index dry_runs_expiry on dry_runs using btree (expires_at);

@@ -49,8 +49,8 @@ async function created(changes: object = {}): Promise<string> {
 }
 
 /** Reviews a campaign to the end, and answers the report. */
-async function reviewed(id: string) {
-  const { status, body } = await call('POST', `/campaigns/${id}/dry-run`);
+async function reviewed(id: string, options?: object) {
+  const { status, body } = await call('POST', `/campaigns/${id}/dry-run`, options);
   expect(status).toBe(202);
   const { n } = body.data;
   const run = await database.db.row<{ id: string }>('select id from dry_runs where campaign_id = $1 and n = $2', [
@@ -177,6 +177,18 @@ describe('a send with a fingerprint', () => {
       [id],
     );
     expect(rows).toEqual([]);
+  });
+
+  test('by a review of a sample goes to everybody who was reviewed, rendered or not', async () => {
+    for (const sample of [0, -1, 1.5, 'some', 1_000_001])
+      expect((await call('POST', `/campaigns/${await created()}/dry-run`, { sample })).status).toBe(422);
+    const id = await created();
+    const report = await reviewed(id, { sample: 3 });
+    expect(report).toMatchObject({ sample: 3, rendered: 3, audience: 10, wouldSend: 10 });
+    await joinsLate();
+    const sent = await call('POST', `/campaigns/${id}/send`, { fingerprint: report.fingerprint, drift: 'none' });
+    expect(sent.status).toBe(200);
+    expect(await frozen(id)).toEqual({ PENDING: 10 });
   });
 
   test('of a number lets a share of the audience come and go, and one of fewer nobody come', async () => {

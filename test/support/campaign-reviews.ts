@@ -26,8 +26,8 @@ export function reviewDeps(db: Database, project: TestProject) {
 }
 
 /** Writes a dry run down as the API does, and answers it with the start of its workflow. */
-export async function aDryRun(db: Database, project: TestProject, campaign: string) {
-  const report = await startDryRun(reviewDeps(db, project), project.id, campaign);
+export async function aDryRun(db: Database, project: TestProject, campaign: string, sample: number | 'all' = 'all') {
+  const report = await startDryRun(reviewDeps(db, project), project.id, campaign, { sample });
   const row = await db.row<{ command: StartCommand }>(`select payload as command from outbox where workflow_id = $1`, [
     workflowId.dryRun(campaign, report.n),
   ]);
@@ -41,8 +41,9 @@ export async function reviewed(
   worker: TestWorker,
   project: TestProject,
   campaign: string,
+  sample: number | 'all' = 'all',
 ): Promise<DryRunReport> {
-  const { report, start } = await aDryRun(db, project, campaign);
+  const { report, start } = await aDryRun(db, project, campaign, sample);
   await worker.perform(start);
   await worker.result(start.id);
   return getDryRun(reviewDeps(db, project), project.id, campaign, String(report.n));

@@ -139,6 +139,41 @@ describe('a dry run', () => {
     expect(again).toMatchObject({ n: 2, fingerprint: report.fingerprint });
   });
 
+  test('of a sample decides about everybody, and renders as many messages as it says, spread over the audience', async () => {
+    const project = await aProject(db.db);
+    await contacts(db.db, project.id, 95);
+    await db.db.count(`update contacts set data = '{"firstName": ""}' where project_id = $1`, [project.id]);
+    await rule(project, 'ADDRESS', 'watcher-9@example.com');
+    const campaign = await aCampaign(db.db, project, { body: '<p>Dear {{ firstName }}</p>' });
+    const all = await reviewed(db.db, worker, project, campaign);
+    expect(all).toMatchObject({ sample: 'all', rendered: 94, audience: 95, wouldSend: 94 });
+    const report = await reviewed(db.db, worker, project, campaign, 20);
+    expect(report).toMatchObject({
+      state: 'DONE',
+      sample: 20,
+      rendered: 20,
+      audience: 95,
+      wouldSend: 94,
+      leftOut: [{ reason: 'Suppressed by rule "QA"', count: 1 }],
+      missing: [{ variable: 'firstName', contacts: 20 }],
+      fingerprint: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    // A page has ten contacts.
+    const rendered = await db.db.rows<{ count: number }>(
+      `select count(*) filter (where body_hash is not null)::int as count from (
+         select body_hash, (row_number() over (order by contact_id) - 1) / 10 as page
+         from dry_run_rows r join dry_runs d on d.id = r.dry_run_id where d.campaign_id = $1 and d.n = $2) t
+       group by page order by page`,
+      [campaign, report.n],
+    );
+    expect(rendered.map(({ count }) => count)).toEqual([2, 2, 2, 2, 2, 2, 2, 2, 2, 2]);
+    expect(report.samples).toHaveLength(10);
+    const again = await reviewed(db.db, worker, project, campaign, 20);
+    expect(again.fingerprint).toBe(report.fingerprint);
+    const larger = await reviewed(db.db, worker, project, campaign, 1000);
+    expect(larger).toMatchObject({ sample: 1000, rendered: 94, fingerprint: all.fingerprint });
+  });
+
   test('tells a changed campaign, and shows no samples of what was not reviewed', async () => {
     const project = await aProject(db.db);
     await contacts(db.db, project.id, 3);

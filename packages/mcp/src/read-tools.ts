@@ -150,11 +150,16 @@ export const readTools: readonly Tool[] = [
     name: 'start_campaign_review',
     title: 'Review a campaign',
     description:
-      'Starts a dry run: decides about every contact and renders every message, and sends nothing. "campaign_review" has the report when its state is DONE.',
+      'Starts a dry run: decides about every contact and renders every message, or a sample of them, and sends nothing. "campaign_review" has the report when its state is DONE.',
     mode: 'plan',
-    input: v.strictObject({ campaignId: idOf('campaign') }),
-    async run({ call }, { campaignId }) {
-      return reviewOf((await call('startCampaignDryRun', { path: { id: campaignId } })).data);
+    input: v.strictObject({
+      campaignId: idOf('campaign'),
+      sample: v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(1_000_000))),
+    }),
+    async run({ call }, { campaignId, sample }) {
+      return reviewOf(
+        (await call('startCampaignDryRun', { path: { id: campaignId }, body: { sample: sample ?? 'all' } })).data,
+      );
     },
   }),
   tool({

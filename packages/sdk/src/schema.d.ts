@@ -1431,7 +1431,7 @@ export interface paths {
         put?: never;
         /**
          * Review a campaign before it is sent
-         * @description Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         * @description Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. With `sample`, every contact is decided about and only so many messages are rendered, which is faster for a large audience. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
          */
         post: operations["startCampaignDryRun"];
         delete?: never;
@@ -4185,6 +4185,10 @@ export interface components {
             failedReason: string | null;
             /** @description How much is done, in percent. */
             progress: number;
+            /** @description How many messages were asked to be rendered. */
+            sample: "all" | number;
+            /** @description Messages rendered so far. `missing` and `problems` count among these. */
+            rendered: number;
             /** @description Contacts of the audience that were passed so far. */
             audience: number;
             /** @description Messages that would be sent. */
@@ -7949,6 +7953,10 @@ export interface components {
             refusedAt: string | null;
             /** @description The reply that refused it last, code first, without addresses. */
             refusal: string | null;
+        };
+        StartCampaignDryRunRequest: {
+            /** @description How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is decided about either way. */
+            sample?: "all" | number;
         };
         StartCampaignDryRunResponse: {
             /**
@@ -13386,7 +13394,17 @@ export interface operations {
             };
             cookie?: never;
         };
-        requestBody?: never;
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "sample": 1000
+                 *     }
+                 */
+                "application/json": components["schemas"]["StartCampaignDryRunRequest"];
+            };
+        };
         responses: {
             /** @description Accepted; the work goes on in the background. */
             202: {
@@ -13405,6 +13423,7 @@ export interface operations {
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];

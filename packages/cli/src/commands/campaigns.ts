@@ -26,10 +26,11 @@ export function campaignCommands(): Command {
       new Command('review')
         .description('a dry run: decides about every contact, renders every message, and sends nothing')
         .argument('<id>')
-        .option('--latest', 'the report of the latest dry run; starts none')
-        .action(async (id: string, { latest }: { latest?: true }, command: Command) => {
+        .option('--sample <number>', 'render only so many messages; every contact is still decided about', wholeNumber)
+        .addOption(new Option('--latest', 'the report of the latest dry run; starts none').conflicts('sample'))
+        .action(async (id: string, { latest, sample }: { latest?: true; sample?: number }, command: Command) => {
           const client = clientOf(command);
-          const review = latest ? await readReview(client, id, 'latest') : await makeReview(client, id);
+          const review = latest ? await readReview(client, id, 'latest') : await makeReview(client, id, sample);
           print(command, review, describeReview(review));
         }),
     )
@@ -101,6 +102,11 @@ async function watch(client: Posthorn, id: string, command: Command): Promise<vo
     if (status === 'CANCELLED' || status === 'DRAFT') throw new Error(`${name} is not being sent: it is ${status}.`);
     await sleep(1_000);
   }
+}
+
+function wholeNumber(value: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number above 0.');
+  return Number(value);
 }
 
 function drift(value: string): NonNullable<Send['drift']> {

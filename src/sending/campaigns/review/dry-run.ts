@@ -118,19 +118,44 @@ async function reviewPage(
   const { db, log, rendering } = deps;
   const recipients = await readContacts(db, run.projectId, ids);
   const began = performance.now();
-  const round = new DryRound(db, run.projectId, sendFactsOf(run), compose, recipients);
+  const round = new DryRound({
+    db,
+    projectId: run.projectId,
+    facts: sendFactsOf(run),
+    compose,
+    recipients,
+    most: messagesOf(run, ids.length),
+  });
   // A batch that takes long is left before its end, as in a lane, and goes on here.
   while (round.open.size > 0) {
     const claim = { id: run.id, takenAt: performance.now(), probing: false };
     await handOver({ db, mailer: sink, log, rendering }, claim, [...round.open], round);
   }
-  const renderMs = performance.now() - began;
+  const renderMs = run.sample === null ? performance.now() - began : round.composeMs;
+  const { rendered } = round;
   const reviewed = round.reviewed.sort((a, b) => (a.contactId < b.contactId ? -1 : 1));
   const through = ids.at(-1) ?? leastId;
   const findings = tally(run.findings, reviewed);
   const chain = chained(run.chain, reviewed);
-  if (!(await savePage(db, run, { through, reviewed, findings, chain, renderMs }))) return null;
-  return { ...run, through, findings, chain, audience: run.audience + reviewed.length };
+  if (!(await savePage(db, run, { through, reviewed, findings, chain, rendered, renderMs }))) return null;
+  return {
+    ...run,
+    through,
+    findings,
+    chain,
+    audience: run.audience + reviewed.length,
+    rendered: run.rendered + rendered,
+  };
+}
+
+/**
+ * How many messages a page renders, so that those of a sample are spread over the whole audience. A page makes up for earlier
+ * ones of which fewer could be rendered.
+ */
+function messagesOf({ sample, expected, audience, rendered }: OpenDryRun, contacts: number): number {
+  if (sample === null) return Number.POSITIVE_INFINITY;
+  const share = Math.min(1, (audience + contacts) / Math.max(1, expected));
+  return Math.max(0, Math.floor(sample * share) - rendered);
 }
 
 async function finish(db: Database, run: OpenDryRun): Promise<void> {

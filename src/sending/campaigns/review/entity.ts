@@ -21,6 +21,8 @@ export const DryRun = defineEntity({
     failedReason: p.text().nullable(),
     facts: p.json<ReviewFacts>(),
     expected: p.integer(),
+    sample: p.integer().nullable(),
+    rendered: p.integer().default(0),
     through: p.uuid().nullable(),
     audience: p.integer().default(0),
     wouldSend: p.integer().default(0),
@@ -36,6 +38,7 @@ export const DryRun = defineEntity({
     approvedAt: p.datetime(3).nullable(),
   },
   uniques: [{ name: 'dry_runs_campaign', properties: ['campaignId', 'n'] }],
+  checks: [{ name: 'dry_runs_sample', expression: 'sample > 0' }],
   indexes: [
     { name: 'dry_runs_expiry', properties: ['expiresAt'] },
     { name: 'dry_runs_project', properties: ['projectId'] },

@@ -19,6 +19,12 @@ export interface OpenDryRun extends Audience {
   /** The last contact that was passed; null before the first. */
   through: string | null;
   audience: number;
+  /** Contacts that the audience was counted to have. */
+  expected: number;
+  /** How many messages are rendered; null for all. */
+  sample: number | null;
+  /** How many were. */
+  rendered: number;
   chain: Buffer;
   findings: Findings;
   /** As Postgres writes it: later contacts are not in the audience. */
@@ -33,7 +39,8 @@ export interface OpenDryRun extends Audience {
 /** A dry run, or null. */
 export function loadDryRun(db: Database, id: string): Promise<OpenDryRun | null> {
   return db.row(sql`
-    select r.id, r.project_id as "projectId", r.campaign_id as "campaignId", r.state, r.facts, r.through, r.audience, r.chain,
+    select r.id, r.project_id as "projectId", r.campaign_id as "campaignId", r.state, r.facts, r.through, r.audience, r.expected, r.sample,
+      r.rendered, r.chain,
       r.findings, r.created_at::text as "startedAt", c.status, c.send_seq as "sendSeq", c.type,
       c.audience_type as "audienceType", c.audience_condition as "audienceCondition", c.segment_id as "segmentId",
       c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, p.disabled or p.deleted_at is not null as "projectDisabled",
@@ -58,6 +65,8 @@ export interface ReviewedPage {
   reviewed: readonly ReviewedRecipient[];
   findings: Findings;
   chain: Buffer;
+  /** Messages that were rendered, and how long that took. */
+  rendered: number;
   renderMs: number;
 }
 
@@ -71,6 +80,7 @@ export async function savePage(db: Database, { id, through }: OpenDryRun, page: 
   const moved = await db.count(sql`
     with moved as (
       update dry_runs set through = ${page.through}, audience = audience + ${reviewed.length}, would_send = would_send + ${wouldSend},
+        rendered = rendered + ${page.rendered},
         findings = ${JSON.stringify(page.findings)}::jsonb, chain = ${page.chain}::bytea, render_ms = render_ms + ${page.renderMs},
         updated_at = now()
       where id = ${id} and state = 'RUNNING' and through is not distinct from ${through}::uuid returning id),
@@ -102,10 +112,10 @@ export function mailByDomain(db: Database, id: string): Promise<{ domain: string
     where r.dry_run_id = ${id} and r.left_out is null group by 1 order by count desc, domain limit ${mostDomains}`);
 }
 
-/** Some of those who would get the message, by chance but always the same. */
+/** Some of those whose message was rendered, by chance but always the same. */
 export async function sampledContacts(db: Database, id: string, most: number): Promise<string[]> {
   const rows = await db.rows<{ id: string }>(sql`
-    select contact_id as id from dry_run_rows where dry_run_id = ${id} and left_out is null
+    select contact_id as id from dry_run_rows where dry_run_id = ${id} and body_hash is not null
     order by sha256(uuid_send(contact_id)) limit ${most}`);
   return rows.map((row) => row.id);
 }
@@ -129,7 +139,14 @@ const isLaunching = sql`exists (
 /** Writes a new dry run of a locked campaign. One that is under way ends, and older ones can be launched for a day more. */
 export async function insertDryRun(
   tx: Database,
-  run: { id: string; projectId: string; campaignId: string; facts: ReviewFacts; expected: number },
+  run: {
+    id: string;
+    projectId: string;
+    campaignId: string;
+    facts: ReviewFacts;
+    expected: number;
+    sample: number | null;
+  },
 ): Promise<number> {
   const { campaignId } = run;
   await tx.count(sql`
@@ -139,8 +156,9 @@ export async function insertDryRun(
       finished_at = coalesce(finished_at, now()), state = case when state = 'RUNNING' then 'FAILED' else state end
     where campaign_id = ${campaignId} and asked_at is null`);
   const row = await tx.row<{ n: number }>(sql`
-    insert into dry_runs (id, project_id, campaign_id, n, facts, expected, expires_at)
+    insert into dry_runs (id, project_id, campaign_id, n, facts, expected, sample, expires_at)
     select ${run.id}, ${run.projectId}, ${campaignId}, coalesce(max(n), 0) + 1, ${JSON.stringify(run.facts)}::jsonb, ${run.expected},
+      ${run.sample}::int,
       now() + make_interval(days => ${keptDays})
     from dry_runs where campaign_id = ${campaignId}
     returning n`);

@@ -22,7 +22,8 @@ export interface DryRunReportDeps {
   rate: number;
 }
 
-type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | 'wouldSend'> & {
+type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | 'wouldSend' | 'rendered'> & {
+  sample: number | null;
   renderMs: number;
   failedReason: string | null;
   fingerprint: string | null;
@@ -45,7 +46,8 @@ export async function getDryRun(
   const campaign = await load(db, projectId, id);
   const n = number === 'latest' ? null : /^\d{1,9}$/.test(number) ? Number(number) : -1;
   const run = await db.row<StoredRun>(sql`
-    select r.id, r.n, r.state, r.failed_reason as "failedReason", r.facts, r.expected, r.audience, r.would_send as "wouldSend",
+    select r.id, r.n, r.state, r.failed_reason as "failedReason", r.facts, r.expected, r.sample,
+      r.rendered, r.audience, r.would_send as "wouldSend",
       r.render_ms as "renderMs", r.findings, r.fingerprint, r.created_at::text as "createdAt", r.finished_at::text as "finishedAt",
       r.expires_at::text as "expiresAt", p.send_rate as "sendRate"
     from dry_runs r join projects p on p.id = r.project_id
@@ -69,6 +71,8 @@ export async function getDryRun(
     state,
     failedReason: run.failedReason,
     progress: state === 'DONE' ? 100 : Math.min(99, Math.floor((100 * run.audience) / Math.max(1, run.expected))),
+    sample: run.sample ?? 'all',
+    rendered: run.rendered,
     audience: run.audience,
     wouldSend: run.wouldSend,
     leftOut: counted(findings.leftOut, (reason, count) => ({ reason, count })),
@@ -127,8 +131,10 @@ function counted<Item extends { count: number }>(
     .sort((a, b) => b.count - a.count);
 }
 
-/** Seconds that the send takes at least: by the project's rate, or as long as rendering took. */
-function secondsFor({ wouldSend, renderMs, sendRate }: StoredRun, rate: number): number {
+/** Seconds that the send takes at least: by the project's rate, or as long as rendering took, or would take by a sample. */
+function secondsFor({ wouldSend, sample, rendered, renderMs, sendRate }: StoredRun, rate: number): number {
   const rates = [rate, sendRate ?? 0].filter((each) => each > 0);
-  return Math.ceil(rates.length === 0 ? renderMs / 1000 : wouldSend / Math.min(...rates));
+  if (rates.length > 0) return Math.ceil(wouldSend / Math.min(...rates));
+  const share = sample === null ? 1 : wouldSend / Math.max(1, rendered);
+  return Math.ceil((renderMs / 1000) * share);
 }

@@ -5,7 +5,7 @@ import { composerOf } from '../../engine/index.ts';
 import { prepareBy } from '../content.ts';
 import { wrapped } from '../schema.ts';
 import { getDryRun } from './report.ts';
-import { DryRunReport } from './schema.ts';
+import { DryRunReport, StartDryRun } from './schema.ts';
 import { type ReviewDeps, startDryRun } from './service.ts';
 
 const ids = { id: '422' };
@@ -32,11 +32,16 @@ export const campaignReviewRoutes = [
     summary: 'Review a campaign before it is sent',
     operationId: 'startCampaignDryRun',
     description:
-      'Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends.',
+      'Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. With `sample`, every contact is decided about and only so many messages are rendered, which is faster for a large audience.',
     ids,
+    body: StartDryRun,
+    example: { sample: 1000 },
     status: 202,
     reply: wrapped(DryRunReport),
-    handle: async (input) => reply(202, ok(await startDryRun(reviewDepsOf(input), input.project.id, input.params.id))),
+    handle: async (input) => {
+      const { project, params, body } = input;
+      return reply(202, ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)));
+    },
   }),
   route.get('/campaigns/:id/dry-runs/:n', {
     scope: 'campaigns:read',

@@ -17,6 +17,25 @@ export const Drift = v.union(
 );
 export type Drift = v.InferOutput<typeof Drift>;
 
+const mostSampled = 1_000_000;
+
+/** `POST /campaigns/{id}/dry-run`. */
+export const StartDryRun = v.object({
+  sample: v.pipe(
+    v.optional(
+      v.union(
+        [v.literal('all'), v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(mostSampled))],
+        `must be all or a whole number from 1 to ${mostSampled}`,
+      ),
+      'all',
+    ),
+    v.description(
+      'How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is decided about either way.',
+    ),
+  ),
+});
+export type StartDryRun = v.InferOutput<typeof StartDryRun>;
+
 /** What a send says of its review. */
 export const reviewedSend = {
   fingerprint: v.optional(
@@ -63,6 +82,11 @@ export const DryRunReport = v.object({
   failedReason: v.nullable(v.string()),
   /** Percentage of the contacts that were expected; 100 when it is done. */
   progress: v.number(),
+  sample: v.pipe(
+    v.union([v.literal('all'), v.number()]),
+    v.description('How many messages were asked to be rendered.'),
+  ),
+  rendered: v.pipe(v.number(), v.description('Messages rendered so far. `missing` and `problems` count among these.')),
   audience: v.number(),
   wouldSend: v.number(),
   leftOut: v.array(v.object({ reason: v.string(), count: v.number() })),

@@ -11,7 +11,7 @@ import { lockCampaign } from '../state.ts';
 import { factsOf } from './facts.ts';
 import { insertDryRun, stalledDryRuns } from './queries.ts';
 import { type DryRunReportDeps, getDryRun } from './report.ts';
-import type { DryRunReport } from './schema.ts';
+import type { DryRunReport, StartDryRun } from './schema.ts';
 
 /** What reviewing a campaign needs. */
 export interface ReviewDeps extends DryRunReportDeps {
@@ -21,10 +21,16 @@ export interface ReviewDeps extends DryRunReportDeps {
 }
 
 /**
- * Starts a dry run of a campaign that could be sent; one that is under way ends.
+ * Starts a dry run of a campaign that could be sent; one that is under way ends. With a `sample` every contact is decided about,
+ * and that many messages are rendered.
  * @throws 404; 400 for its status or an audience that cannot be read; 403 for the domain
  */
-export async function startDryRun(deps: ReviewDeps, projectId: string, id: string): Promise<DryRunReport> {
+export async function startDryRun(
+  deps: ReviewDeps,
+  projectId: string,
+  id: string,
+  { sample }: StartDryRun = { sample: 'all' },
+): Promise<DryRunReport> {
   const { n, ticket } = await deps.db.transaction(async (tx) => {
     const campaign = await lockCampaign(tx, projectId, id);
     const { status } = campaign;
@@ -39,6 +45,7 @@ export async function startDryRun(deps: ReviewDeps, projectId: string, id: strin
       projectId,
       campaignId: id,
       facts,
+      sample: sample === 'all' ? null : sample,
       expected: await audienceSize(tx, campaign, deps.clock()),
     };
     const n = await insertDryRun(tx, run);

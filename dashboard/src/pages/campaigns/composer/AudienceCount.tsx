@@ -11,7 +11,7 @@ import { type Audience, missingAt } from '../rules/steps.ts';
 import type { CampaignContent } from './draft.ts';
 
 /** How many contacts an audience has now, while it is being chosen; nothing is saved for it. */
-function useAudienceCount(draft: CampaignContent) {
+export function useAudienceCount(draft: CampaignContent) {
   const project = useProjectId();
   const wanted = usePause(
     { type: draft.type, audience: draft.audience, isWhole: missingAt(draft).audience.length === 0 },

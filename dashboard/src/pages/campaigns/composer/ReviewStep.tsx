@@ -4,7 +4,7 @@ import { audienceText } from '../audience.ts';
 import type { Campaign } from '../campaign.ts';
 import { ApprovalCard } from '../review/ApprovalCard.tsx';
 import { CampaignReview } from '../review/CampaignReview.tsx';
-import { AudienceCount } from './AudienceCount.tsx';
+import { AudienceCount, useAudienceCount } from './AudienceCount.tsx';
 import type { CampaignContent } from './draft.ts';
 
 /** The campaign as it is going to be sent: to how many, from whom, and what they see. */
@@ -18,6 +18,7 @@ export function ReviewStep({
   hasChanges: boolean;
 }) {
   const { audience } = draft;
+  const recipients = useAudienceCount(draft).data?.recipients ?? 0;
   return (
     <div className="stack">
       {campaign ? <ApprovalCard campaign={campaign} /> : null}
@@ -41,7 +42,7 @@ export function ReviewStep({
       <Card title="Email">
         <RenderedMail content={draft} />
       </Card>
-      {campaign ? <CampaignReview campaign={campaign} hasChanges={hasChanges} /> : null}
+      {campaign ? <CampaignReview campaign={campaign} recipients={recipients} hasChanges={hasChanges} /> : null}
     </div>
   );
 }

@@ -1,16 +1,34 @@
+import { useState } from 'react';
 import { Button } from '../../../ui/Button.tsx';
+import { SelectField } from '../../../ui/Field.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { count } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
 import { type DryRun, useDryRun } from './dry-run.ts';
 import { Findings } from './Findings.tsx';
 import { LaunchReviewed } from './LaunchReviewed.tsx';
 import { Samples } from './Samples.tsx';
 
+// A smaller audience is rendered within seconds.
+const sampledAbove = 10_000;
+const sampleSize = 1_000;
+
 /** Checks every message of a campaign before it is sent, and sends exactly what was checked. */
-export function CampaignReview({ campaign, hasChanges }: { campaign: Campaign; hasChanges: boolean }) {
+export function CampaignReview({
+  campaign,
+  recipients,
+  hasChanges,
+}: {
+  campaign: Campaign;
+  /** Contacts in the audience right now; 0 while that is unknown. */
+  recipients: number;
+  hasChanges: boolean;
+}) {
   const { latest, start } = useDryRun(campaign.id);
+  const [isSample, setSample] = useState(false);
+  const isLarge = recipients > sampledAbove;
   return (
     <Card title="Check every message">
       <div className="stack">
@@ -18,12 +36,23 @@ export function CampaignReview({ campaign, hasChanges }: { campaign: Campaign; h
           Renders the email for each contact of the audience without sending it, and shows what’s wrong first.
         </p>
         {hasChanges ? <Note>Save your changes to check the campaign.</Note> : null}
+        {isLarge ? (
+          <SelectField
+            label="Messages to render"
+            hint="Either way, every contact in the audience is checked."
+            value={isSample ? 'sample' : 'all'}
+            onChange={(event) => setSample(event.target.value === 'sample')}
+          >
+            <option value="all">All messages</option>
+            <option value="sample">A sample of {count(sampleSize)} (faster)</option>
+          </SelectField>
+        ) : null}
         {start.error ? <Problem error={start.error} /> : null}
         <div>
           <Button
             busy={start.isPending}
             disabled={hasChanges || latest.data?.state === 'RUNNING'}
-            onClick={() => start.mutate()}
+            onClick={() => start.mutate(isLarge && isSample ? sampleSize : 'all')}
           >
             {latest.data ? 'Check again' : 'Check messages'}
           </Button>

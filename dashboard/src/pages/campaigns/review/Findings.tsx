@@ -16,7 +16,7 @@ const problems: Record<DryRun['problems'][number]['kind'], string> = {
 
 /** What a check found: problems first, then who is left out, and where the messages go. */
 export function Findings({ run }: { run: DryRun }) {
-  const { problems: found, missing, leftOut, byProvider, audience, wouldSend } = run;
+  const { problems: found, missing, leftOut, byProvider, audience, wouldSend, sample, rendered } = run;
   const rows = [
     ...found.map(({ kind, count: many, example }) => ({
       what: problems[kind],
@@ -36,6 +36,9 @@ export function Findings({ run }: { run: DryRun }) {
         <Figure name="Would be sent" value={count(wouldSend)} />
         <Figure name="Skipped" value={count(leftOut.reduce((sum, each) => sum + each.count, 0))} />
       </dl>
+      {sample === 'all' ? null : (
+        <Note>{counted(rendered, 'message')} rendered as a sample. Problems are counted within the sample.</Note>
+      )}
       {rows.length === 0 ? <Note tone="good">No problems found.</Note> : <Problems rows={rows} />}
       {leftOut.length > 0 ? (
         <Table

@@ -26,7 +26,8 @@ export function useDryRun(campaign: string) {
     },
   });
   const start = useMutation({
-    mutationFn: () => answer(api.POST('/campaigns/{id}/dry-run', { params: { path: { id: campaign } } })),
+    mutationFn: (sample: 'all' | number) =>
+      answer(api.POST('/campaigns/{id}/dry-run', { params: { path: { id: campaign } }, body: { sample } })),
     onSuccess: ({ data }) => queries.setQueryData(queryKey, data),
   });
   return { latest, start };
