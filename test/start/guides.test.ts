@@ -41,7 +41,7 @@ beforeAll(async () => {
   // In the project, so that scripts find its packages.
   mkdirSync(join(root, '.cache'), { recursive: true });
   folder = mkdtempSync(join(root, '.cache/guides-'));
-  service = startIn(place, { WEBHOOK_ALLOWED_HOSTS: `localhost:${webhookPort}` });
+  service = startIn(place);
   await service.untilReady();
 }, 4 * minutes);
 afterAll(async () => {

@@ -34,7 +34,7 @@ export interface AppProject extends AsyncDisposable {
 export async function anAppProject(packages: readonly PublishedPackage[]): Promise<AppProject> {
   const place = await aPlace();
   const [webhookPort = 0] = await freePorts(1);
-  const service = startIn(place, { WEBHOOK_ALLOWED_HOSTS: `localhost:${webhookPort}` });
+  const service = startIn(place);
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-apps-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const tarballs: string[] = [];

@@ -60,6 +60,15 @@ describe('settings', () => {
     ]);
   });
 
+  test('webhooks reach this machine by default only where nobody else does', () => {
+    const hostsOf = (env: Record<string, string>) => readConfig(env).WEBHOOK_ALLOWED_HOSTS;
+    expect(hostsOf({})).toContain('localhost');
+    expect(hostsOf({ WEBHOOK_ALLOWED_HOSTS: 'intranet.test' })).toEqual(['intranet.test']);
+    expect(hostsOf({ HOST: '0.0.0.0' })).toEqual([]);
+    expect(hostsOf({ NODE_ENV: 'test' })).toEqual([]);
+    expect(hostsOf({ POSTMARK_SERVER_TOKEN: 't' })).toEqual([]);
+  });
+
   test.each([
     ['MAIL_PROVIDER', 'pigeon', 'one of'],
     ['SMTP_URL', 'mail.example.com:25', 'smtp://'],

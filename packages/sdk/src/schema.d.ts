@@ -5216,7 +5216,7 @@ export interface components {
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         CreateWebhookEndpointRequest: {
-            /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only. */
+            /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only: on your own machine, for `localhost`. */
             url: string;
             /** @description What it is for, in the words of its author. */
             description?: string | null;

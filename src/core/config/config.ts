@@ -113,6 +113,7 @@ function complete(values: SettingValues) {
     SANDBOX_INBOX_URL: values.SANDBOX_INBOX_URL ?? sandboxUrl,
     SANDBOX_WEBHOOK_URL: values.SANDBOX_WEBHOOK_URL ?? `${apiUri}/webhooks/postmark`,
     REQUIRE_EMAIL_VERIFICATION: values.REQUIRE_EMAIL_VERIFICATION ?? !sandbox,
+    WEBHOOK_ALLOWED_HOSTS: values.WEBHOOK_ALLOWED_HOSTS ?? (isOwnTrial(values, mailProvider) ? loopbackHosts : []),
     TEMPORAL_UI_URL: values.TEMPORAL_UI_URL ?? `http://localhost:${values.TEMPORAL_UI_PORT}`,
     ...smtpPorts(values, mailProvider),
     SMTP_IN_HOST: values.SMTP_IN_HOST ?? values.HOST,
@@ -128,10 +129,23 @@ function complete(values: SettingValues) {
   };
 }
 
+type MailProvider = NonNullable<SettingValues['MAIL_PROVIDER']>;
+
+const loopbackHosts = ['localhost', '127.0.0.1', '::1'];
+
+function isTrialOf(values: SettingValues, mailProvider: MailProvider): boolean {
+  return values.NODE_ENV === 'development' && !reachesPeople(mailProvider, values);
+}
+
+// Where others can sign up, webhooks to loopback would reach what listens beside the service.
+function isOwnTrial(values: SettingValues, mailProvider: MailProvider): boolean {
+  return isTrialOf(values, mailProvider) && loopbackHosts.includes(values.HOST);
+}
+
 // A port that is open without being asked for is one on a developer's machine.
-function smtpPorts(values: SettingValues, mailProvider: NonNullable<SettingValues['MAIL_PROVIDER']>) {
+function smtpPorts(values: SettingValues, mailProvider: MailProvider) {
   const hasTls = values.SMTP_IN_TLS_CERT !== null;
-  const isTrial = values.NODE_ENV === 'development' && !reachesPeople(mailProvider, values);
+  const isTrial = isTrialOf(values, mailProvider);
   return {
     SMTP_IN_PORT: (values.SMTP_IN_PORT ?? (hasTls ? 587 : isTrial ? 2525 : 0)) || null,
     SMTP_IN_TLS_PORT: (values.SMTP_IN_TLS_PORT ?? (hasTls ? 465 : 0)) || null,

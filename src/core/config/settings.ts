@@ -363,10 +363,10 @@ export const settings = {
       50,
       'How often one contact may enter one workflow within an hour, against workflows that start each other; 0 is no limit.',
     ),
-    WEBHOOK_ALLOWED_HOSTS: setting(
+    WEBHOOK_ALLOWED_HOSTS: optional(
       list,
-      noItems,
       'Comma-separated list of hosts (`host` or `host:port`) that webhooks may call although their addresses are not public, and without TLS.',
+      'this machine, on a HOST that only this machine reaches, in development with the sandbox',
     ),
   }),
   ...group('Sandbox', {

@@ -40,7 +40,12 @@ const OverlapHours = (most: number) =>
 
 /** `POST /webhook-endpoints`. */
 export const CreateEndpoint = v.object({
-  url: v.pipe(Url, v.description('An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only.')),
+  url: v.pipe(
+    Url,
+    v.description(
+      'An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only: on your own machine, for `localhost`.',
+    ),
+  ),
   description: Description,
   events: Events,
   from: v.optional(

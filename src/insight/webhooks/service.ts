@@ -119,7 +119,8 @@ function checkUrl(text: string, { WEBHOOK_ALLOWED_HOSTS: allowed }: EndpointSett
   if (url.username !== '' || url.password !== '')
     throw invalidField('url', 'must not hold a user name or password: verify the signature instead', 'invalid_string');
   const hosts = new Set(allowed.map((host) => host.toLowerCase()));
-  if (url.protocol === 'http:' && !hosts.has(url.hostname) && !hosts.has(url.host))
+  const host = url.hostname.replace(/^\[(.+)\]$/, '$1');
+  if (url.protocol === 'http:' && !hosts.has(host) && !hosts.has(url.host))
     throw invalidField(
       'url',
       'must begin with https:// (http works for hosts in WEBHOOK_ALLOWED_HOSTS only)',
