@@ -8,6 +8,7 @@ export const longTests = [
   'test/workflows/temporal-store.test.ts',
   'test/browser/awkward-texts.test.ts',
   'test/e2e/webhook-verifiers.test.ts',
+  'test/e2e/erasure-needles.test.ts',
   'test/start/guides.test.ts',
   'test/e2e/apps.test.ts',
   'test/api/cli-work.test.ts',

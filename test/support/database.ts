@@ -9,9 +9,12 @@ export interface TestDatabase extends Store {
   url: string;
 }
 
-/** Clones the migrated template database, or another. Use with `await using`, or call `close()`. */
-export async function testDatabase(poolSize = 10, template = inject('templateDatabase')): Promise<TestDatabase> {
-  const admin = inject('databaseUrl');
+/** Clones the migrated template database, or another, of another server where `admin` names one. Use with `await using`, or call `close()`. */
+export async function testDatabase(
+  poolSize = 10,
+  template = inject('templateDatabase'),
+  admin = inject('databaseUrl'),
+): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await run(admin, `create database ${name} template ${template}`);
   // Every writer of the service has to say why it changes contacts (contact_cause.sql). What a test itself writes has no cause.
