@@ -103,6 +103,50 @@ test('says that a large send waits for approval, which no key gives, and withdra
   expect((await call('GET', `/campaigns/${id}`)).body.data).toMatchObject({ status: 'DRAFT', approval: null });
 });
 
+test('revises a paused campaign when it is told to, and corrects what was sent before', async () => {
+  await people('ada@kunde.example,pro,true', 'grace@kunde.example,pro,true', 'alan@kunde.example,pro,true');
+  const campaign = { name: 'News', subject: 'Old news', body: '<p>Old</p>', from: project.sender, audienceType: 'ALL' };
+  const { id } = (await call('POST', '/campaigns', campaign)).body.data;
+  const now = async () => (await call('GET', `/campaigns/${id}`)).body.data;
+  await call('POST', `/campaigns/${id}/send`, { canary: { recipients: 1, hold: '1h', minDelivered: 0 } });
+  await expect.poll(async () => (await now()).canary.state, { timeout: 20_000 }).toBe('HOLDING');
+  const better = ['--subject', 'Better news'];
+  expect((await run(['campaigns', 'revise', id, ...better, '--yes'])).code).toBe(1);
+  await call('POST', `/campaigns/${id}/pause`);
+  const nothing = await run(['campaigns', 'revise', id, '--yes']);
+  expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('--subject or --body')]);
+  const asked = await run(['campaigns', 'revise', id, ...better]);
+  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('for the 2 recipients who have not got it')]);
+  expect(await now()).toMatchObject({ subject: 'Old news', contentVersion: 1 });
+  expect(await json(['campaigns', 'revise', id, ...better, '--yes'])).toMatchObject({
+    subject: 'Better news',
+    contentVersion: 2,
+    pausedAt: expect.any(String),
+  });
+  const options = ['--body', '-', '--resume', '--yes'];
+  const resumed = await run(['campaigns', 'revise', id, ...options], { input: '<p>New</p>' });
+  expect([resumed.code, resumed.out]).toEqual([0, expect.stringContaining('sending continues with version 3')]);
+  expect(await now()).toMatchObject({ pausedAt: null, contentVersion: 3, body: expect.stringContaining('New') });
+  await call('POST', `/campaigns/${id}/canary/continue`);
+  expect((await run(['campaigns', 'watch', id])).code).toBe(0);
+  const { versions } = (await call('GET', `/campaigns/${id}/stats`)).body.data;
+  expect(versions).toMatchObject([
+    { version: 1, sentCount: 1 },
+    { version: 2, sentCount: 0 },
+    { version: 3, sentCount: 2 },
+  ]);
+
+  const correction = ['campaigns', 'correct', id, '--subject', 'Correction', '--body', '<p>Sorry</p>'];
+  const corrected = await run(correction);
+  expect([corrected.code, corrected.out]).toEqual([0, expect.stringContaining('a draft for 1 contacts')]);
+  const draft = /launch (\S+)/.exec(corrected.out)?.[1] ?? '';
+  expect((await run(['campaigns', 'launch', draft, '--yes', '--watch'])).out).toContain('SENT, 1 of 1 sent');
+  expect(await json([...correction, '--versions', '1', '3'])).toMatchObject({ totalRecipients: 3, status: 'DRAFT' });
+  expect((await run([...correction, '--who', 'opened'])).code).toBe(1);
+  expect((await run([...correction, '--who', 'everybody'])).code).toBe(2);
+  expect((await run(['campaigns', 'correct', id, '--subject', 'Correction'])).code).toBe(2);
+});
+
 test('exports contacts, and everything known of one, into files that only the user can read', async () => {
   await people('ada@kunde.example,pro,true', 'grace@kunde.example,free,false');
   const out = join(folder, 'contacts.csv');

@@ -55,17 +55,23 @@ export async function chooseCanary(db: Database, campaignId: string, sendSeq: nu
   await db.transaction(async (tx) => {
     await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
     await lockCampaignSend(tx, campaignId, sendSeq);
-    const canary = await tx.row<{ recipients: number; isEverybody: boolean }>(sql`
-      select k.recipients, s.expanded_count <= k.recipients as "isEverybody"
+    const canary = await tx.row<{ recipients: number }>(sql`
+      select k.recipients
       from campaign_canaries k join campaign_sends s using (campaign_id, send_seq)
       where k.campaign_id = ${campaignId} and k.send_seq = ${sendSeq} and k.state = 'WAITING' and s.expanded`);
     if (canary === null) return;
-    if (canary.isEverybody) return endCanary(tx, campaignId, sendSeq);
     const chosen = await tx.count(sql`
       insert into campaign_canary_contacts (campaign_id, send_seq, contact_id)
       select campaign_id, send_seq, contact_id from emails
       where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and status = 'PENDING'
       order by sha256(uuid_send(campaign_id) || uuid_send(contact_id)), contact_id limit ${canary.recipients}::int`);
+    // Rows of the ledger that have their verdict already, such as those of a review, are nobody to hold back.
+    const rest = await tx.row(sql`
+      select from emails e where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and status = 'PENDING'
+        and not exists (select from campaign_canary_contacts m
+          where m.campaign_id = ${campaignId} and m.send_seq = ${sendSeq} and m.contact_id = e.contact_id)
+      limit 1`);
+    if (rest === null) return endCanary(tx, campaignId, sendSeq);
     await tx.count(sql`
       update campaign_canaries set state = 'SENDING', chosen = ${chosen}, updated_at = now()
       where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
