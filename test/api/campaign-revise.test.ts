@@ -168,6 +168,88 @@ describe('a revision', () => {
   });
 });
 
+describe('a follow-up', () => {
+  const followUp = (body: object, path = '') => call('POST', at(`/follow-up${path}`), body);
+
+  /** Five got it: two opened it, of whom one clicked, and one bounced. The others did nothing. */
+  async function finished(): Promise<void> {
+    await sent();
+    await handedOver(5);
+    await database.db.count(
+      `update emails e set opened_at = case when n <= 2 then now() end, clicked_at = case when n = 1 then now() end,
+         bounced_at = case when n = 3 then now() end
+       from (select id, row_number() over (order by contact_id) as n from emails where campaign_id = $1) r where r.id = e.id`,
+      [campaign],
+    );
+    await database.db.count("update campaigns set status = 'SENT' where id = $1", [campaign]);
+  }
+
+  test.for([
+    ['got', 5],
+    ['opened', 2],
+    ['clicked', 1],
+    ['not_opened', 2],
+    ['not_clicked', 3],
+  ] as const)('of those who %s goes to %i, with the same content', async ([who, recipients]) => {
+    await finished();
+    expect((await followUp({ who }, '/audience')).body.data).toEqual({ recipients, unsubscribed: 0 });
+    const original = (await call('GET', at(''))).body.data;
+    const created = await followUp({ who });
+    const { subject, body, document, from } = original;
+    expect(created).toMatchObject({
+      status: 201,
+      body: {
+        data: {
+          name: 'Spring count (Follow-up)',
+          status: 'DRAFT',
+          resendOf: campaign,
+          correction: { versions: [1], who },
+          totalRecipients: recipients,
+          ...{ subject, body, document, from },
+        },
+      },
+    });
+    const { id } = created.body.data;
+    expect((await call('PUT', `/campaigns/${id}`, { subject: 'Did you see it?' })).status).toBe(200);
+    expect((await call('GET', at(''))).body.data.subject).toBe(subject);
+  });
+
+  test('leaves out who opens the first campaign before it is sent, and says so to whoever asks why', async () => {
+    await finished();
+    const { id } = (await followUp({ who: 'not_opened', subject: 'Did you see it?' })).body.data;
+    const quiet = await database.db.rows<{ id: string }>(
+      `select contact_id as id from emails where campaign_id = $1 and opened_at is null and bounced_at is null order by contact_id`,
+      [campaign],
+    );
+    const [late, still] = quiet.map((row) => row.id);
+    await database.db.count('update emails set opened_at = now() where campaign_id = $1 and contact_id = $2', [
+      campaign,
+      late,
+    ]);
+    expect((await call('POST', `/campaigns/${id}/send`)).status).toBe(200);
+    expect((await call('GET', `/campaigns/${id}`)).body.data.totalRecipients).toBe(1);
+    const whyOf = async (contact: string | undefined) =>
+      (await call('POST', '/explain', { contact, about: { campaignId: id } })).body.decisions.find(
+        ({ check }: { check: string }) => check === 'audience.correction',
+      );
+    expect(await whyOf(still)).toMatchObject({
+      outcome: 'pass',
+      sentence: 'The contact did not open version 1 of the earlier campaign.',
+    });
+    expect(await whyOf(late)).toMatchObject({ outcome: 'stop' });
+  });
+
+  test('is refused while the campaign is sent, for words it does not know, and where nobody is left', async () => {
+    expect((await followUp({ who: 'got' })).body.error).toMatchObject({ details: { status: 'DRAFT' } });
+    await finished();
+    expect((await followUp({ who: 'saw' })).status).toBe(422);
+    expect((await followUp({})).status).toBe(422);
+    await database.db.count('update contacts set subscribed = false where project_id = $1', [project.id]);
+    expect((await followUp({ who: 'got' }, '/audience')).body.data).toEqual({ recipients: 0, unsubscribed: 5 });
+    expect((await followUp({ who: 'got' })).status).toBe(400);
+  });
+});
+
 describe('a correction', () => {
   const correction = (body: object) => call('POST', at('/correction'), body);
   const content = { subject: 'Correction', body: '<p>Here is the right link.</p>' };

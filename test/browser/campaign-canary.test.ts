@@ -110,4 +110,16 @@ test('a paused campaign is fixed and continued, and who got the first version ge
     const draft = (await call('GET', `/campaigns/${page.url().split('/').at(-1)?.split('?')[0]}`)).body.data;
     expect(draft).toMatchObject({ status: 'DRAFT', resendOf: id, correction: { versions: [1], who: 'got' } });
     expect(draft.totalRecipients).toBe(5);
+
+    await page.goto(`${world.url}/app/${project.id}/campaigns/${id}`);
+    await button(page, 'Follow up').click();
+    await dialog.getByText('30 contacts right now.').waitFor();
+    await page.keyboard.press('Tab');
+    await dialog.getByLabel('Send to').selectOption('Those who clicked a link');
+    await dialog.getByText('No recipient can be written to.').waitFor();
+    await dialog.getByLabel('Send to').selectOption('Those who did not open it');
+    await dialog.getByText('30 contacts right now.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Create draft' }).press('Enter');
+    await page.getByRole('heading', { name: 'Spring count (Follow-up)' }).waitFor();
   }));

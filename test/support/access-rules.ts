@@ -196,7 +196,7 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: stri
     /^\/campaigns\/:id\/(send|approve|approval|cancel|pause|resume|resend|revise|test|canary\/continue)$/,
     'campaigns:send',
   ],
-  [/^\/campaigns\/(audience|:id\/correction\/audience)$/, 'campaigns:read'],
+  [/^\/campaigns\/(audience|:id\/(correction|follow-up)\/audience)$/, 'campaigns:read'],
   [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
   [/^\/workflows(\/|$)/, reads('workflows')],
   [/^\/projects\/:id\/audit-log(\/verify)?$/, 'audit'],

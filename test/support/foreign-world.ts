@@ -168,6 +168,8 @@ export const foreignBodies: Record<string, object> = {
   'POST /campaigns/:id/revise': { subject: 'Mine now' },
   'POST /campaigns/:id/correction': { versions: [1], who: 'got', subject: 'Mine now', body: '<p>Mine.</p>' },
   'POST /campaigns/:id/correction/audience': { versions: [1], who: 'got' },
+  'POST /campaigns/:id/follow-up': { who: 'got' },
+  'POST /campaigns/:id/follow-up/audience': { who: 'got' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },
   'POST /templates/:id/test': { email: 'me@example.org' },
   'PATCH /segments/:id': { name: 'Mine now' },

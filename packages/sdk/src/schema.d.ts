@@ -1560,6 +1560,46 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/campaigns/{id}/follow-up": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a follow-up of a campaign
+         * @description Creates a draft with the content of a finished campaign for some of those who got it: those who opened it or clicked in it, or who did not. Edit, review and send it as any campaign. Who has unsubscribed since is left out, and who opens the first campaign before the follow-up is sent is no longer among those who did not. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         */
+        post: operations["createCampaignFollowUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/campaigns/{id}/follow-up/audience": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Count the recipients of a follow-up
+         * @description Counts the contacts a follow-up would go to now. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         */
+        post: operations["countCampaignFollowUp"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/campaigns/{id}/canary/continue": {
         parameters: {
             query?: never;
@@ -4009,8 +4049,8 @@ export interface components {
             pauseReason: string | null;
             /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
-            /** @description Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others. */
-            correction: components["schemas"]["CampaignCorrection"] | null;
+            /** @description Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others. */
+            correction: components["schemas"]["EarlierRecipients"] | null;
             /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
             contentVersion: number;
             /** @description Counts every edit; the `ETag` without its quotes. */
@@ -4530,8 +4570,8 @@ export interface components {
             pauseReason: string | null;
             /** @description The campaign that this one sends again; null for others. */
             resendOf: string | null;
-            /** @description Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others. */
-            correction: components["schemas"]["CampaignCorrection"] | null;
+            /** @description Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others. */
+            correction: components["schemas"]["EarlierRecipients"] | null;
             /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
             contentVersion: number;
             /** @description Counts every edit; the `ETag` without its quotes. */
@@ -5046,6 +5086,22 @@ export interface components {
             /** @description The data. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
+        CountCampaignFollowUpRequest: {
+            /**
+             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @enum {string}
+             */
+            who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
+        };
+        CountCampaignFollowUpResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["CampaignAudienceCount"];
+        };
         CountRecentActivityResponse: {
             /** @description How many. */
             count: number;
@@ -5096,6 +5152,24 @@ export interface components {
             } | null;
         };
         CreateCampaignCorrectionResponse: {
+            /**
+             * @description Always `true`; failures have the form `Error`.
+             * @constant
+             */
+            success: true;
+            /** @description The data. */
+            data: components["schemas"]["Campaign"];
+        };
+        CreateCampaignFollowUpRequest: {
+            /**
+             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @enum {string}
+             */
+            who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
+            /** @description The subject, with Liquid variables. */
+            subject?: string;
+        };
+        CreateCampaignFollowUpResponse: {
             /**
              * @description Always `true`; failures have the form `Error`.
              * @constant
@@ -5563,6 +5637,15 @@ export interface components {
             data: components["schemas"]["Campaign"];
             /** @description What happened, for people. */
             message: string;
+        };
+        EarlierRecipients: {
+            /** @description The versions of the content whose recipients it goes to. */
+            versions: number[];
+            /**
+             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @enum {string}
+             */
+            who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
         };
         Email: {
             /**
@@ -13699,6 +13782,103 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CountCampaignCorrectionResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    createCampaignFollowUp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "who": "not_opened",
+                 *       "subject": "Have you seen our March news?"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CreateCampaignFollowUpRequest"];
+            };
+        };
+        responses: {
+            /** @description Created. */
+            201: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CreateCampaignFollowUpResponse"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    countCampaignFollowUp: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the campaign. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "who": "not_opened"
+                 *     }
+                 */
+                "application/json": components["schemas"]["CountCampaignFollowUpRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CountCampaignFollowUpResponse"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -1,7 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
-import { type Correction, needsSubscription } from '../../sending/campaigns/index.ts';
+import { type EarlierRecipients, needsSubscription } from '../../sending/campaigns/index.ts';
 import { traceCondition } from './condition.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
@@ -130,7 +130,7 @@ async function chosenBy(
       projectId,
       sql`e.campaign_id = ${resendOf} and e.send_seq = ${resendSeq} and e.contact_id = ${contact.id}`,
     );
-    if (correction !== null) return [gotCorrected(first, correction, resendOf)];
+    if (correction !== null) return [gotEarlier(first, correction, resendOf, at)];
     const sentence = 'This campaign goes to those whom an earlier one missed, and the contact was not among them.';
     const missed = first !== null && first.verdict !== 'handed_over';
     return [
@@ -157,22 +157,47 @@ async function chosenBy(
   return conditionDecisions(db, projectId, contact, tree, at);
 }
 
-/** Whether the corrected campaign's mail to the contact is one that the correction is about. */
-function gotCorrected(first: ExplainedMail | null, { versions, who }: Correction, correctedId: string): Decision {
-  const [done, did] = { got: ['got', 'get'], opened: ['opened', 'open'], clicked: ['clicked in', 'click in'] }[who];
-  const seenAt = { got: first?.sentAt ?? first?.updatedAt, opened: first?.openedAt, clicked: first?.clickedAt }[who];
+const deeds: Record<EarlierRecipients['who'], string> = {
+  got: 'got',
+  opened: 'opened',
+  clicked: 'clicked in',
+  not_opened: 'did not open',
+  not_clicked: 'did not click in',
+};
+
+/** Whether the earlier campaign's mail to the contact is one that a correction or a follow-up of it is about. */
+function gotEarlier(
+  first: ExplainedMail | null,
+  { versions, who }: EarlierRecipients,
+  earlierId: string,
+  at: string,
+): Decision {
   const names = `${versions.length === 1 ? 'version' : 'versions'} ${versions.join(', ')}`;
+  const detail = { expected: versions, actual: first?.version ?? null, source: campaignSource(earlierId) };
   const isReached =
-    first !== null && first.version !== null && versions.includes(first.version) && typeof seenAt === 'string';
-  const detail = { expected: versions, actual: first?.version ?? null, source: campaignSource(correctedId) };
+    first !== null && first.version !== null && versions.includes(first.version) && hasDone(first, who, at);
   return isReached
-    ? recorded('audience.correction', 'pass', `The contact ${done} ${names} of the corrected campaign.`, detail)
+    ? recorded('audience.correction', 'pass', `The contact ${deeds[who]} ${names} of the earlier campaign.`, detail)
     : recorded(
         'audience.correction',
         'stop',
-        `This campaign corrects ${names} of another, which the contact did not ${did}.`,
+        `This campaign goes to those who ${deeds[who]} ${names} of an earlier one, and the contact was not among them.`,
         detail,
       );
+}
+
+/** What somebody had done with a mail by an instant. */
+function hasDone(mail: ExplainedMail, who: EarlierRecipients['who'], at: string): boolean {
+  const { sentAt, updatedAt, openedAt, clickedAt, bouncedAt } = mail;
+  const before = (instant: string | null) => instant !== null && Date.parse(instant) <= Date.parse(at);
+  const done = {
+    got: (sentAt ?? updatedAt) !== null,
+    opened: openedAt !== null,
+    clicked: clickedAt !== null,
+    not_opened: !before(openedAt) && !before(clickedAt) && !before(bouncedAt),
+    not_clicked: !before(clickedAt) && !before(bouncedAt),
+  };
+  return done[who];
 }
 
 /** The filters of a stored condition; one that can no longer be read matches nobody. */

@@ -4,7 +4,7 @@ import { type Database, type Query, raw, sql } from '../../core/database/sql.ts'
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type Correction, type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
+import { type EarlierRecipients, type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
 import { type Reason, versionSql } from '../../sending/ledger/index.ts';
 
 const iso = (column: string) => raw(isoText(column));
@@ -62,7 +62,7 @@ export interface CampaignFacts {
   resendOf: string | null;
   resendSeq: number | null;
   /** Set on a correction: which recipients of the campaign in `resendOf` it goes to. */
-  correction: Correction | null;
+  correction: EarlierRecipients | null;
   sendSeq: number;
   scheduledFor: string | null;
   sentAt: string | null;

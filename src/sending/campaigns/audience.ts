@@ -2,7 +2,7 @@ import { compileCondition } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import type { AudienceType, Correction } from './schema.ts';
+import type { AudienceType, EarlierRecipients } from './schema.ts';
 import { gotVersion, isMissed } from './verdicts.ts';
 
 /** Who a campaign goes to. */
@@ -16,7 +16,7 @@ export interface Audience {
   resendOf?: string | null | undefined;
   resendSeq?: number | null | undefined;
   /** Set where it goes to those who got certain versions instead. */
-  correction?: Correction | null | undefined;
+  correction?: EarlierRecipients | null | undefined;
 }
 
 /**

@@ -3,7 +3,7 @@ import type { EmailDocument } from '@posthorn/email-document';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
-import { audienceTypes, type Correction, campaignStatuses } from './schema.ts';
+import { audienceTypes, campaignStatuses, type EarlierRecipients } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -50,7 +50,7 @@ export const Campaign = defineEntity({
     skippedCount: p.integer().default(0),
     resendOf: p.uuid().nullable(),
     resendSeq: p.integer().nullable(),
-    correction: p.json<Correction>().nullable(),
+    correction: p.json<EarlierRecipients>().nullable(),
     contentVersion: p.integer().default(1),
     revision: p.integer().default(1).version(),
   },

@@ -16,7 +16,7 @@ export { recoverableCampaigns } from './recovery.ts';
 export { type DryRunDeps, type DryRunShare, reviewShare } from './review/dry-run.ts';
 export { failDryRun, removeOldDryRuns } from './review/queries.ts';
 export { recoverableDryRuns } from './review/service.ts';
-export type { Correction } from './schema.ts';
+export type { EarlierRecipients } from './schema.ts';
 export { campaignAudience } from './service.ts';
 export { type SettledWhilePaused, settleWhilePaused } from './settle-paused.ts';
 export { cancelCampaignByOperator, unscheduleCampaigns } from './stopping.ts';

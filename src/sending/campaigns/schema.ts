@@ -39,22 +39,38 @@ const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
 const Description = v.nullish(textField('description', 0, 2000));
 
 /** What counts as having got a version: its hand-over, or that it was opened or clicked. */
-export const correctionReaches = ['got', 'opened', 'clicked'] as const;
+const correctionReaches = ['got', 'opened', 'clicked'] as const;
+/** Whom a follow-up can go to: those of a correction, and those who did nothing with what they got. */
+const followUpReaches = [...correctionReaches, 'not_opened', 'not_clicked'] as const;
+
+const ContentVersions = v.pipe(
+  v.array(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(1, 'must be at least 1'))),
+  v.minLength(1, 'must name at least one version'),
+  v.maxLength(100, 'must name at most 100 versions'),
+  v.description('The versions of the content whose recipients it goes to.'),
+);
 
 /** Who a correction goes to: recipients of certain versions of a send. */
 export const Correction = v.object({
-  versions: v.pipe(
-    v.array(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(1, 'must be at least 1'))),
-    v.minLength(1, 'must name at least one version'),
-    v.maxLength(100, 'must name at most 100 versions'),
-    v.description('The versions of the content whose recipients it goes to.'),
-  ),
+  versions: ContentVersions,
   who: v.pipe(
     v.picklist(correctionReaches, `must be one of ${correctionReaches.join(', ')}`),
     v.description('Everybody who got one of the versions, or only those who opened it or clicked in it.'),
   ),
 });
 export type Correction = v.InferOutput<typeof Correction>;
+
+/** Who a follow-up goes to. Whose mail bounced counts neither as `not_opened` nor as `not_clicked`. */
+export const FollowUpReach = v.pipe(
+  v.picklist(followUpReaches, `must be one of ${followUpReaches.join(', ')}`),
+  v.description(
+    'Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.',
+  ),
+);
+
+/** Which recipients of an earlier campaign a correction or a follow-up goes to. */
+export const EarlierRecipients = v.object({ versions: ContentVersions, who: FollowUpReach });
+export type EarlierRecipients = v.InferOutput<typeof EarlierRecipients>;
 
 /** The counters of a campaign that answers show. */
 export const campaignCounts = {
@@ -96,12 +112,14 @@ export const CampaignBody = v.object({
     v.nullable(v.string()),
     v.description('Why the service paused it, as a code; null where a person did.'),
   ),
-  /** The campaign whose recipients this one goes to: those it missed, or by `correction` those who got it. */
+  /** The campaign whose recipients this one goes to: those it missed, or by `correction` some of those who got it. */
   resendOf: v.nullable(Uuid),
-  /** Which of its recipients, where it is a correction of that campaign. */
+  /** Which of its recipients, where it corrects that campaign or follows it up. */
   correction: v.pipe(
-    v.nullable(Correction),
-    v.description('Where it corrects the campaign in `resendOf`: which of its recipients it goes to. Null for others.'),
+    v.nullable(EarlierRecipients),
+    v.description(
+      'Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others.',
+    ),
   ),
   contentVersion: v.pipe(
     v.number(),

@@ -1,6 +1,6 @@
 import { type Query, raw, sql } from '../../core/database/sql.ts';
 import { hasLeft, hasReason, isLeftOut, versionSql } from '../ledger/index.ts';
-import type { Correction } from './schema.ts';
+import type { EarlierRecipients } from './schema.ts';
 
 /**
  * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
@@ -47,10 +47,14 @@ export function isMissed(alias: string): string {
     and not ${hasReason(alias, 'refused', 'submission_unknown', 'left_audience', 'left_out_at_review')})`;
 }
 
-/** The condition that the recipient of the row got one of the versions of a correction, or has opened it or clicked in it. */
-export function gotVersion(alias: string, { versions, who }: Correction): Query {
-  const seen = { got: 'true', opened: `${alias}.opened_at is not null`, clicked: `${alias}.clicked_at is not null` }[
-    who
-  ];
+/** The condition that the recipient of the row got one of the versions, and did with it what is asked for. */
+export function gotVersion(alias: string, { versions, who }: EarlierRecipients): Query {
+  const seen = {
+    got: 'true',
+    opened: `${alias}.opened_at is not null`,
+    clicked: `${alias}.clicked_at is not null`,
+    not_opened: `${alias}.opened_at is null and ${alias}.clicked_at is null and ${alias}.bounced_at is null`,
+    not_clicked: `${alias}.clicked_at is null and ${alias}.bounced_at is null`,
+  }[who];
   return sql`(${raw(versionSql(alias))} = any(${versions}::int[]) and ${raw(seen)})`;
 }

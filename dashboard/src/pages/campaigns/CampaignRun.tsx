@@ -16,10 +16,8 @@ import { Comparison } from './run/Comparison.tsx';
 import { HoursChart } from './run/HoursChart.tsx';
 import { LinkMap } from './run/LinkMap.tsx';
 import { Progress, type Stats } from './run/Progress.tsx';
-import { RunDialogs } from './run/RunDialogs.tsx';
+import { type AskedOfRun, RunDialogs } from './run/RunDialogs.tsx';
 import { useResults } from './run/results.ts';
-
-type Asked = 'cancel' | 'resend' | 'fix' | 'correct';
 
 /** A campaign that has left: its progress, its results over time, and what became of every recipient. */
 export function CampaignRun({ campaign, above }: { campaign: Campaign; above: ReactNode }) {
@@ -27,7 +25,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
   const { id, status, pausedAt, name } = campaign;
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [asked, setAsked] = useState<Asked | null>(null);
+  const [asked, setAsked] = useState<AskedOfRun | null>(null);
   const refresh = () => queries.invalidateQueries({ queryKey: ['campaigns', project] });
   const isSending = status === 'SENDING';
   // Its card says what it waits for.
@@ -99,7 +97,7 @@ function Actions({
   stats: Stats | undefined;
   missed: number;
   act: { isPending: boolean; mutate: (action: 'pause' | 'resume' | 'archive' | 'unarchive' | 'duplicate') => void };
-  onAsk: (asked: Asked) => void;
+  onAsk: (asked: AskedOfRun) => void;
 }) {
   // Who gets the content that is being sent is not known before it is.
   const isCorrectable = stats !== undefined && stats.sentCount > 0 && (status !== 'SENDING' || contentVersion > 1);
@@ -118,6 +116,9 @@ function Actions({
         </>
       ) : (
         <>
+          {stats !== undefined && stats.sentCount > 0 ? (
+            <Button onClick={() => onAsk('follow')}>Follow up</Button>
+          ) : null}
           {missed > 0 ? <Button onClick={() => onAsk('resend')}>Resend to missed recipients</Button> : null}
           <Button busy={act.isPending} onClick={() => act.mutate(archived ? 'unarchive' : 'archive')}>
             {archived ? 'Unarchive' : 'Archive'}

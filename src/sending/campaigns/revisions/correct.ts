@@ -5,9 +5,12 @@ import { recordChange } from '../../../platform/audit/index.ts';
 import { type Audience, audienceCounts } from '../audience.ts';
 import { Campaign } from '../entity.ts';
 import { campaignBody } from '../record.ts';
-import type { CampaignBody, Correction } from '../schema.ts';
+import type { CampaignBody, Correction, EarlierRecipients } from '../schema.ts';
 import { type CampaignDeps, load } from '../service.ts';
 import type { CorrectCampaign } from './schema.ts';
+
+/** An audience that is chosen among the recipients of an earlier campaign. */
+type EarlierAudience = Audience & { resendOf: string; resendSeq: number; correction: EarlierRecipients };
 
 /** How many a correction would go to now, and how many more if all of them were subscribed. @throws 404, 400 as `correctCampaign` */
 export async function countCorrection(
@@ -38,7 +41,8 @@ export async function correctCampaign(
     const audience = correctionAudience(original, correction);
     const { recipients } = await audienceCounts(tx, audience, clock());
     if (recipients === 0) throw badRequest('No recipient of these versions can be written to now', { ...correction });
-    const campaign = await draftOf(tx, original, audience, {
+    const campaign = await draftToEarlier(tx, original, audience, {
+      name: `${original.name} (Correction)`,
       subject,
       totalRecipients: recipients,
       body: '',
@@ -53,21 +57,22 @@ export async function correctCampaign(
   });
 }
 
-async function draftOf(
+/** Makes a draft from the sender of an earlier campaign to some of its recipients. */
+export async function draftToEarlier(
   tx: Database,
-  { name, description, from, fromName, replyTo, segmentId, audienceCondition }: Campaign,
-  audience: ReturnType<typeof correctionAudience>,
-  content: Pick<Campaign, 'subject' | 'totalRecipients' | 'body'> & Partial<Pick<Campaign, 'document'>>,
+  { description, from, fromName, replyTo, segmentId, audienceCondition }: Campaign,
+  audience: EarlierAudience,
+  content: Pick<Campaign, 'name' | 'subject' | 'totalRecipients' | 'body'> & Partial<Pick<Campaign, 'document'>>,
 ): Promise<Campaign> {
   const copied = { description, from, fromName, replyTo, segmentId, audienceCondition };
-  const campaign = tx.em.create(Campaign, { ...copied, ...audience, ...content, name: `${name} (Correction)` });
+  const campaign = tx.em.create(Campaign, { ...copied, ...audience, ...content });
   await tx.em.flush();
   await keepVersion(tx, campaign);
   return campaign;
 }
 
-function correctionAudience(campaign: Campaign, correction: Correction) {
-  const { id, projectId, type, audienceType, status, sendSeq, contentVersion } = campaign;
+function correctionAudience(campaign: Campaign, correction: Correction): EarlierAudience {
+  const { status, contentVersion } = campaign;
   if (status === 'DRAFT' || status === 'SCHEDULED')
     throw badRequest(`A campaign that is ${status} cannot be corrected: nobody has got it yet`, { status });
   const unknown = correction.versions.find((version) => version > contentVersion);
@@ -75,5 +80,11 @@ function correctionAudience(campaign: Campaign, correction: Correction) {
     throw badRequest(`"versions" names ${unknown}, and this campaign has versions up to ${contentVersion}`, {
       contentVersion,
     });
-  return { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq, correction } satisfies Audience;
+  return earlierAudience(campaign, correction);
+}
+
+/** The audience of those recipients of a campaign's current send. */
+export function earlierAudience(campaign: Campaign, recipients: EarlierRecipients): EarlierAudience {
+  const { id, projectId, type, audienceType, sendSeq } = campaign;
+  return { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq, correction: recipients };
 }

@@ -6,12 +6,13 @@ import { route, taggedReply } from '../../../core/http/route.ts';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
 import { etagOf } from '../../../core/lib/revision.ts';
 import { AudienceCount } from '../audience-routes.ts';
-import { CampaignBody, CampaignWithSegment, Correction, wrapped } from '../schema.ts';
+import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients, wrapped } from '../schema.ts';
 import { correctCampaign, countCorrection } from './correct.ts';
+import { countFollowUp, followUpCampaign } from './follow-up.ts';
 import { reviseCampaign } from './revise.ts';
-import { CorrectCampaign, ReviseCampaign } from './schema.ts';
+import { CorrectCampaign, FollowUpAudience, FollowUpCampaign, ReviseCampaign } from './schema.ts';
 
-nameSchemas({ CampaignCorrection: Correction });
+nameSchemas({ CampaignCorrection: Correction, EarlierRecipients });
 
 const ids = { id: '422' };
 const depsOf = ({ app, db }: { app: App; db: Database }) => ({
@@ -22,7 +23,7 @@ const depsOf = ({ app, db }: { app: App; db: Database }) => ({
   provider: app.mailer.name,
 });
 
-/** Replacing the content of a campaign while it is sent, and writing to those who got the wrong one. */
+/** Replacing the content of a campaign while it is sent, and writing to some of those who got it. */
 export const campaignRevisionRoutes = [
   route.post('/campaigns/:id/revise', {
     refusals: [409],
@@ -80,6 +81,38 @@ export const campaignRevisionRoutes = [
     handle: async (input) => {
       const { project, params, body } = input;
       return { success: true, data: await countCorrection(depsOf(input), project.id, params.id, body) };
+    },
+  }),
+  route.post('/campaigns/:id/follow-up', {
+    scope: 'campaigns:write',
+    access: 'dashboard',
+    summary: 'Create a follow-up of a campaign',
+    description:
+      'Creates a draft with the content of a finished campaign for some of those who got it: those who opened it or clicked in it, or who did not. Edit, review and send it as any campaign. Who has unsubscribed since is left out, and who opens the first campaign before the follow-up is sent is no longer among those who did not.',
+    operationId: 'createCampaignFollowUp',
+    ids,
+    status: 201,
+    body: FollowUpCampaign,
+    example: { who: 'not_opened', subject: 'Have you seen our March news?' },
+    reply: wrapped(CampaignBody),
+    handle: async (input) => {
+      const { project, params, body } = input;
+      return { success: true, data: await followUpCampaign(depsOf(input), project.id, params.id, body) };
+    },
+  }),
+  route.post('/campaigns/:id/follow-up/audience', {
+    scope: 'campaigns:read',
+    access: 'dashboard',
+    summary: 'Count the recipients of a follow-up',
+    description: 'Counts the contacts a follow-up would go to now. Nothing is stored.',
+    operationId: 'countCampaignFollowUp',
+    ids,
+    body: FollowUpAudience,
+    example: { who: 'not_opened' },
+    reply: wrapped(AudienceCount),
+    handle: async (input) => {
+      const { project, params, body } = input;
+      return { success: true, data: await countFollowUp(depsOf(input), project.id, params.id, body.who) };
     },
   }),
 ];

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { BodySource, DocumentSource, needsContent, SubjectSource } from '../../../content/templates/index.ts';
-import { Correction } from '../schema.ts';
+import { Correction, FollowUpReach } from '../schema.ts';
 
 /** `POST /campaigns/{id}/revise`: what is absent stays. */
 export const ReviseCampaign = v.object({
@@ -21,3 +21,10 @@ export const CorrectCampaign = v.pipe(
   needsContent(),
 );
 export type CorrectCampaign = v.InferOutput<typeof CorrectCampaign>;
+
+/** `POST /campaigns/{id}/follow-up/audience`. */
+export const FollowUpAudience = v.object({ who: FollowUpReach });
+
+/** `POST /campaigns/{id}/follow-up`: without a subject it is that of the campaign. */
+export const FollowUpCampaign = v.object({ ...FollowUpAudience.entries, subject: v.optional(SubjectSource) });
+export type FollowUpCampaign = v.InferOutput<typeof FollowUpCampaign>;

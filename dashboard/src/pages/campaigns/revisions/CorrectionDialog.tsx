@@ -5,12 +5,13 @@ import { useProjectId } from '../../../app/address.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { CheckField, SelectField } from '../../../ui/Field.tsx';
-import { Loading, Note, Problem } from '../../../ui/States.tsx';
+import { Note } from '../../../ui/States.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
 import type { Stats } from '../run/Progress.tsx';
 import { ContentFields, useWriting, writtenBody } from './ContentFields.tsx';
+import { EarlierCount } from './EarlierCount.tsx';
 
 type Who = 'got' | 'opened' | 'clicked';
 
@@ -83,7 +84,7 @@ export function CorrectionDialog({
           </option>
         ))}
       </SelectField>
-      <Count found={found} isChosen={versions.length > 0} />
+      {versions.length === 0 ? <Note>Choose at least one version.</Note> : <EarlierCount found={found} />}
       <ContentFields writing={writing} error={create.error} />
       <footer>
         <Button onClick={onClose}>Cancel</Button>
@@ -114,21 +115,4 @@ function useCount(id: string, versions: readonly number[], who: Who) {
       return (await answer(asked)).data;
     },
   });
-}
-
-function Count({ found, isChosen }: { found: ReturnType<typeof useCount>; isChosen: boolean }) {
-  if (!isChosen) return <Note>Choose at least one version.</Note>;
-  if (found.error) return <Problem error={found.error} again={() => void found.refetch()} />;
-  if (found.data === undefined) return <Loading what="Counting" />;
-  const { recipients, unsubscribed } = found.data;
-  const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} left out.`;
-  return (
-    <div aria-live="polite" aria-busy={found.isFetching}>
-      <Note {...(recipients === 0 ? { tone: 'warn' as const } : {})}>
-        {recipients === 0
-          ? `No recipient can be written to.${left}`
-          : `${counted(recipients, 'contact')} right now.${left}`}
-      </Note>
-    </div>
-  );
 }

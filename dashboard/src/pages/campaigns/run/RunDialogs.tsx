@@ -5,9 +5,13 @@ import { counted } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
 import { CorrectionDialog } from '../revisions/CorrectionDialog.tsx';
 import { FixDialog } from '../revisions/FixDialog.tsx';
+import { FollowUpDialog } from '../revisions/FollowUpDialog.tsx';
 import type { Stats } from './Progress.tsx';
 
-/** Asks before a campaign is stopped, sent to those whom it missed, revised or corrected. */
+/** What a person wants to do with a campaign that has left. */
+export type AskedOfRun = 'cancel' | 'resend' | 'fix' | 'correct' | 'follow';
+
+/** Asks before a campaign is stopped, sent to those whom it missed, revised, corrected or followed up. */
 export function RunDialogs({
   asked,
   campaign,
@@ -17,7 +21,7 @@ export function RunDialogs({
   onOpen,
   onClose,
 }: {
-  asked: 'cancel' | 'resend' | 'fix' | 'correct' | null;
+  asked: AskedOfRun | null;
   campaign: Campaign;
   stats: Stats | undefined;
   /** How many it missed. */
@@ -63,6 +67,7 @@ export function RunDialogs({
         a new campaign, which starts immediately.
       </ConfirmDialog>
     );
+  if (asked === 'follow') return <FollowUpDialog campaign={campaign} onOpen={onOpen} onClose={onClose} />;
   if (asked === null || stats === undefined) return null;
   return asked === 'fix' ? (
     <FixDialog campaign={campaign} stats={stats} refresh={refresh} onClose={onClose} />
