@@ -69,6 +69,11 @@ const reviewMs = 30_000;
 
 /** Builds the activities of campaigns. */
 export function campaignActivities(deps: CampaignActivityDeps) {
+  return { ...sendActivities(deps), ...endActivities(deps), ...dryRunActivities(deps) };
+}
+
+/** What takes a send from its time to the last recipient. */
+function sendActivities(deps: CampaignActivityDeps) {
   const { db } = deps;
   return {
     /** Begins a scheduled send whose time has come, and reads where it stands: local. Null when it is gone. */
@@ -117,6 +122,18 @@ export function campaignActivities(deps: CampaignActivityDeps) {
       });
     },
 
+    /** Moves the canary by what its reports say: local (see `src/sending/campaigns/canary/advance.ts`). */
+    async advanceCanary(campaignId: string, sendSeq: number): Promise<CanaryStep & { view: SendView | null }> {
+      const step = await advanceCanary(deps, campaignId, sendSeq);
+      return { ...step, view: await viewSend(db, campaignId, sendSeq) };
+    },
+  };
+}
+
+/** What ends a send: whole, paused or cancelled. */
+function endActivities(deps: CampaignActivityDeps) {
+  const { db } = deps;
+  return {
     /** Ends the send when every row has its verdict: local. Answers where it stands otherwise. */
     async finishSend(campaignId: string, sendSeq: number): Promise<SendEnd> {
       const done = await finishSend(db, campaignId, sendSeq);
@@ -139,28 +156,6 @@ export function campaignActivities(deps: CampaignActivityDeps) {
       });
     },
 
-    /** Goes on with a dry run until everybody was passed or its share of time is over. */
-    async reviewContacts(dryRunId: string): Promise<DryRunShare> {
-      return alive(heartbeatMs, async (beat) => {
-        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
-        const onPage = (contacts: number) => beat({ contacts });
-        const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
-        if (share.state === 'unfinished') stopIfAsked(deps);
-        return share;
-      });
-    },
-
-    /** Ends a dry run as failed, for a reason that users understand. */
-    async failDryRun(dryRunId: string, reason: string): Promise<void> {
-      await failDryRun(db, dryRunId, reason);
-    },
-
-    /** Moves the canary by what its reports say: local (see `src/sending/campaigns/canary/advance.ts`). */
-    async advanceCanary(campaignId: string, sendSeq: number): Promise<CanaryStep & { view: SendView | null }> {
-      const step = await advanceCanary(deps, campaignId, sendSeq);
-      return { ...step, view: await viewSend(db, campaignId, sendSeq) };
-    },
-
     /** Cancels the campaign for an operator who cancelled the execution: the row first. */
     async cancelByOperator(campaignId: string, sendSeq: number): Promise<void> {
       await cancelCampaignByOperator(db, campaignId, sendSeq);
@@ -176,6 +171,26 @@ export function campaignActivities(deps: CampaignActivityDeps) {
           beat({});
         });
       });
+    },
+  };
+}
+
+function dryRunActivities(deps: CampaignActivityDeps) {
+  return {
+    /** Goes on with a dry run until everybody was passed or its share of time is over. */
+    async reviewContacts(dryRunId: string): Promise<DryRunShare> {
+      return alive(heartbeatMs, async (beat) => {
+        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+        const onPage = (contacts: number) => beat({ contacts });
+        const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
+        if (share.state === 'unfinished') stopIfAsked(deps);
+        return share;
+      });
+    },
+
+    /** Ends a dry run as failed, for a reason that users understand. */
+    async failDryRun(dryRunId: string, reason: string): Promise<void> {
+      await failDryRun(deps.db, dryRunId, reason);
     },
   };
 }

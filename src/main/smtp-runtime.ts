@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import type { Mailer } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { openTemporal } from '../../temporal/connection.ts';
@@ -40,6 +41,11 @@ export interface SmtpOverrides {
   wake?: (projectId: string) => void;
 }
 
+interface Certificate {
+  cert: Buffer;
+  key: Buffer;
+}
+
 const megabyte = 1024 * 1024;
 const hour = 3_600_000;
 
@@ -48,7 +54,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
   const { SMTP_IN_PORT: plainPort, SMTP_IN_TLS_PORT: tlsPort } = config;
   if (plainPort === null && tlsPort === null)
     throw new ConfigError(['SMTP_IN_PORT is missing: without it there is nothing to do']);
-  let certificate = readCertificate(config);
+  const certificate = readCertificate(config);
   if (certificate === null && tlsPort !== null)
     throw new ConfigError(['SMTP_IN_TLS_CERT is missing: SMTP_IN_TLS_PORT is set and needs it']);
   const listenUrl = await sessionUrl(config);
@@ -75,12 +81,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
     erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
     budget: new BodyBudget(keyedBudgetSize()),
     billing: config,
-    limits: {
-      attachments: config.MAX_ATTACHMENTS_COUNT,
-      attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
-      messageBytes: mailer.maxMessageBytes,
-      refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
-    },
+    limits: limitsOf(config, mailer),
   };
   const server = (secure: boolean) =>
     new SmtpIn(deps, {
@@ -93,13 +94,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
   const plain = plainPort === null ? null : server(false);
   const tls = tlsPort === null ? null : server(true);
   servers.push(...[plain, tls].filter((one) => one !== null));
-  const renewal = setInterval(() => {
-    const renewed = readCertificate(config, log);
-    if (renewed === null || (renewed.cert.equals(certificate?.cert ?? renewed.cert) && certificate !== null)) return;
-    certificate = renewed;
-    for (const one of servers) one.renew(renewed);
-    log.info('the certificate of SMTP submission was renewed');
-  }, hour).unref();
+  const renewal = renewCertificates(config, log, certificate, servers);
   const close = async () => {
     clearInterval(renewal);
     await Promise.all(servers.map((one) => one.stop()));
@@ -133,8 +128,34 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
   }
 }
 
+function limitsOf(config: Config, mailer: Mailer): SmtpInDeps['limits'] {
+  return {
+    attachments: config.MAX_ATTACHMENTS_COUNT,
+    attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
+    messageBytes: mailer.maxMessageBytes,
+    refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
+  };
+}
+
+/** Reads the certificate again every hour, and gives it to the servers where it has changed. */
+function renewCertificates(
+  config: Config,
+  log: Logger,
+  first: Certificate | null,
+  servers: readonly SmtpIn[],
+): NodeJS.Timeout {
+  let certificate = first;
+  return setInterval(() => {
+    const renewed = readCertificate(config, log);
+    if (renewed === null || (renewed.cert.equals(certificate?.cert ?? renewed.cert) && certificate !== null)) return;
+    certificate = renewed;
+    for (const one of servers) one.renew(renewed);
+    log.info('the certificate of SMTP submission was renewed');
+  }, hour).unref();
+}
+
 /** Null where none is set, and where one that was read before cannot be read any more. @throws ConfigError without a log */
-function readCertificate(config: Config, log?: Logger): { cert: Buffer; key: Buffer } | null {
+function readCertificate(config: Config, log?: Logger): Certificate | null {
   const { SMTP_IN_TLS_CERT: cert, SMTP_IN_TLS_KEY: key } = config;
   if (cert === null || key === null) return null;
   try {

@@ -3,6 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { cycles } from '../support/architecture/cycles.ts';
 import { runtimeImports, type Sources } from '../support/architecture/imports.ts';
+import { functionsOf, longFunctions } from '../support/architecture/lengths.ts';
 import { namesDeclaredTwice, sharedNames } from '../support/architecture/names.ts';
 import { type Manifest, packageProblems } from '../support/architecture/packages.ts';
 import { packageFolder } from '../support/architecture/rooms.ts';
@@ -53,6 +54,10 @@ describe('the project', () => {
     expect(names).toEqual([]);
   });
 
+  test('has no function above 80 lines', () => {
+    expect(longFunctions(root, 80)).toEqual([]);
+  });
+
   test('has no reason for a name that is told apart by now', () => {
     const names = namesDeclaredTwice(sources).map((line) => line.slice(0, line.indexOf(':')));
     expect(Object.keys(sharedNames).filter((name) => !names.includes(name))).toEqual([]);
@@ -76,6 +81,34 @@ describe('the project', () => {
       expect(filesOf(folder).size, folder).toBeGreaterThan(0);
       expect(packageProblems(manifestIn(folder), filesOf(folder), page, whole.devDependencies), folder).toEqual([]);
     }
+  });
+});
+
+describe('the length of a function', () => {
+  test('is counted from its first line to its last, of every kind, by the name it is known by', () => {
+    const text = [
+      'function first() {',
+      '  return () =>',
+      '    1;',
+      '}',
+      'const second = async () => {',
+      '  await first();',
+      '};',
+      'const third = { method() {} };',
+    ].join('\n');
+    expect(functionsOf('src/a.ts', text)).toEqual([
+      { name: 'first', line: 1, lines: 4 },
+      { name: 'first', line: 2, lines: 2 },
+      { name: 'second', line: 5, lines: 3 },
+      { name: 'method', line: 8, lines: 1 },
+    ]);
+  });
+
+  test('is counted in components too', () => {
+    expect(functionsOf('src/A.tsx', 'function A() {\n  return <b>{[].map(() => null)}</b>;\n}')).toEqual([
+      { name: 'A', line: 1, lines: 3 },
+      { name: 'A', line: 2, lines: 1 },
+    ]);
   });
 });
 

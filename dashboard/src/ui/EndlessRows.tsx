@@ -52,13 +52,8 @@ export function EndlessRows<PageOfRows, Row>({
   });
   const items = virtual.getVirtualItems();
   const width = { '--rows-width': minWidth ?? '0' } as CSSProperties;
-  const lastSeen = items.at(-1)?.index ?? 0;
-  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
-  // After a failure it is for the person to ask again.
-  const asksByItself = hasNextPage && !isFetchingNextPage && !query.error;
-  useEffect(() => {
-    if (asksByItself && lastSeen >= rows.length - 10) void fetchNextPage();
-  }, [asksByItself, fetchNextPage, lastSeen, rows.length]);
+  const { hasNextPage, fetchNextPage } = query;
+  useNextPage(query, items.at(-1)?.index ?? 0, rows.length);
 
   if (query.data === undefined)
     return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
@@ -98,14 +93,32 @@ export function EndlessRows<PageOfRows, Row>({
           </li>
         ))}
       </ul>
-      {query.error ? <Problem error={query.error} again={() => void fetchNextPage()} /> : null}
+      <ListEnd query={query} />
+    </section>
+  );
+}
+
+/** Asks for the next page before the end is seen; after a failure it is for the person to ask again. */
+function useNextPage<PageOfRows>(query: Endless<PageOfRows>, lastSeen: number, rows: number): void {
+  const { hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  const asksByItself = hasNextPage && !isFetchingNextPage && !query.error;
+  useEffect(() => {
+    if (asksByItself && lastSeen >= rows - 10) void fetchNextPage();
+  }, [asksByItself, fetchNextPage, lastSeen, rows]);
+}
+
+function ListEnd<PageOfRows>({ query }: { query: Endless<PageOfRows> }) {
+  const { error, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
+  return (
+    <>
+      {error ? <Problem error={error} again={() => void fetchNextPage()} /> : null}
       {isFetchingNextPage ? <Loading what="Loading more" /> : null}
       {hasNextPage && !isFetchingNextPage ? (
         <Button size="small" look="plain" onClick={() => void fetchNextPage()}>
           Load more
         </Button>
       ) : null}
-    </section>
+    </>
   );
 }
 

@@ -9,6 +9,32 @@ import { getEmail, listEmails } from './service.ts';
 
 const whileItWaits = 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.';
 
+const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) =>
+  route.post(`${prefix}/emails/:id/resend`, {
+    scope: 'emails:send',
+    access,
+    summary: 'Send an email that failed once more',
+    refusals: [409],
+    description:
+      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
+    tag: 'emails',
+    ids: { id: 'email' },
+    idempotent: true,
+    body: ResendEmail,
+    example: { evenIfItArrived: false },
+    reply: EmailRecord,
+    status: 201,
+    async handle({ app, writeOnce, keepAnswer, project, actor, params, body, header }) {
+      const { directory, config: billing } = app;
+      const key = scopedOf(actor);
+      const isKeyed = header('idempotency-key') !== '';
+      const deps = { writeOnce, directory, billing, compose: composerOf(app), key, isKeyed, keepAnswer };
+      const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
+      app.waker.wake(project.id);
+      return reply(201, email);
+    },
+  });
+
 // Callers with a key use /v1, the dashboard the same paths without it (contract page 4).
 const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) => [
   route.get(`${prefix}/emails`, {
@@ -68,30 +94,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     reply: EmailRecord,
     handle: (call) => changed(call, () => sendAt(call, null)),
   }),
-  route.post(`${prefix}/emails/:id/resend`, {
-    scope: 'emails:send',
-    access,
-    summary: 'Send an email that failed once more',
-    refusals: [409],
-    description:
-      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
-    tag: 'emails',
-    ids: { id: 'email' },
-    idempotent: true,
-    body: ResendEmail,
-    example: { evenIfItArrived: false },
-    reply: EmailRecord,
-    status: 201,
-    async handle({ app, writeOnce, keepAnswer, project, actor, params, body, header }) {
-      const { directory, config: billing } = app;
-      const key = scopedOf(actor);
-      const isKeyed = header('idempotency-key') !== '';
-      const deps = { writeOnce, directory, billing, compose: composerOf(app), key, isKeyed, keepAnswer };
-      const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
-      app.waker.wake(project.id);
-      return reply(201, email);
-    },
-  }),
+  resendRoute(prefix, access),
 ];
 
 interface MailCall {

@@ -8,10 +8,11 @@ import { CopyButton } from '../../ui/CopyButton.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Problem } from '../../ui/States.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
 type Domain = paths['/domains/project/{projectId}']['get']['responses'][200]['content']['application/json'][number];
+type DnsRecord = Domain['records'][number];
 
 const states: Record<Domain['status'], { name: string; tone: Tone }> = {
   NotStarted: { name: 'Not checked yet', tone: 'info' },
@@ -59,51 +60,7 @@ export function DomainCard({
         {domain.records.length === 0 ? (
           <p className="muted">No DNS records needed: nothing leaves this machine.</p>
         ) : (
-          <Table
-            label={`DNS records of ${domain.domain}`}
-            stacks
-            rows={domain.records}
-            rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
-            columns={[
-              {
-                key: 'purpose',
-                title: 'Purpose',
-                cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (recommended)'}`,
-              },
-              {
-                key: 'type',
-                title: 'Type',
-                cell: ({ type, priority }) => (priority === null ? type : `${type} ${priority}`),
-              },
-              {
-                key: 'name',
-                title: 'Name',
-                cell: ({ name }) => (
-                  <>
-                    <code>{name}</code> <CopyButton text={name} what={`the name ${name}`} />
-                  </>
-                ),
-              },
-              {
-                key: 'value',
-                title: 'Value',
-                cell: ({ value, purpose }) => (
-                  <>
-                    <code>{value}</code> <CopyButton text={value} what={`the value for ${purpose}`} />
-                  </>
-                ),
-              },
-              {
-                key: 'found',
-                title: 'Status',
-                cell: ({ status, finding }) => (
-                  <>
-                    <Badge tone={tones[status]}>{status}</Badge> {finding}
-                  </>
-                ),
-              },
-            ]}
-          />
+          <Records domain={domain} />
         )}
         {children}
         {check.error ? <Problem error={check.error} /> : null}
@@ -132,5 +89,57 @@ export function DomainCard({
         </ConfirmDialog>
       ) : null}
     </Card>
+  );
+}
+
+const columns: Column<DnsRecord>[] = [
+  {
+    key: 'purpose',
+    title: 'Purpose',
+    cell: ({ purpose, required }) => `${purpose}${required ? '' : ' (recommended)'}`,
+  },
+  {
+    key: 'type',
+    title: 'Type',
+    cell: ({ type, priority }) => (priority === null ? type : `${type} ${priority}`),
+  },
+  {
+    key: 'name',
+    title: 'Name',
+    cell: ({ name }) => (
+      <>
+        <code>{name}</code> <CopyButton text={name} what={`the name ${name}`} />
+      </>
+    ),
+  },
+  {
+    key: 'value',
+    title: 'Value',
+    cell: ({ value, purpose }) => (
+      <>
+        <code>{value}</code> <CopyButton text={value} what={`the value for ${purpose}`} />
+      </>
+    ),
+  },
+  {
+    key: 'found',
+    title: 'Status',
+    cell: ({ status, finding }) => (
+      <>
+        <Badge tone={tones[status]}>{status}</Badge> {finding}
+      </>
+    ),
+  },
+];
+
+function Records({ domain: { domain, records } }: { domain: Domain }) {
+  return (
+    <Table
+      label={`DNS records of ${domain}`}
+      stacks
+      rows={records}
+      rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
+      columns={columns}
+    />
   );
 }

@@ -13,7 +13,8 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { counted } from '../../words/numbers.ts';
 import { WhyButton } from '../explain/Why.tsx';
 import { Content } from './Content.tsx';
-import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, sources, stateOf, whyOf } from './email.ts';
+import { Details, Headers, TextPart } from './EmailParts.tsx';
+import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, stateOf, whyOf } from './email.ts';
 import { type Change, QueuedDialog } from './QueuedDialog.tsx';
 import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -39,19 +40,17 @@ export function EmailPage() {
   );
 }
 
+type OpenDialog = Change | 'resend';
+
 function OneEmail({ email }: { email: Email }) {
   const project = useProjectId();
   const [{ view }, change] = useFilters();
-  const [dialog, setDialog] = useState<Change | 'resend' | null>(null);
+  const [dialog, setDialog] = useState<OpenDialog | null>(null);
   const state = stateOf(email);
-  const links = clickedLinks(email);
   const isWaiting = email.scheduledFor !== null || email.heldUntil !== null;
-  // Mail that was received is not the service's decision.
-  const why =
-    email.source === 'INBOUND' ? null : <WhyButton contact={email.contact.id} about={{ emailId: email.id }} />;
   const views = [
     { key: 'html', name: 'Email', content: <Content email={email} /> },
-    { key: 'text', name: 'Text', content: <Text text={email.text ?? null} /> },
+    { key: 'text', name: 'Text', content: <TextPart text={email.text ?? null} /> },
     { key: 'headers', name: 'Headers', content: <Headers email={email} /> },
   ];
   return (
@@ -70,27 +69,7 @@ function OneEmail({ email }: { email: Email }) {
           </Link>
         </span>
       }
-      actions={
-        isQueued(email) ? (
-          <>
-            {why}
-            <Button onClick={() => setDialog('move')}>{isWaiting ? 'Reschedule' : 'Schedule'}</Button>
-            {isWaiting ? <Button onClick={() => setDialog('release')}>Send now</Button> : null}
-            <Button look="danger" onClick={() => setDialog('cancel')}>
-              Cancel email
-            </Button>
-          </>
-        ) : (
-          <>
-            {why}
-            {isResendable(email) ? (
-              <Button look="primary" onClick={() => setDialog('resend')}>
-                Resend
-              </Button>
-            ) : null}
-          </>
-        )
-      }
+      actions={<EmailActions email={email} isWaiting={isWaiting} onChoose={setDialog} />}
     >
       <div className="stack">
         <Note {...(state.tone ? { tone: state.tone } : {})}>
@@ -116,18 +95,7 @@ function OneEmail({ email }: { email: Email }) {
             <Card title="Timeline">
               <Timeline email={email} />
             </Card>
-            {links.length > 0 ? (
-              <Card title="Links clicked">
-                <ul className="stack">
-                  {links.map(({ link, clicks }) => (
-                    <li key={link}>
-                      <div className="break font-medium">{link}</div>
-                      <div className="text-sm text-muted">{counted(clicks, 'click')}</div>
-                    </li>
-                  ))}
-                </ul>
-              </Card>
-            ) : null}
+            <ClickedLinks email={email} />
             <Card title="Details">
               <Details email={email} />
             </Card>
@@ -143,137 +111,54 @@ function OneEmail({ email }: { email: Email }) {
   );
 }
 
-function Details({ email }: { email: Email }) {
-  const project = useProjectId();
-  const tags = Object.entries(email.tags);
+function EmailActions({
+  email,
+  isWaiting,
+  onChoose,
+}: {
+  email: Email;
+  isWaiting: boolean;
+  onChoose: (dialog: OpenDialog) => void;
+}) {
+  // Mail that was received is not the service's decision.
+  const why =
+    email.source === 'INBOUND' ? null : <WhyButton contact={email.contact.id} about={{ emailId: email.id }} />;
+  if (isQueued(email))
+    return (
+      <>
+        {why}
+        <Button onClick={() => onChoose('move')}>{isWaiting ? 'Reschedule' : 'Schedule'}</Button>
+        {isWaiting ? <Button onClick={() => onChoose('release')}>Send now</Button> : null}
+        <Button look="danger" onClick={() => onChoose('cancel')}>
+          Cancel email
+        </Button>
+      </>
+    );
   return (
-    <dl className="facts">
-      <dt>Source</dt>
-      <dd>
-        {email.campaignId ? (
-          <Link to="/app/$project/campaigns/$campaign" params={{ project, campaign: email.campaignId }}>
-            Campaign
-          </Link>
-        ) : (
-          sources[email.source]
-        )}
-      </dd>
-      {email.campaignVersion !== null ? (
-        <>
-          <dt>Content</dt>
-          <dd>
-            <Badge>{`Version ${email.campaignVersion}`}</Badge>
-          </dd>
-        </>
+    <>
+      {why}
+      {isResendable(email) ? (
+        <Button look="primary" onClick={() => onChoose('resend')}>
+          Resend
+        </Button>
       ) : null}
-      {email.templateId ? (
-        <>
-          <dt>Template</dt>
-          <dd>
-            <Link to="/app/$project/templates/$template" params={{ project, template: email.templateId }}>
-              Open template
-            </Link>
-          </dd>
-        </>
-      ) : null}
-      {tags.length > 0 ? (
-        <>
-          <dt>Tags</dt>
-          <dd>
-            {tags.map(([name, value]) => (
-              <div key={name}>
-                <Link to="/app/$project/emails" params={{ project }} search={{ tag: `${name}:${value}` }}>
-                  {name}: {value}
-                </Link>
-              </div>
-            ))}
-          </dd>
-        </>
-      ) : null}
-      {email.resendOf ? (
-        <>
-          <dt>Resend of</dt>
-          <dd>
-            <Link to="/app/$project/emails/$email" params={{ project, email: email.resendOf }}>
-              Earlier email
-            </Link>
-          </dd>
-        </>
-      ) : null}
-      {email.resends.length > 0 ? (
-        <>
-          <dt>Resent as</dt>
-          <dd>
-            {email.resends.map((resend, index) => (
-              <div key={resend}>
-                <Link to="/app/$project/emails/$email" params={{ project, email: resend }}>
-                  Resend {index + 1}
-                </Link>
-              </div>
-            ))}
-          </dd>
-        </>
-      ) : null}
-      {email.provider ? (
-        <>
-          <dt>Provider</dt>
-          <dd>{email.provider}</dd>
-        </>
-      ) : null}
-      {email.messageId ? (
-        <>
-          <dt>Message ID</dt>
-          <dd>
-            <code>{email.messageId}</code>
-          </dd>
-        </>
-      ) : null}
-      {email.attempts ? (
-        <>
-          <dt>Attempts</dt>
-          <dd>{email.attempts}</dd>
-        </>
-      ) : null}
-      <dt>Email ID</dt>
-      <dd>
-        <code>{email.id}</code>
-      </dd>
-    </dl>
+    </>
   );
 }
 
-function Text({ text }: { text: string | null }) {
-  if (text === null || text === '') return <p className="muted">There is no text part to show.</p>;
+function ClickedLinks({ email }: { email: Email }) {
+  const links = clickedLinks(email);
+  if (links.length === 0) return null;
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-    <section className="max-h-[70dvh] overflow-auto" tabIndex={0} aria-label="Text part">
-      <pre className="break text-sm whitespace-pre-wrap">{text}</pre>
-    </section>
-  );
-}
-
-function Headers({ email }: { email: Email }) {
-  const from = email.fromName ? `${email.fromName} <${email.from}>` : email.from;
-  const headers: [string, string | null][] = [
-    ['From', from],
-    ['To', email.to],
-    ['Reply-To', email.replyTo],
-    ['Subject', email.subject],
-    ['Message-ID', email.messageId],
-    ...Object.entries(email.headers ?? {}),
-  ];
-  return (
-    <dl className="facts">
-      {headers.flatMap(([name, value]) =>
-        value === null
-          ? []
-          : [
-              <dt key={`${name} name`}>{name}</dt>,
-              <dd key={name} dir="auto">
-                {value}
-              </dd>,
-            ],
-      )}
-    </dl>
+    <Card title="Links clicked">
+      <ul className="stack">
+        {links.map(({ link, clicks }) => (
+          <li key={link}>
+            <div className="break font-medium">{link}</div>
+            <div className="text-sm text-muted">{counted(clicks, 'click')}</div>
+          </li>
+        ))}
+      </ul>
+    </Card>
   );
 }

@@ -72,40 +72,7 @@ function Everything() {
   const isFiltered = isNarrow || Boolean(status || source || period);
   return (
     <>
-      <div className="filters">
-        <SearchField label="Recipient" value={to} onChange={(text) => change({ to: text.trim() })} />
-        <SearchField label="Tag (name:value)" value={tag} onChange={(text) => change({ tag: text.trim() })} />
-        <ChoiceFilter
-          name="status"
-          label="Status"
-          all="Any status"
-          choices={Object.entries(statuses).map(([value, { name }]) => [value, name])}
-        />
-        <ChoiceFilter name="source" label="Source" all="Any source" choices={Object.entries(sources)} />
-        <ChoiceFilter
-          name="period"
-          label="Time"
-          all={isNarrow ? 'All time' : 'Last 30 days'}
-          choices={Object.entries(periods).filter(([value]) => isNarrow || value !== '30')}
-        />
-        {period === 'dates' ? (
-          <>
-            <TextField
-              label="From"
-              type="date"
-              value={from ?? ''}
-              onChange={(event) => change({ from: event.target.value })}
-            />
-            <TextField
-              label="To"
-              type="date"
-              hint={isNarrow ? undefined : 'At most 31 days'}
-              value={until ?? ''}
-              onChange={(event) => change({ until: event.target.value })}
-            />
-          </>
-        ) : null}
-      </div>
+      <Filters isNarrow={isNarrow} />
       {to !== '' && !isAddress(to) ? (
         <Addresses text={to} onChoose={(address) => change({ to: address })} />
       ) : isTag ? (
@@ -130,6 +97,46 @@ function Everything() {
         <Empty title="Type a whole tag">A tag has a name and a value, for example order:A-17.</Empty>
       )}
     </>
+  );
+}
+
+function Filters({ isNarrow }: { isNarrow: boolean }) {
+  const [{ to = '', tag = '', period, from, until }, change] = useFilters();
+  return (
+    <div className="filters">
+      <SearchField label="Recipient" value={to} onChange={(text) => change({ to: text.trim() })} />
+      <SearchField label="Tag (name:value)" value={tag} onChange={(text) => change({ tag: text.trim() })} />
+      <ChoiceFilter
+        name="status"
+        label="Status"
+        all="Any status"
+        choices={Object.entries(statuses).map(([value, { name }]) => [value, name])}
+      />
+      <ChoiceFilter name="source" label="Source" all="Any source" choices={Object.entries(sources)} />
+      <ChoiceFilter
+        name="period"
+        label="Time"
+        all={isNarrow ? 'All time' : 'Last 30 days'}
+        choices={Object.entries(periods).filter(([value]) => isNarrow || value !== '30')}
+      />
+      {period === 'dates' ? (
+        <>
+          <TextField
+            label="From"
+            type="date"
+            value={from ?? ''}
+            onChange={(event) => change({ from: event.target.value })}
+          />
+          <TextField
+            label="To"
+            type="date"
+            hint={isNarrow ? undefined : 'At most 31 days'}
+            value={until ?? ''}
+            onChange={(event) => change({ until: event.target.value })}
+          />
+        </>
+      ) : null}
+    </div>
   );
 }
 

@@ -54,21 +54,12 @@ export function MembersDialog({
               onChange={(event) => setText(event.target.value)}
             />
             {mode === 'add' ? (
-              <>
-                <CheckField
-                  label="Create contacts that do not exist"
-                  checked={createMissing}
-                  onChange={(event) => setCreateMissing(event.target.checked)}
-                />
-                {createMissing ? (
-                  <CheckField
-                    label="Subscribe new contacts"
-                    hint="Only with their consent. Existing contacts don’t change."
-                    checked={subscribed}
-                    onChange={(event) => setSubscribed(event.target.checked)}
-                  />
-                ) : null}
-              </>
+              <MissingContacts
+                createMissing={createMissing}
+                subscribed={subscribed}
+                onCreate={setCreateMissing}
+                onSubscribe={setSubscribed}
+              />
             ) : null}
           </>
         )}
@@ -89,6 +80,37 @@ export function MembersDialog({
         )}
       </footer>
     </Dialog>
+  );
+}
+
+/** What becomes of addresses that no contact has. */
+function MissingContacts({
+  createMissing,
+  subscribed,
+  onCreate,
+  onSubscribe,
+}: {
+  createMissing: boolean;
+  subscribed: boolean;
+  onCreate: (create: boolean) => void;
+  onSubscribe: (subscribe: boolean) => void;
+}) {
+  return (
+    <>
+      <CheckField
+        label="Create contacts that do not exist"
+        checked={createMissing}
+        onChange={(event) => onCreate(event.target.checked)}
+      />
+      {createMissing ? (
+        <CheckField
+          label="Subscribe new contacts"
+          hint="Only with their consent. Existing contacts don’t change."
+          checked={subscribed}
+          onChange={(event) => onSubscribe(event.target.checked)}
+        />
+      ) : null}
+    </>
   );
 }
 

@@ -2,16 +2,20 @@ import { useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
+import type { components } from '../../api/schema.d.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField } from '../../ui/Field.tsx';
 import { Figure } from '../../ui/Figure.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Note, Problem, Shown } from '../../ui/States.tsx';
-import { Table } from '../../ui/Table.tsx';
+import { type Column, Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count, money } from '../../words/numbers.ts';
 import { mayAdminister, type Project } from './project.ts';
+
+type MonthSoFar = components['schemas']['BillingConsumption'];
+type Bills = components['schemas']['InvoiceList'];
 
 const currencies = ['eur', 'usd', 'gbp'] as const;
 
@@ -30,27 +34,7 @@ export function Payments({ project }: { project: Project }) {
     <>
       <Card title="Subscription">
         <Shown query={consumption}>
-          {(told) =>
-            told === null ? (
-              <Subscribe project={project} />
-            ) : (
-              <div className="stack">
-                <dl className="figures">
-                  <Figure name="Emails this month" value={count(told.usage.total)} />
-                  {told.upcomingInvoice ? (
-                    <Figure
-                      name="Next invoice so far"
-                      value={money(told.upcomingInvoice.total, told.upcomingInvoice.currency)}
-                    />
-                  ) : null}
-                  {told.credits?.hasCredits && told.credits.currency ? (
-                    <Figure name="Credit" value={money(told.credits.creditAmount, told.credits.currency)} />
-                  ) : null}
-                </dl>
-                {mayAdminister(project) ? <Portal project={project} /> : null}
-              </div>
-            )
-          }
+          {(told) => (told === null ? <Subscribe project={project} /> : <Consumption project={project} told={told} />)}
         </Shown>
       </Card>
       <Card title="Invoices">
@@ -59,46 +43,66 @@ export function Payments({ project }: { project: Project }) {
             told === null || told.invoices.length === 0 ? (
               <Empty title="No invoices yet">Your first invoice arrives at the end of the first paid month.</Empty>
             ) : (
-              <div className="stack">
-                {told.hasUnpaidInvoices ? (
-                  <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid. Open them below to pay.</Note>
-                ) : null}
-                <Table
-                  label="Invoices"
-                  rows={told.invoices}
-                  rowKey={({ id }) => id}
-                  columns={[
-                    { key: 'number', title: 'Number', cell: ({ number, id }) => number ?? id },
-                    { key: 'created', title: 'Date', cell: ({ created }) => <Timestamp at={created} /> },
-                    {
-                      key: 'total',
-                      title: 'Total',
-                      number: true,
-                      cell: ({ total, currency }) => money(total, currency),
-                    },
-                    {
-                      key: 'paid',
-                      title: 'Status',
-                      cell: ({ paid }) => <Badge tone={paid ? 'good' : 'warn'}>{paid ? 'Paid' : 'Unpaid'}</Badge>,
-                    },
-                    {
-                      key: 'open',
-                      title: 'Document',
-                      cell: ({ hostedInvoiceUrl, number, id }) =>
-                        hostedInvoiceUrl ? (
-                          <a href={hostedInvoiceUrl} target="_blank" rel="noreferrer">
-                            Open <span className="sr-only">{number ?? id}</span>
-                          </a>
-                        ) : null,
-                    },
-                  ]}
-                />
-              </div>
+              <Invoices told={told} />
             )
           }
         </Shown>
       </Card>
     </>
+  );
+}
+
+const invoiceColumns: Column<Bills['invoices'][number]>[] = [
+  { key: 'number', title: 'Number', cell: ({ number, id }) => number ?? id },
+  { key: 'created', title: 'Date', cell: ({ created }) => <Timestamp at={created} /> },
+  {
+    key: 'total',
+    title: 'Total',
+    number: true,
+    cell: ({ total, currency }) => money(total, currency),
+  },
+  {
+    key: 'paid',
+    title: 'Status',
+    cell: ({ paid }) => <Badge tone={paid ? 'good' : 'warn'}>{paid ? 'Paid' : 'Unpaid'}</Badge>,
+  },
+  {
+    key: 'open',
+    title: 'Document',
+    cell: ({ hostedInvoiceUrl, number, id }) =>
+      hostedInvoiceUrl ? (
+        <a href={hostedInvoiceUrl} target="_blank" rel="noreferrer">
+          Open <span className="sr-only">{number ?? id}</span>
+        </a>
+      ) : null,
+  },
+];
+
+function Consumption({ project, told }: { project: Project; told: MonthSoFar }) {
+  return (
+    <div className="stack">
+      <dl className="figures">
+        <Figure name="Emails this month" value={count(told.usage.total)} />
+        {told.upcomingInvoice ? (
+          <Figure name="Next invoice so far" value={money(told.upcomingInvoice.total, told.upcomingInvoice.currency)} />
+        ) : null}
+        {told.credits?.hasCredits && told.credits.currency ? (
+          <Figure name="Credit" value={money(told.credits.creditAmount, told.credits.currency)} />
+        ) : null}
+      </dl>
+      {mayAdminister(project) ? <Portal project={project} /> : null}
+    </div>
+  );
+}
+
+function Invoices({ told }: { told: Bills }) {
+  return (
+    <div className="stack">
+      {told.hasUnpaidInvoices ? (
+        <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid. Open them below to pay.</Note>
+      ) : null}
+      <Table label="Invoices" rows={told.invoices} rowKey={({ id }) => id} columns={invoiceColumns} />
+    </div>
   );
 }
 

@@ -8,13 +8,14 @@ import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
+import { Fact } from '../../ui/Fact.tsx';
 import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty, Problem, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
 import { AttemptResult } from './AttemptResult.tsx';
-import { type Delivery, deliveryStates, type Endpoint } from './endpoint.ts';
+import { type Delivery, type DeliveryDetails, deliveryStates, type Endpoint } from './endpoint.ts';
 
 const eventIdIn = (text: string) => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0];
 
@@ -115,59 +116,7 @@ function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; event
   });
   return (
     <Dialog title={delivery.data?.type ?? 'Delivery'} onClose={onClose}>
-      <Shown query={delivery}>
-        {(found) => (
-          <div className="stack">
-            <dl className="facts">
-              <dt>Status</dt>
-              <dd>
-                <Badge tone={deliveryStates[found.status].tone}>{deliveryStates[found.status].name}</Badge>
-              </dd>
-              <dt>Webhook ID</dt>
-              <dd>
-                <code>{found.webhookId}</code>
-              </dd>
-              <dt>Sequence</dt>
-              <dd>{found.sequence}</dd>
-              <dt>Event</dt>
-              <dd>
-                <Timestamp at={found.eventAt} />
-              </dd>
-              {found.nextAttemptAt ? (
-                <>
-                  <dt>Next attempt</dt>
-                  <dd>
-                    <Timestamp at={found.nextAttemptAt} />
-                  </dd>
-                </>
-              ) : null}
-            </dl>
-            <h3>Body</h3>
-            {found.body === null ? (
-              <p className="muted">The event was deleted.</p>
-            ) : (
-              <>
-                {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
-                <section className="json" tabIndex={0} aria-label="Body of the call">
-                  <pre>{indented(found.body)}</pre>
-                </section>
-                <div>
-                  <CopyButton text={found.body} what="the body as it was sent" />
-                </div>
-              </>
-            )}
-            <h3>Attempts</h3>
-            {found.log.length === 0 ? <p className="muted">No attempts yet.</p> : null}
-            <ol className="stack">
-              {found.log.map((attempt) => (
-                <li key={attempt.at}>
-                  <AttemptResult attempt={attempt} />
-                </li>
-              ))}
-            </ol>
-          </div>
-        )}
-      </Shown>
+      <Shown query={delivery}>{(found) => <DeliveryFacts delivery={found} />}</Shown>
       {redeliver.error ? <Problem error={redeliver.error} /> : null}
       <footer>
         <Button onClick={onClose}>Close</Button>
@@ -181,6 +130,53 @@ function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; event
         </Button>
       </footer>
     </Dialog>
+  );
+}
+
+function DeliveryFacts({
+  delivery: { status, webhookId, sequence, eventAt, nextAttemptAt, body, log },
+}: {
+  delivery: DeliveryDetails;
+}) {
+  return (
+    <div className="stack">
+      <dl className="facts">
+        <Fact name="Status">
+          <Badge tone={deliveryStates[status].tone}>{deliveryStates[status].name}</Badge>
+        </Fact>
+        <Fact name="Webhook ID">
+          <code>{webhookId}</code>
+        </Fact>
+        <Fact name="Sequence">{sequence}</Fact>
+        <Fact name="Event">
+          <Timestamp at={eventAt} />
+        </Fact>
+        <Fact name="Next attempt">{nextAttemptAt ? <Timestamp at={nextAttemptAt} /> : null}</Fact>
+      </dl>
+      <h3>Body</h3>
+      {body === null ? (
+        <p className="muted">The event was deleted.</p>
+      ) : (
+        <>
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
+          <section className="json" tabIndex={0} aria-label="Body of the call">
+            <pre>{indented(body)}</pre>
+          </section>
+          <div>
+            <CopyButton text={body} what="the body as it was sent" />
+          </div>
+        </>
+      )}
+      <h3>Attempts</h3>
+      {log.length === 0 ? <p className="muted">No attempts yet.</p> : null}
+      <ol className="stack">
+        {log.map((attempt) => (
+          <li key={attempt.at}>
+            <AttemptResult attempt={attempt} />
+          </li>
+        ))}
+      </ol>
+    </div>
   );
 }
 

@@ -31,7 +31,6 @@ export function EndpointForm({
     },
     onSuccess: onSaved,
   });
-  const add = (name: string) => setEvents([...namesIn(events), name].join('\n'));
   return (
     <Dialog title={endpoint === null ? 'Add a webhook endpoint' : 'Edit the endpoint'} onClose={onClose}>
       <Form onSubmit={() => save.mutate()}>
@@ -50,23 +49,7 @@ export function EndpointForm({
           problem={problemOf(save.error, 'description')}
           onChange={(event) => setDescription(event.target.value)}
         />
-        <TextArea
-          label="Events"
-          hint="One per line. email.* stands for all that begin with “email.”, and * for every event."
-          required
-          value={events}
-          problem={problemOf(save.error, 'events')}
-          onChange={(event) => setEvents(event.target.value)}
-        />
-        <div className="row">
-          {commonEvents
-            .filter((name) => !namesIn(events).includes(name))
-            .map((name) => (
-              <Button key={name} size="small" aria-label={`Add ${name}`} onClick={() => add(name)}>
-                {name}
-              </Button>
-            ))}
-        </div>
+        <EventsField value={events} problem={problemOf(save.error, 'events')} onChange={setEvents} />
         <SelectField
           label="Payload"
           value={payload}
@@ -90,5 +73,44 @@ export function EndpointForm({
         </footer>
       </Form>
     </Dialog>
+  );
+}
+
+/** The names of events, typed or chosen. */
+function EventsField({
+  value,
+  problem,
+  onChange,
+}: {
+  value: string;
+  problem: string | undefined;
+  onChange: (value: string) => void;
+}) {
+  const chosen = namesIn(value);
+  return (
+    <>
+      <TextArea
+        label="Events"
+        hint="One per line. email.* stands for all that begin with “email.”, and * for every event."
+        required
+        value={value}
+        problem={problem}
+        onChange={(event) => onChange(event.target.value)}
+      />
+      <div className="row">
+        {commonEvents
+          .filter((name) => !chosen.includes(name))
+          .map((name) => (
+            <Button
+              key={name}
+              size="small"
+              aria-label={`Add ${name}`}
+              onClick={() => onChange([...chosen, name].join('\n'))}
+            >
+              {name}
+            </Button>
+          ))}
+      </div>
+    </>
   );
 }

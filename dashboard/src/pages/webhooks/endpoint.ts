@@ -3,6 +3,7 @@ import type { Tone } from '../../ui/Badge.tsx';
 
 export type Endpoint = components['schemas']['WebhookEndpoint'];
 export type Delivery = components['schemas']['WebhookDelivery'];
+export type DeliveryDetails = components['schemas']['WebhookDeliveryWithAttempts'];
 
 interface State {
   name: string;

@@ -77,12 +77,8 @@ export function Canvas({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const flow = useRef<Flow | null>(null);
-  const isDragging = useRef(false);
   const isEditable = edits !== undefined;
-  const [nodes, setNodes, onNodesChange] = useNodesState<StepNodeType>([]);
-  useEffect(() => {
-    if (!isDragging.current) setNodes((before) => nodesOf(before, steps, ways, selection, isEditable));
-  }, [steps, ways, selection, isEditable, setNodes]);
+  const { nodes, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
   const chosen = selection?.kind === 'step' ? selection.id : null;
   useInSight(
     chosen,
@@ -119,21 +115,13 @@ export function Canvas({
           onInit={(instance) => {
             flow.current = instance;
           }}
-          onNodesChange={onNodesChange}
+          {...draggable}
           onNodeClick={(_, { id }) => onSelect({ kind: 'step', id })}
           onEdgeClick={({ target }, { id }) => {
             // What is pressed in the menu of a path arrives here as well.
             if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
           }}
           onPaneClick={() => onSelect(null)}
-          onNodeDragStart={() => {
-            isDragging.current = true;
-          }}
-          onNodeDragStop={(_, __, dragged) => {
-            isDragging.current = false;
-            const moved = movedOf(dragged, steps);
-            if (moved.length > 0) edits?.onMove(moved);
-          }}
           onConnect={({ source, sourceHandle, target }) => edits?.onConnect(source, sourceHandle ?? 'next', target)}
         >
           <Background />
@@ -146,6 +134,25 @@ export function Canvas({
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** The steps as nodes that follow the pointer; what is dragged is not moved by the graph meanwhile. */
+function useDraggableSteps({ steps, ways, selection, edits }: Omit<ShownGraph, 'onSelect'>) {
+  const isDragging = useRef(false);
+  const isEditable = edits !== undefined;
+  const [nodes, setNodes, onNodesChange] = useNodesState<StepNodeType>([]);
+  useEffect(() => {
+    if (!isDragging.current) setNodes((before) => nodesOf(before, steps, ways, selection, isEditable));
+  }, [steps, ways, selection, isEditable, setNodes]);
+  const onNodeDragStart = () => {
+    isDragging.current = true;
+  };
+  const onNodeDragStop = (_: unknown, __: unknown, dragged: StepNodeType[]) => {
+    isDragging.current = false;
+    const moved = movedOf(dragged, steps);
+    if (moved.length > 0) edits?.onMove(moved);
+  };
+  return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
 /** Hears keys, and steps that are dropped from the toolbar. */

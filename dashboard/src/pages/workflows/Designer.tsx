@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
-import { useMemo, useState } from 'react';
+import { type ReactNode, useMemo, useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -24,7 +24,7 @@ import { PublishDialog } from './PublishDialog.tsx';
 import { SidePanel } from './SidePanel.tsx';
 import { shownSteps, shownWays } from './shown.ts';
 import { Toolbar } from './Toolbar.tsx';
-import { type Issue, peopleQuery, type Workflow } from './workflow.ts';
+import { type Issue, type People, peopleQuery, type Workflow } from './workflow.ts';
 
 type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | null;
 
@@ -32,34 +32,20 @@ type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | null;
 export function Designer({ workflow }: { workflow: Workflow }) {
   const project = useProjectId();
   const editing = useEditing(workflow);
-  const { graph, conflicts, settings } = editing;
   const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
-  const [selection, setSelection] = useState<Selection>(null);
-  const [isPanelOpen, setPanelOpen] = useState(true);
+  const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
   const [dialog, setDialog] = useState<Open>(null);
   const people = useQuery(peopleQuery(project, workflow.id));
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
   const { save, isSaving, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
   // What the browser keeps is there when one comes back.
   const unsaved = useUnsaved(!editing.isKept);
-  const select = (next: Selection) => {
-    setSelection(next);
-    if (next !== null) setPanelOpen(true);
-  };
   const edits = editsOf(editing, selection, select, () => setDialog('step'));
-  const steps = useMemo(
-    () => shownSteps(workflow, { graph, conflicts, settings }, issues, people.data),
-    [workflow, graph, conflicts, settings, issues, people.data],
-  );
-  const ways = useMemo(() => shownWays(graph.steps, graph.transitions, people.data), [graph, people.data]);
+  const { steps, ways } = useShown(workflow, editing, issues, people.data);
   return (
     <Page
       title={workflow.name}
-      above={
-        <Link to="/app/$project/workflows" params={{ project }}>
-          Workflows
-        </Link>
-      }
+      above={<ToWorkflows project={project} />}
       about={<DesignerAbout workflow={workflow} people={people.data} />}
       actions={
         <DesignerActions
@@ -71,12 +57,9 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         />
       }
     >
-      <div className="designer-notes">
-        {refused ? <Refused error={refused} onClose={() => setRefused(null)} /> : null}
+      <Notes refused={refused} onClose={() => setRefused(null)} unchecked={unchecked} issues={issues}>
         <EditState editing={editing} onSelect={(id) => select({ kind: 'step', id })} />
-        {unchecked ? <Problem error={unchecked} /> : null}
-        <GeneralIssues issues={issues.filter(({ stepId }) => stepId === null)} />
-      </div>
+      </Notes>
       <div className="designer" data-panel={isPanelOpen}>
         <Toolbar
           editing={editing}
@@ -117,12 +100,31 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         open={dialog}
         workflow={workflow}
         editing={editing}
-        step={selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined}
+        step={selection?.kind === 'step' ? editing.graph.steps.find(({ id }) => id === selection.id) : undefined}
         onClose={() => setDialog(null)}
       />
       {unsaved}
     </Page>
   );
+}
+
+function ToWorkflows({ project }: { project: string }) {
+  return (
+    <Link to="/app/$project/workflows" params={{ project }}>
+      Workflows
+    </Link>
+  );
+}
+
+/** What is selected; what is selected newly is shown in the panel. */
+function useSelection() {
+  const [selection, setSelection] = useState<Selection>(null);
+  const [isPanelOpen, setPanelOpen] = useState(true);
+  const select = (next: Selection) => {
+    setSelection(next);
+    if (next !== null) setPanelOpen(true);
+  };
+  return { selection, select, isPanelOpen, setPanelOpen };
 }
 
 /** Saves the edit of an automation that no contact notices; for another one it asks for the dialog that publishes. */
@@ -180,6 +182,45 @@ function editsOf(
     onUndo: editing.undo,
     onRedo: editing.redo,
   };
+}
+
+/** The graph as it is drawn: with its problems, and how many contacts are where. */
+function useShown(
+  workflow: Workflow,
+  { graph, conflicts, settings }: Editing,
+  issues: readonly Issue[],
+  people: People | undefined,
+) {
+  const steps = useMemo(
+    () => shownSteps(workflow, { graph, conflicts, settings }, issues, people),
+    [workflow, graph, conflicts, settings, issues, people],
+  );
+  const ways = useMemo(() => shownWays(graph.steps, graph.transitions, people), [graph, people]);
+  return { steps, ways };
+}
+
+/** What is wrong with the graph as a whole, or was refused; `children` say where its edit stands. */
+function Notes({
+  refused,
+  onClose,
+  unchecked,
+  issues,
+  children,
+}: {
+  refused: unknown;
+  onClose: () => void;
+  unchecked: unknown;
+  issues: readonly Issue[];
+  children: ReactNode;
+}) {
+  return (
+    <div className="designer-notes">
+      {refused ? <Refused error={refused} onClose={onClose} /> : null}
+      {children}
+      {unchecked ? <Problem error={unchecked} /> : null}
+      <GeneralIssues issues={issues.filter(({ stepId }) => stepId === null)} />
+    </div>
+  );
 }
 
 function Refused({ error, onClose }: { error: unknown; onClose: () => void }) {

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { type UseQueryResult, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { ChangeList } from './ChangeList.tsx';
-import { dryRunQuery, Issues } from './dry-run.tsx';
+import { type DryRun, dryRunQuery, Issues } from './dry-run.tsx';
 import { blockedBy, type Editing } from './editing.ts';
 import { hasAction } from './graph/graph.ts';
 import { readKept } from './kept.ts';
@@ -56,31 +56,11 @@ export function EnableDialog({
   const blocked = editing ? blockedBy(editing) : null;
   return (
     <Dialog
-      title={
-        changes > 0
-          ? `Publish ${counted(changes, 'change')} and enable ${name}?`
-          : acts
-            ? `Enable ${name} without your unsaved changes?`
-            : `Enable ${name}, which does nothing?`
-      }
+      title={titleOf(name, changes, acts)}
       description="Once enabled, contacts enter the workflow whenever it is triggered."
       onClose={onClose}
     >
-      {changes > 0 && editing ? (
-        <section className="stack" aria-label="Unpublished changes">
-          <h3>Unpublished changes</h3>
-          <Shown query={preview}>
-            {(told) => (
-              <>
-                <ChangeList changes={told.changes} graph={editing.graph} ids={told.ids} workflow={workflow} />
-                {told.people.people > 0 ? (
-                  <p>{counted(told.people.people, 'contact stays', 'contacts stay')} on the version they entered.</p>
-                ) : null}
-              </>
-            )}
-          </Shown>
-        </section>
-      ) : null}
+      {changes > 0 && editing ? <Unpublished workflow={workflow} editing={editing} preview={preview} /> : null}
       <Warnings workflow={workflow} editing={editing} />
       {blocked || issues.length > 0 ? (
         <Issues tone="bad" title={blocked ?? 'Fix these before you publish and enable:'} issues={issues} />
@@ -107,6 +87,37 @@ export function EnableDialog({
         ) : null}
       </footer>
     </Dialog>
+  );
+}
+
+function titleOf(name: string, changes: number, acts: boolean): string {
+  if (changes > 0) return `Publish ${counted(changes, 'change')} and enable ${name}?`;
+  return acts ? `Enable ${name} without your unsaved changes?` : `Enable ${name}, which does nothing?`;
+}
+
+function Unpublished({
+  workflow,
+  editing,
+  preview,
+}: {
+  workflow: Workflow;
+  editing: Editing;
+  preview: UseQueryResult<DryRun>;
+}) {
+  return (
+    <section className="stack" aria-label="Unpublished changes">
+      <h3>Unpublished changes</h3>
+      <Shown query={preview}>
+        {(told) => (
+          <>
+            <ChangeList changes={told.changes} graph={editing.graph} ids={told.ids} workflow={workflow} />
+            {told.people.people > 0 ? (
+              <p>{counted(told.people.people, 'contact stays', 'contacts stay')} on the version they entered.</p>
+            ) : null}
+          </>
+        )}
+      </Shown>
+    </section>
   );
 }
 

@@ -70,7 +70,8 @@ export function MovePlan({
   onChange: (rules: MoveRules) => void;
 }) {
   const isThere = (stepId: string) => steps.some(({ id }) => id === stepId);
-  const named = standing.filter(({ people, stepId }) => people > 0 && stepId !== null);
+  const occupied = standing.filter(({ people }) => people > 0);
+  const named = occupied.filter(({ stepId }) => stepId !== null);
   const change = (stepId: string, part: Partial<MoveRule>) =>
     onChange({ ...rules, [stepId]: { ...(rules[stepId] ?? stay), ...part } });
   const all = (action: Action) =>
@@ -93,60 +94,87 @@ export function MovePlan({
           ))}
         </span>
       ) : null}
-      {standing
-        .filter(({ people }) => people > 0)
-        .map(({ stepId, stepName, people }) => {
-          const title = `${count(people)} at ${stepName ?? 'the start'}`;
-          if (stepId === null) return <p key="none">{title} finish in their version.</p>;
-          const rule = rules[stepId] ?? stay;
-          return (
-            <fieldset className="field" key={stepId}>
-              <legend className="break">
-                {title}
-                {isThere(stepId) ? '' : ' (removed in the new version)'}
-              </legend>
-              <SelectField
-                label={`Action (${stepName ?? ''})`}
-                value={rule.action}
-                onChange={(event) => change(stepId, { action: event.target.value as Action })}
-              >
-                {(Object.keys(actionNames) as Action[])
-                  .filter((action) => isThere(stepId) || action !== 'moveAtNextStep')
-                  .map((action) => (
-                    <option key={action} value={action}>
-                      {actionNames[action]}
-                    </option>
-                  ))}
-              </SelectField>
-              {rule.action === 'moveNow' ? (
-                <SelectField
-                  label={`Target step (${stepName ?? ''})`}
-                  hint="Contacts waiting there get the new times of the step."
-                  value={rule.toStepId}
-                  onChange={(event) => change(stepId, { toStepId: event.target.value })}
-                >
-                  <option value="">Select one</option>
-                  {steps
-                    .filter(({ type }) => type !== 'TRIGGER')
-                    .map((step) => (
-                      <option key={step.id} value={step.id}>
-                        {step.name}
-                      </option>
-                    ))}
-                </SelectField>
-              ) : null}
-              {rule.action === 'exit' ? (
-                <TextField
-                  label={`Reason (${stepName ?? ''})`}
-                  maxLength={200}
-                  value={rule.reason}
-                  onChange={(event) => change(stepId, { reason: event.target.value })}
-                />
-              ) : null}
-            </fieldset>
-          );
-        })}
+      {occupied.map(({ stepId, stepName, people }) => {
+        const title = `${count(people)} at ${stepName ?? 'the start'}`;
+        if (stepId === null) return <p key="none">{title} finish in their version.</p>;
+        return (
+          <RuleFields
+            key={stepId}
+            title={title}
+            stepName={stepName ?? ''}
+            isThere={isThere(stepId)}
+            steps={steps}
+            rule={rules[stepId] ?? stay}
+            onChange={(part) => change(stepId, part)}
+          />
+        );
+      })}
     </div>
+  );
+}
+
+/** What becomes of the people at one step. */
+function RuleFields({
+  title,
+  stepName,
+  isThere,
+  steps,
+  rule,
+  onChange,
+}: {
+  title: string;
+  stepName: string;
+  /** Whether the new version has the step. */
+  isThere: boolean;
+  steps: readonly Pick<DraftStep, 'id' | 'name' | 'type'>[];
+  rule: MoveRule;
+  onChange: (part: Partial<MoveRule>) => void;
+}) {
+  return (
+    <fieldset className="field">
+      <legend className="break">
+        {title}
+        {isThere ? '' : ' (removed in the new version)'}
+      </legend>
+      <SelectField
+        label={`Action (${stepName})`}
+        value={rule.action}
+        onChange={(event) => onChange({ action: event.target.value as Action })}
+      >
+        {(Object.keys(actionNames) as Action[])
+          .filter((action) => isThere || action !== 'moveAtNextStep')
+          .map((action) => (
+            <option key={action} value={action}>
+              {actionNames[action]}
+            </option>
+          ))}
+      </SelectField>
+      {rule.action === 'moveNow' ? (
+        <SelectField
+          label={`Target step (${stepName})`}
+          hint="Contacts waiting there get the new times of the step."
+          value={rule.toStepId}
+          onChange={(event) => onChange({ toStepId: event.target.value })}
+        >
+          <option value="">Select one</option>
+          {steps
+            .filter(({ type }) => type !== 'TRIGGER')
+            .map((step) => (
+              <option key={step.id} value={step.id}>
+                {step.name}
+              </option>
+            ))}
+        </SelectField>
+      ) : null}
+      {rule.action === 'exit' ? (
+        <TextField
+          label={`Reason (${stepName})`}
+          maxLength={200}
+          value={rule.reason}
+          onChange={(event) => onChange({ reason: event.target.value })}
+        />
+      ) : null}
+    </fieldset>
   );
 }
 

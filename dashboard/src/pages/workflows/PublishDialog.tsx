@@ -11,7 +11,7 @@ import { ChangeList } from './ChangeList.tsx';
 import { dryRunQuery, Issues } from './dry-run.tsx';
 import type { Editing } from './editing.ts';
 import { isUnfinished, MovePlan, MoveProgress, type MoveRules, planOf } from './MovePlan.tsx';
-import { refreshWorkflows, type Workflow } from './workflow.ts';
+import { type PutGraph, refreshWorkflows, type Workflow } from './workflow.ts';
 
 /** Publishes the edit of a graph: what changes, whom it meets, what becomes of them, and how far their move is. */
 export function PublishDialog({
@@ -24,7 +24,6 @@ export function PublishDialog({
   onClose: () => void;
 }) {
   const project = useProjectId();
-  const queries = useQueryClient();
   const { id, name, enabled } = workflow;
   const { graph } = editing;
   const [rules, setRules] = useState<MoveRules>({});
@@ -36,19 +35,7 @@ export function PublishDialog({
     ...dryRunQuery(project, id, editing, migrate, migrate),
     enabled: migrate !== null && !isUnfinished(rules),
   });
-  const publish = useMutation({
-    mutationFn: () => editing.publish(migrate),
-    onSuccess: ({ migration }) => {
-      void refreshWorkflows(queries, project);
-      if (migration) setJob(migration.id);
-      else {
-        toast(enabled ? `${name} is published: who enters now follows the new graph` : `${name} is saved`);
-        onClose();
-      }
-    },
-    // Somebody was faster: the page behind says so, and shows both edits together.
-    onError: (problem) => problem instanceof ApiError && problem.status === 412 && onClose(),
-  });
+  const publish = usePublish(workflow, editing, setJob, onClose);
   if (job) return <MoveDialog workflow={id} job={job} onClose={onClose} />;
   const issues = preview.data?.issues ?? [];
   const isBlocked = !preview.data || (enabled && issues.length > 0);
@@ -91,13 +78,36 @@ export function PublishDialog({
           look="primary"
           busy={publish.isPending}
           disabled={isBlocked || isUnfinished(rules) || (migrate !== null && !plan.data)}
-          onClick={() => publish.mutate()}
+          onClick={() => publish.mutate(migrate)}
         >
           {migrate ? 'Publish and migrate' : 'Publish'}
         </Button>
       </footer>
     </Dialog>
   );
+}
+
+function usePublish(
+  { name, enabled }: Workflow,
+  editing: Editing,
+  onMigration: (job: string) => void,
+  onClose: () => void,
+) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  return useMutation({
+    mutationFn: (migrate: PutGraph['migrate']) => editing.publish(migrate),
+    onSuccess: ({ migration }) => {
+      void refreshWorkflows(queries, project);
+      if (migration) onMigration(migration.id);
+      else {
+        toast(enabled ? `${name} is published: who enters now follows the new graph` : `${name} is saved`);
+        onClose();
+      }
+    },
+    // Somebody was faster: the page behind says so, and shows both edits together.
+    onError: (problem) => problem instanceof ApiError && problem.status === 412 && onClose(),
+  });
 }
 
 function MoveDialog({ workflow, job, onClose }: { workflow: string; job: string; onClose: () => void }) {

@@ -45,20 +45,7 @@ export function Toolbar({
           </Button>
         }
       />
-      <Button size="small" look="plain" aria-label="Undo" disabled={!editing.canUndo} onClick={editing.undo}>
-        <Undo2 aria-hidden />
-      </Button>
-      <Button size="small" look="plain" aria-label="Redo" disabled={!editing.canRedo} onClick={editing.redo}>
-        <Redo2 aria-hidden />
-      </Button>
-      <Button
-        size="small"
-        look="plain"
-        aria-label="Arrange"
-        onClick={() => editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)))}
-      >
-        <Network aria-hidden /> <span className="max-sm:hidden">Arrange</span>
-      </Button>
+      <GraphButtons editing={editing} />
       <span className="designer-bar-end">
         <span className="muted text-sm" role="status">
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}
@@ -91,5 +78,26 @@ export function Toolbar({
         </span>
       </span>
     </div>
+  );
+}
+
+function GraphButtons({ editing }: { editing: Editing }) {
+  return (
+    <>
+      <Button size="small" look="plain" aria-label="Undo" disabled={!editing.canUndo} onClick={editing.undo}>
+        <Undo2 aria-hidden />
+      </Button>
+      <Button size="small" look="plain" aria-label="Redo" disabled={!editing.canRedo} onClick={editing.redo}>
+        <Redo2 aria-hidden />
+      </Button>
+      <Button
+        size="small"
+        look="plain"
+        aria-label="Arrange"
+        onClick={() => editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)))}
+      >
+        <Network aria-hidden /> <span className="max-sm:hidden">Arrange</span>
+      </Button>
+    </>
   );
 }

@@ -1,17 +1,23 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
+import type { paths } from '../../../api/schema.d.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../../ui/Form.tsx';
 import { RotateDialog } from '../../../ui/RotateDialog.tsx';
-import { McpFields, mcpOf, readOnly } from './McpFields.tsx';
+import { type Mcp, McpFields, mcpOf, readOnly } from './McpFields.tsx';
 import { ScopeMatrix } from './ScopeMatrix.tsx';
 import { type ApiKey, presets, type Scope } from './scopes.ts';
 
 const dayMs = 86_400_000;
 const lives = { '': 'Never', '30': 'In 30 days', '90': 'In 90 days', '365': 'In one year' } as const;
+const expiries = Object.entries(lives).map(([value, text]) => (
+  <option key={value} value={value}>
+    {text}
+  </option>
+));
 const fields = ['name', 'scopes', 'senderDomains', 'recipients', 'expiresAt'];
 
 /** Creates a key; `preset` chooses its scopes to begin with. */
@@ -38,21 +44,7 @@ export function NewKeyDialog({
       answer(
         api.POST('/users/@me/projects/{id}/api-keys', {
           params: { path: { id: project } },
-          body: {
-            name,
-            scopes,
-            ...(senders.trim() ? { senderDomains: listed(senders) } : {}),
-            ...(isTest
-              ? {
-                  recipients: {
-                    domains: listed(recipients).filter((each) => !each.includes('@')),
-                    addresses: listed(recipients).filter((each) => each.includes('@')),
-                  },
-                }
-              : {}),
-            ...(mcp.mode === 'read' ? {} : { mcp }),
-            ...(life ? { expiresAt: new Date(Date.now() + Number(life) * dayMs).toISOString() } : {}),
-          },
+          body: newKeyOf({ name, scopes, senders, isTest, recipients, life, mcp }),
         }),
       ),
     onSuccess: (created) => onCreated(created.name, created.key),
@@ -93,11 +85,7 @@ export function NewKeyDialog({
         ) : null}
         <McpFields value={mcp} onChange={setMcp} />
         <SelectField label="Expires" value={life} onChange={(event) => setLife(event.target.value)}>
-          {Object.entries(lives).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
+          {expiries}
         </SelectField>
         <FormProblem error={create.error} fields={['name', 'scopes']} />
         <footer>
@@ -109,6 +97,33 @@ export function NewKeyDialog({
       </Form>
     </Dialog>
   );
+}
+
+type NewKey = NonNullable<
+  paths['/users/@me/projects/{id}/api-keys']['post']['requestBody']
+>['content']['application/json'];
+
+function newKeyOf(form: {
+  name: string;
+  scopes: Scope[];
+  senders: string;
+  isTest: boolean;
+  recipients: string;
+  life: string;
+  mcp: Mcp;
+}): NewKey {
+  const { name, scopes, senders, isTest, life, mcp } = form;
+  const recipients = listed(form.recipients);
+  const domains = recipients.filter((each) => !each.includes('@'));
+  const addresses = recipients.filter((each) => each.includes('@'));
+  return {
+    name,
+    scopes,
+    ...(senders.trim() ? { senderDomains: listed(senders) } : {}),
+    ...(isTest ? { recipients: { domains, addresses } } : {}),
+    ...(mcp.mode === 'read' ? {} : { mcp }),
+    ...(life ? { expiresAt: new Date(Date.now() + Number(life) * dayMs).toISOString() } : {}),
+  };
 }
 
 function listed(text: string): string[] {
