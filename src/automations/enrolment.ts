@@ -1,5 +1,5 @@
-import { compileCondition, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
-import { segmentLookup } from '../audience/segments/index.ts';
+import { conditionQuery } from '../audience/conditions/index.ts';
+import { storedDefinition } from '../audience/segments/index.ts';
 import { type Database, raw, sql } from '../core/database/sql.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { type AutomationRow, automationColumns } from './rows.ts';
@@ -82,13 +82,12 @@ async function enrolPage(
   // A disabled project's time passes without anybody let in; its schedule stays.
   if (automation.disabled) return { enrolled: 0, through: null };
   const { projectId } = automation;
-  const condition = parseCondition(audienceOf(schedule));
-  const segments = await resolveSegments(condition, segmentLookup(tx, projectId));
+  const { condition, segments } = await storedDefinition(tx, projectId, audienceOf(schedule));
   const eventId = sql`md5(${automationId}::uuid::text || ${fireTime}::text || m.id::text)::uuid`;
   const row = await tx.row<{ matched: number; enrolled: number; through: string | null }>(
     sql`with audience as materialized (
        select c.id from contacts c where c.project_id = ${projectId}::uuid and c.id > ${after}::uuid
-         and ${compileCondition(condition, { projectId, now, segments })} order by c.id limit ${contactsPerPage}::integer),
+         and ${conditionQuery(condition, { projectId, now, segments })} order by c.id limit ${contactsPerPage}::integer),
      added as (
        insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
        select ${automationId}::uuid, ${projectId}::uuid, m.id, ${eventId} from audience m

@@ -1,6 +1,5 @@
 import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
-import { checkSegmentReferences, parseCondition, resolveSegments } from '../audience/conditions/index.ts';
-import { segmentLookup } from '../audience/segments/index.ts';
+import { checkedDefinition } from '../audience/segments/index.ts';
 import { type Database, sql } from '../core/database/sql.ts';
 import { AppError } from '../core/lib/errors.ts';
 import { cutText } from '../core/lib/text.ts';
@@ -47,8 +46,7 @@ export async function triggerIssues(
     issues.push({ field: 'triggerConfig.segmentId', message: 'is no segment of this project' });
   if (schedule.audienceCondition) {
     try {
-      const condition = parseCondition(schedule.audienceCondition);
-      checkSegmentReferences(condition, await resolveSegments(condition, segmentLookup(db, projectId)));
+      await checkedDefinition(db, projectId, schedule.audienceCondition);
     } catch (error) {
       if (!(error instanceof AppError)) throw error;
       issues.push({ field: 'triggerConfig.audienceCondition', message: error.message });

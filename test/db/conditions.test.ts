@@ -3,7 +3,7 @@ import { type Condition, parseCondition, type SegmentMap, segmentFacts } from '@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evaluateCondition } from '../../packages/conditions/test/evaluate-condition.ts';
-import { compileCondition } from '../../src/audience/conditions/index.ts';
+import { conditionQuery } from '../../src/audience/conditions/index.ts';
 import { sql } from '../../src/core/database/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aSubject, now } from './conditions-population.ts';
@@ -69,7 +69,7 @@ function someSegments(rows: Row[]): SegmentMap {
 
 async function bySql(condition: Condition, population: Population, reach: 'page' | 'all' | 'one'): Promise<string[]> {
   const { projectId, segments } = population;
-  const matches = compileCondition(condition, { projectId, now, segments, reach });
+  const matches = conditionQuery(condition, { projectId, now, segments, reach });
   const rows = await db.db.rows<{ id: string }>(
     sql`select c.id from contacts c where c.project_id = ${projectId} and ${matches} order by c.id`,
   );

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { compileCondition } from '../../src/audience/conditions/index.ts';
+import { conditionQuery } from '../../src/audience/conditions/index.ts';
 import { storedDefinition } from '../../src/audience/segments/index.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../src/automations/runtime/enrol.ts';
@@ -130,7 +130,7 @@ test('the filters of a trace come together to what the whole condition answers',
   const asked = rows.slice(0, 30);
   for (const tree of fc.sample(aTree(rows, segmentIds), isLong ? 40 : 20)) {
     const { condition, segments } = await storedDefinition(db, projectId, tree);
-    const whole = compileCondition(condition, { projectId, now: today, segments, asOf: today });
+    const whole = conditionQuery(condition, { projectId, now: today, segments, asOf: today });
     const matching = await db.rows<{ id: string }>(
       sql`select c.id from contacts c where c.project_id = ${projectId} and ${whole}`,
     );

@@ -1,5 +1,6 @@
+import { parseCondition } from '@posthorn/conditions';
 import { expect, test } from 'vitest';
-import { compileCondition, parseCondition } from '../../src/audience/conditions/index.ts';
+import { conditionQuery, refusing } from '../../src/audience/conditions/index.ts';
 import { join, sql } from '../../src/core/database/sql.ts';
 import { badRequest } from '../../src/core/lib/errors.ts';
 
@@ -8,7 +9,7 @@ const purchase = { field: 'event.purchase', operator: 'triggeredWithin', value: 
 
 test('a condition in a query numbers its parameters on from where the statement is, and sends equal ones once', () => {
   const tree = { logic: 'AND', groups: [{ filters: [purchase, { ...purchase, field: 'event.signup' }] }] };
-  const condition = compileCondition(parseCondition(tree), { projectId, now: new Date('2026-03-15T12:00:00.000Z') });
+  const condition = conditionQuery(parseCondition(tree), { projectId, now: new Date('2026-03-15T12:00:00.000Z') });
   const query = sql`select ${'one'}, ${'two'}, ${'three'} where ${condition} limit ${4}`;
   const values = [projectId, 'purchase', '2026-02-13T12:00:00.000Z', 'signup'];
   expect(query.values).toEqual(['one', 'two', 'three', ...values, 4]);
@@ -23,5 +24,7 @@ test('a condition in a query numbers its parameters on from where the statement 
 test('a faulty condition is refused with 400 and the place of the fault', () => {
   const place = 'groups.0.filters.0.operator';
   const tree = { logic: 'AND', groups: [{ filters: [{ ...purchase, operator: 'like' }] }] };
-  expect(() => parseCondition(tree)).toThrow(badRequest(`Unknown operator "like" (at ${place})`, { path: place }));
+  expect(() => refusing(() => parseCondition(tree))).toThrow(
+    badRequest(`Unknown operator "like" (at ${place})`, { path: place }),
+  );
 });

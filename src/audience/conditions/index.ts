@@ -1,9 +1,3 @@
 // What other parts of the service may use of conditions; the rest of the subject is the package `@posthorn/conditions`.
-export {
-  checkSegmentReferences,
-  compileCondition,
-  parseCondition,
-  refuseOvergrowth,
-  resolveSegments,
-} from './service.ts';
+export { conditionQuery, refused, refusing } from './service.ts';
 export { ConditionShape } from './shape.ts';

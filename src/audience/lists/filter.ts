@@ -1,5 +1,5 @@
 import type { Database } from '../../core/database/sql.ts';
-import { compileCondition } from '../conditions/index.ts';
+import { conditionQuery } from '../conditions/index.ts';
 import type { ContactFilter } from '../contacts/index.ts';
 import { checkedDefinition, conditionObject, type Definition, storedDefinition } from '../segments/index.ts';
 import type { FilterBody } from './schema.ts';
@@ -43,7 +43,7 @@ function compiledFilter(
   const plain = { search: filter?.search || null, subscribed: filter?.subscribed ?? null };
   if (definition === null) return plain;
   const compiled = (reach: 'page' | 'all') =>
-    compileCondition(definition.condition, { projectId, now, segments: definition.segments, reach });
+    conditionQuery(definition.condition, { projectId, now, segments: definition.segments, reach });
   return {
     ...plain,
     condition: { key: JSON.stringify(filter?.condition), page: compiled('page'), all: compiled('all') },

@@ -1,5 +1,5 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { compileCondition } from '../conditions/index.ts';
+import { conditionQuery } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import type { LockedSegment } from './queries.ts';
 import type { ComputedMembers } from './schema.ts';
@@ -33,7 +33,7 @@ export async function computeMemberships(
   const [entry, exit] = [memberEvent(segment, 'entry'), memberEvent(segment, 'exit')];
   const among = (column: string) =>
     candidates === null ? raw('') : sql`and ${raw(column)} = any(${candidates}::uuid[])`;
-  const matches = compileCondition(condition, {
+  const matches = conditionQuery(condition, {
     projectId,
     now,
     segments,

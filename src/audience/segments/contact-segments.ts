@@ -1,6 +1,6 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, join, raw, sql, unprepared } from '../../core/database/sql.ts';
-import { compileCondition } from '../conditions/index.ts';
+import { conditionQuery } from '../conditions/index.ts';
 import { getContact } from '../contacts/index.ts';
 import { storedDefinition } from './definition.ts';
 import type { ContactSegments } from './schema.ts';
@@ -38,7 +38,7 @@ async function thoseWith(
   const groups = ids.map((id) => ({ filters: [{ field: `segment.${id}`, operator: 'memberOfSegment' }] }));
   const { condition, segments } = await storedDefinition(db, projectId, { logic: 'OR', groups });
   const each = condition.groups.map((group, place) => {
-    const holds = compileCondition({ logic: 'AND', groups: [group] }, { projectId, now, segments, reach: 'one' });
+    const holds = conditionQuery({ logic: 'AND', groups: [group] }, { projectId, now, segments, reach: 'one' });
     return sql`case when ${holds} then ${ids[place]}::text end`;
   });
   const row = await db.row<{ inside: string[] }>(

@@ -1,7 +1,15 @@
-import { type Activity, type Condition, dependsOn, type SegmentMap } from '@posthorn/conditions';
+import {
+  type Activity,
+  type Condition,
+  checkSegmentReferences,
+  dependsOn,
+  parseCondition,
+  resolveSegments,
+  type SegmentMap,
+} from '@posthorn/conditions';
 import type { Database } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { checkSegmentReferences, parseCondition, resolveSegments } from '../conditions/index.ts';
+import { refused, refusing } from '../conditions/index.ts';
 import { segmentLookup } from './queries.ts';
 
 /** A parsed condition with the segments it refers to. */
@@ -21,7 +29,7 @@ export async function checkedDefinition(
   selfId?: string,
 ): Promise<Definition> {
   const definition = await storedDefinition(db, projectId, tree);
-  checkSegmentReferences(definition.condition, definition.segments, selfId);
+  refusing(() => checkSegmentReferences(definition.condition, definition.segments, selfId));
   return definition;
 }
 
@@ -34,8 +42,9 @@ export function conditionObject(condition: unknown, complaint: string): Record<s
 
 /** Parses a stored condition tree; segments it refers to that are gone have no members. */
 export async function storedDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
-  const condition = parseCondition(tree);
-  return { condition, segments: await resolveSegments(condition, segmentLookup(db, projectId)) };
+  const condition = refusing(() => parseCondition(tree));
+  const segments = await resolveSegments(condition, segmentLookup(db, projectId)).catch(refused);
+  return { condition, segments };
 }
 
 /** What a segment's row keeps of its condition to recognize changes that matter. */

@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { OffsetPage } from '../../core/lib/offset-page.ts';
-import { compileCondition } from '../conditions/index.ts';
+import { conditionQuery } from '../conditions/index.ts';
 import { contactColumns, contactsWithin, type ListedContact } from '../contacts/index.ts';
 import type { Definition } from './definition.ts';
 
@@ -14,7 +14,7 @@ export async function pageOfMatching(
 ): Promise<ListedContact[]> {
   const found = await db.rows<{ id: string }>(sql`
     select c.id from contacts c
-    where c.project_id = ${projectId} and ${compileCondition(condition, { projectId, now, segments })}
+    where c.project_id = ${projectId} and ${conditionQuery(condition, { projectId, now, segments })}
     order by c.created_at desc, c.id desc limit ${page.pageSize} offset ${page.offset}`);
   const ids = found.map(({ id }) => id);
   return db.rows<ListedContact>(

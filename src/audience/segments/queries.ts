@@ -1,6 +1,6 @@
 import type { StoredSegment } from '@posthorn/conditions';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { compileCondition } from '../conditions/index.ts';
+import { conditionQuery } from '../conditions/index.ts';
 import type { Definition, WatchFacts } from './definition.ts';
 import type { SegmentType } from './schema.ts';
 
@@ -41,7 +41,7 @@ export async function countMatching(
   { condition, segments }: Definition,
   now: Date,
 ): Promise<number> {
-  const matches = compileCondition(condition, { projectId, now, segments, reach: 'all' });
+  const matches = conditionQuery(condition, { projectId, now, segments, reach: 'all' });
   const row = await db.row<{ total: number }>(
     sql`select count(*)::int as total from contacts c where c.project_id = ${projectId} and ${matches}`,
   );

@@ -1,9 +1,9 @@
+import { refuseOvergrowth } from '@posthorn/conditions';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { refuseOvergrowth } from '../conditions/index.ts';
 import { contactBody } from '../contacts/index.ts';
 import { automationsUsingSegment } from '../usage/index.ts';
 import { settledHorizon } from './changes.ts';

@@ -1,7 +1,7 @@
-import { type Condition, mentionsEvent, mentionsField } from '@posthorn/conditions';
+import { type Condition, mentionsEvent, mentionsField, parseCondition } from '@posthorn/conditions';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { parseCondition } from '../conditions/index.ts';
+import { refusing } from '../conditions/index.ts';
 
 /** A segment, campaign or workflow that relies on something. */
 export interface Use {
@@ -90,5 +90,6 @@ function conditionsOfSegments(projectId: string): Query {
 
 async function whose(db: Database, rows: Query, test: (condition: Condition) => boolean): Promise<Use[]> {
   const conditional = await db.rows<Use & { condition: unknown }>(rows);
-  return conditional.filter(({ condition }) => test(parseCondition(condition))).map(({ id, name }) => ({ id, name }));
+  const found = conditional.filter(({ condition }) => test(refusing(() => parseCondition(condition))));
+  return found.map(({ id, name }) => ({ id, name }));
 }

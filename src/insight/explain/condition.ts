@@ -1,6 +1,6 @@
 import type { Condition, Filter } from '@posthorn/conditions';
 import type * as v from 'valibot';
-import { type ConditionShape, compileCondition } from '../../audience/conditions/index.ts';
+import { type ConditionShape, conditionQuery } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
 import { valueAtPath } from '../../core/lib/json.ts';
@@ -44,7 +44,7 @@ export async function traceCondition(
   const options = { projectId, now: asOf, segments, reach: 'one', asOf } as const;
   const tests = leaves.map(({ filter }) => {
     const alone: Condition = { logic: 'AND', groups: [{ filters: [filter], nested: null }] };
-    return sql`coalesce((${compileCondition(alone, options)}), false)`;
+    return sql`coalesce((${conditionQuery(alone, options)}), false)`;
   });
   const [row, actual] = await Promise.all([
     db.row<{ held: boolean[] }>(sql`

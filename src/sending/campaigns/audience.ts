@@ -1,4 +1,4 @@
-import { compileCondition } from '../../audience/conditions/index.ts';
+import { conditionQuery } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
@@ -62,7 +62,7 @@ export async function audienceRule(db: Database, audience: Audience, now: Date):
 
   async function compiled(tree: unknown): Promise<Query> {
     const { condition, segments } = await storedDefinition(db, projectId, tree);
-    return sql`(${compileCondition(condition, { projectId, now, segments, reach: 'all' })})`;
+    return sql`(${conditionQuery(condition, { projectId, now, segments, reach: 'all' })})`;
   }
 }
 
