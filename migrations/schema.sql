@@ -555,6 +555,7 @@ create table contact_history (
   constraint contact_history_moved_check check ((moved = any (array['deleted'::text, 'restored'::text])))
 );
 create index contact_history_contact on contact_history using btree (contact_id, at);
+create index contact_history_job on contact_history using btree (hashtextextended((cause ->> 'id'::text), (0)::bigint), contact_id) where ((cause ->> 'type'::text) = any (array['import'::text, 'bulk'::text, 'undo'::text]));
 create index contact_history_project on contact_history using btree (project_id, at);
 
 create table contact_losses (

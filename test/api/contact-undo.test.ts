@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { emptyTrash } from '../../src/audience/contacts/index.ts';
 import { changeContacts } from '../../src/audience/jobs/index.ts';
 import { queueUndo } from '../../src/audience/jobs/service.ts';
+import { previewUndo } from '../../src/audience/jobs/undo-preview.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -190,6 +191,30 @@ test('an undo that is cut off in the middle of a step goes on where its row stan
   const report = await changeContacts(database.db, reply.jobId ?? '', share);
   expect(report).toMatchObject({ state: 'finished', rows: 1_500, failed: 0 });
   expect(contentOf(await people())).toEqual(contentOf(before));
+});
+
+test('a preview that takes longer than a request goes on with the next one, and comes to the same', async () => {
+  await call('POST', '/contacts', { email: email(0), data: { plan: 'free' } });
+  const jobId = await imported(Array.from({ length: 250 }, (_, n) => `${email(n)},pro,Turin,`));
+  const { id } = (await people()).get(email(0)) as Person;
+  await call('PATCH', `/contacts/${id}`, { data: { plan: 'team' } });
+  const undone = { projectId: project.id, jobId, restoresConflicts: false };
+  const whole = await previewUndo(database.db, undone);
+  expect(whole).toMatchObject({ deletes: 249, restores: 1, conflicts: [{ key: 'plan', count: 1 }] });
+  const hasty = () => previewUndo(database.db, undone, { longestMs: 0, page: 100 });
+  await expect(hasty()).rejects.toMatchObject({
+    status: 409,
+    code: 'PREVIEW_UNFINISHED',
+    extra: { details: { contacts: 100 } },
+  });
+  await expect(hasty()).rejects.toMatchObject({ extra: { details: { contacts: 200 } } });
+  await expect(hasty()).rejects.toMatchObject({ extra: { details: { contacts: 250 } } });
+  expect(await hasty()).toEqual(whole);
+  // What took so long is not counted again by the undo itself, and afterwards it is out of date.
+  const { body } = await call('POST', `/contacts/import/${jobId}/undo`, {});
+  expect(body).toMatchObject(whole);
+  await expect(hasty()).rejects.toMatchObject({ extra: { details: { contacts: 100 } } });
+  await jobDone(api, project, `/contacts/bulk/${body.jobId}`);
 });
 
 test('conflicts are restored where that is asked for', async () => {

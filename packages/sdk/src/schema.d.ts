@@ -595,7 +595,7 @@ export interface paths {
         put?: never;
         /**
          * Undo an import
-         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 409 `PREVIEW_UNFINISHED` when counting what it would do takes longer than 10 seconds: send the same request again, which goes on from there. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["undoImport"];
         delete?: never;
@@ -615,7 +615,7 @@ export interface paths {
         put?: never;
         /**
          * Undo a bulk change
-         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 409 `PREVIEW_UNFINISHED` when counting what it would do takes longer than 10 seconds: send the same request again, which goes on from there. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["undoBulkJob"];
         delete?: never;

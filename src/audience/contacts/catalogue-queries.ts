@@ -147,8 +147,12 @@ export async function foldAllContactChanges(db: Database, stop?: AbortSignal): P
 
 /** Folds what is left, so that the statement that follows reads a catalogue that knows every committed change. */
 export async function bringCatalogueUpToDate(db: Database, projectId: string): Promise<void> {
-  if ((await db.row(sql`select 1 from contact_changes where project_id = ${projectId} limit 1`)) !== null)
-    await foldContactChanges(db, projectId);
+  if (await hasUnfolded(db, projectId)) await foldContactChanges(db, projectId);
+}
+
+/** Whether changes of contacts wait for the next fold. */
+export async function hasUnfolded(db: Database, projectId: string): Promise<boolean> {
+  return (await db.row(sql`select 1 from contact_changes where project_id = ${projectId} limit 1`)) !== null;
 }
 
 /** How many contacts the project has, and how many of them are subscribed. */

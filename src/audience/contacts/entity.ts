@@ -79,6 +79,11 @@ export const ContactHistory = defineEntity({
   },
   indexes: [
     { name: 'contact_history_contact', properties: ['contactId', 'at'] },
+    {
+      name: 'contact_history_job',
+      expression:
+        "create index contact_history_job on contact_history (hashtextextended(cause ->> 'id', 0), contact_id) where cause ->> 'type' in ('import', 'bulk', 'undo')",
+    },
     { name: 'contact_history_project', properties: ['projectId', 'at'] },
   ],
 });

@@ -1,5 +1,5 @@
 // What other parts of the service may use of contacts; everything else in this folder is its own.
-export { contactTotals, foldContactChanges } from './catalogue-queries.ts';
+export { contactTotals, foldContactChanges, hasUnfolded } from './catalogue-queries.ts';
 export { because, type Cause, causeText, writingMany } from './cause.ts';
 export { Contact } from './entity.ts';
 export { listFields } from './fields-service.ts';

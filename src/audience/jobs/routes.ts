@@ -76,7 +76,7 @@ export const jobRoutes = [
       summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
       operationId: kind === 'import' ? 'undoImport' : 'undoBulkJob',
       description:
-        'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days.',
+        'Restores fields that still have the value of the job, deletes contacts it created and that nothing happened to, takes subscriptions back, and brings back contacts that it deleted. 200 for a dry run; otherwise 202 with a bulk job, which can be undone itself. 409 `PREVIEW_UNFINISHED` when counting what it would do takes longer than 10 seconds: send the same request again, which goes on from there. 410 `TOO_LATE` after CONTACT_HISTORY_DAYS, of a bulk delete after 7 days.',
       status: 202,
       alsoStatus: 200,
       body: UndoBody,

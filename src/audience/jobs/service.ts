@@ -8,7 +8,7 @@ import { dayMs } from '../../core/lib/span.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { RecoverableKind } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { foldContactChanges, trashDays } from '../contacts/index.ts';
+import { trashDays } from '../contacts/index.ts';
 import { checkedFilter } from '../lists/index.ts';
 import { checkStatic, createSegment } from '../segments/index.ts';
 import { removeFile } from './files-queries.ts';
@@ -25,7 +25,7 @@ import type {
   UndoReply,
   UndoSelector,
 } from './schema.ts';
-import { previewUndo } from './undo-queries.ts';
+import { forgetPreview, previewUndo } from './undo-preview.ts';
 import { receiveCsv } from './upload.ts';
 
 /** The answer for a queued job, and the ticket that starts it after the commit. */
@@ -115,7 +115,7 @@ function queue(db: Database, job: NewJob, summary: string, after: Record<string,
 
 /**
  * Takes an import or a bulk change back, as a bulk job that can be undone itself (contract page 5); a dry run only tells what that would do.
- * @throws bare 404, 409 while the job runs, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
+ * @throws bare 404, 409 while the job runs, 409 PREVIEW_UNFINISHED, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
  */
 export async function queueUndo(
   db: Database,
@@ -133,7 +133,6 @@ export async function queueUndo(
     job.spec.operation === 'delete' ? ['Deleted contacts', trashDays] : ['Changes of contacts', keptDays];
   if (Date.parse(job.createdAt) < Date.now() - days * dayMs)
     throw new AppError(410, 'TOO_LATE', `${kept} are kept for ${days} days: those of this job are gone`);
-  await foldContactChanges(db, projectId);
   const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });
   if (dryRun) return { reply: { jobId: null, ...preview }, ticket: null };
   const id = `bulk-undo-${newId()}`;
@@ -144,6 +143,7 @@ export async function queueUndo(
     jobId,
     conflicts,
   });
+  forgetPreview(jobId);
   return { reply: { jobId: id, ...preview }, ticket };
 }
 

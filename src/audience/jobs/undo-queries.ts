@@ -96,56 +96,32 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
 function changedBy({ projectId, jobId }: Undone, after: string, limit: number): Query {
   return sql`
     select distinct contact_id as id from contact_history
-    where project_id = ${projectId} and cause ->> 'id' = ${jobId} and contact_id > ${after}::uuid
+    where project_id = ${projectId} and hashtextextended(cause ->> 'id', 0) = hashtextextended(${jobId}, 0)
+      and cause ->> 'type' in ('import', 'bulk', 'undo') and cause ->> 'id' = ${jobId} and contact_id > ${after}::uuid
       and moved is distinct from 'deleted'
       and at >= (select created_at from jobs where id = ${jobId})
       and at <= (select coalesce(finished_at, now()) + interval '1 second' from jobs where id = ${jobId})
     order by 1 limit ${limit}`;
 }
 
-// One statement for all contacts of a large job would take longer than a request's statements may.
-const contactsPerPreview = 25_000;
-
-/** What the undo of a job would do now. */
-export async function previewUndo(db: Database, undone: Undone): Promise<UndoPreview> {
-  const [conflicts, keeps] = [new Map<string, number>(), new Map<string, number>()];
-  const add = (to: Map<string, number>, key: string, more: number) => to.set(key, (to.get(key) ?? 0) + more);
-  const { restores: fromTrash, taken } = await previewDeletions(db, undone);
-  const all = { deletes: 0, restores: fromTrash };
-  if (taken > 0) add(keeps, 'address is taken', taken);
-  for (let after: string | null = leastId; after !== null; ) {
-    const page: PreviewPage = await previewPage(db, undone, after);
-    all.deletes += page.deletes;
-    all.restores += page.restores;
-    for (const { key, count } of page.conflicts) add(conflicts, key, count);
-    for (const { reason, count } of page.keeps) add(keeps, reason, count);
-    after = page.last;
-  }
-  return {
-    ...all,
-    conflicts: sorted(conflicts).map(([key, count]) => ({ key, count })),
-    keeps: sorted(keeps).map(([reason, count]) => ({ reason, count })),
-  };
-}
-
-const sorted = (counts: ReadonlyMap<string, number>) => [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
-
 /** What an undo does with some of the contacts that a job changed; `last` is the last of them, null when there is none. */
-type PreviewPage = UndoPreview & { last: string | null };
+export type PreviewPage = UndoPreview & { contacts: number; last: string | null };
 
-async function previewPage(db: Database, undone: Undone, after: string): Promise<PreviewPage> {
+/** What the undo of a job would do now with the next contacts that it changed, `limit` at most. */
+export async function previewPage(db: Database, undone: Undone, after: string, limit: number): Promise<PreviewPage> {
   const row = await db.row<PreviewPage>(sql`
-    with ${plan(undone, changedBy(undone, after, contactsPerPreview))},
+    with ${plan(undone, changedBy(undone, after, limit))},
     stays as (select keeps as reason, count(*)::int as count from fate where keeps is not null group by keeps)
     select (select count(*) from fate where deletes)::int as deletes,
       (select count(*) from fate where set is not null or remove is not null or flips)::int as restores,
       coalesce((select jsonb_agg(named) from named), '[]') as conflicts,
       coalesce((select jsonb_agg(stays) from stays), '[]') as keeps,
-      (select id from page order by id desc limit 1) as last`);
-  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [], last: null };
+      (select count(*) from page)::int as contacts, (select id from page order by id desc limit 1) as last`);
+  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [], contacts: 0, last: null };
 }
 
-async function previewDeletions(db: Database, { jobId }: Undone): Promise<{ restores: number; taken: number }> {
+/** How many contacts that a job deleted would come back, and how many addresses are taken. */
+export async function previewDeletions(db: Database, { jobId }: Undone): Promise<{ restores: number; taken: number }> {
   const row = await db.row<{ restores: number; taken: number }>(sql`
     select count(*) filter (where not taken)::int as restores, count(*) filter (where taken)::int as taken
     from (

@@ -2,6 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
+import { ApiError } from '../../api/errors.ts';
 import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -54,9 +55,13 @@ function UndoDialog({
         body: { dryRun, conflicts },
       }),
     );
-  const preview = useQuery({ queryKey: ['undo', jobId, conflicts], gcTime: 0, queryFn: () => undo(true) });
+  const preview = useQuery({
+    queryKey: ['undo', jobId, conflicts],
+    gcTime: 0,
+    queryFn: ({ signal }) => untilCounted(() => undo(true), signal),
+  });
   const start = async () => {
-    await undo(false);
+    await untilCounted(() => undo(false));
     toast('Undo started: contacts change in the background', 'good', {
       text: 'View progress',
       run: () => void navigate({ to: '/app/$project/contact-jobs', params: { project } }),
@@ -107,4 +112,15 @@ function Preview({ found, isRestoring }: { found: UndoPreview; isRestoring: bool
       ))}
     </ul>
   );
+}
+
+// Counting what the undo of millions of contacts would do takes several requests, each of which goes on from the one before.
+async function untilCounted<T>(ask: () => Promise<T>, signal?: AbortSignal): Promise<T> {
+  for (;;)
+    try {
+      return await ask();
+    } catch (error) {
+      const isCounting = error instanceof ApiError && error.code === 'PREVIEW_UNFINISHED';
+      if (!isCounting || signal?.aborted) throw error;
+    }
 }

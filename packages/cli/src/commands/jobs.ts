@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Item, Posthorn } from '@posthorn/sdk';
+import { type Item, type Posthorn, PosthornError } from '@posthorn/sdk';
 import { Command, Option } from 'commander';
 import { confirm } from '../confirm.ts';
 import { UsageError } from '../errors.ts';
@@ -52,7 +52,9 @@ async function undo(jobId: string, { dryRun, conflicts, yes }: UndoOptions, comm
   const job = await jobOf(client, jobId);
   const operation = job.kind === 'import' ? 'undoImport' : 'undoBulkJob';
   const input = { path: { jobId } };
-  const plan = await client.call(operation, { ...input, body: { dryRun: true, conflicts } });
+  const asked = (body: { dryRun?: boolean }) =>
+    untilCounted(() => client.call(operation, { ...input, body: { ...body, conflicts } }));
+  const plan = await asked({ dryRun: true });
   const rows = [
     ['-', plan.deletes, 'contacts are deleted'],
     ['~', plan.restores, 'contacts are restored'],
@@ -64,10 +66,20 @@ async function undo(jobId: string, { dryRun, conflicts, yes }: UndoOptions, comm
     console.error(table(rows));
     await confirm(`Undo the ${job.operation} of ${job.createdAt}?`);
   }
-  const { jobId: undoId } = await client.call(operation, { ...input, body: { conflicts } });
+  const { jobId: undoId } = await asked({});
   if (undoId === null) throw new Error('The service started no job.');
   const done = await ended(client, undoId);
   print(command, done, `Undone: ${done.result?.successCount ?? 0} contacts, ${done.result?.failureCount ?? 0} failed.`);
+}
+
+// Counting what the undo of millions of contacts would do takes several requests, each of which goes on from the one before.
+async function untilCounted<T>(ask: () => Promise<T>): Promise<T> {
+  for (;;)
+    try {
+      return await ask();
+    } catch (error) {
+      if (!(error instanceof PosthornError && error.code === 'PREVIEW_UNFINISHED')) throw error;
+    }
 }
 
 async function jobOf(client: Posthorn, id: string): Promise<Job> {
