@@ -1,5 +1,6 @@
 /** Files that take too long for `npm test`, the longest first. `npm run test:soak` runs them, and CI does. */
 export const longTests = [
+  'test/e2e/erasure-killed.test.ts',
   'test/api/idempotency-kills.test.ts',
   'test/workflows/automation-run-crowd.test.ts',
   'test/api/openapi-clients.test.ts',
