@@ -3,10 +3,11 @@ import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 import { longForms, longTests } from './long-tests.ts';
 import { SlowFirst } from './support/slow-first.ts';
+import { noteUnhandledErrors } from './support/unhandled-errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isLong = process.env.LONG_TESTS === '1';
-const results = process.env.TEST_RESULTS ?? '.cache/test-results.json';
+const report = fileURLToPath(new URL(`../${process.env.TEST_RESULTS ?? '.cache/test-results.json'}`, import.meta.url));
 
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
 const alone = [
@@ -56,8 +57,8 @@ export default defineConfig({
     // Tests of one file that may run side by side: pages of one browser.
     maxConcurrency: 3,
     sequence: { sequencer: SlowFirst },
-    reporters: ['default', 'json'],
-    outputFile: { json: fileURLToPath(new URL(`../${results}`, import.meta.url)) },
+    reporters: ['default', 'json', noteUnhandledErrors(report)],
+    outputFile: { json: report },
     projects: [
       ...(isLong
         ? []
