@@ -62,6 +62,7 @@ import { Migration20261122032000_smtp_clients } from './Migration20261122032000_
 import { Migration20261122034000_trash_without_job } from './Migration20261122034000_trash_without_job.ts';
 import { Migration20261122036000_campaigns_sending } from './Migration20261122036000_campaigns_sending.ts';
 import { Migration20261123010000_history_of_jobs } from './Migration20261123010000_history_of_jobs.ts';
+import { Migration20261123010001_contacts_unsubscribed } from './Migration20261123010001_contacts_unsubscribed.ts';
 import { Migration20261123020000_dry_run_samples } from './Migration20261123020000_dry_run_samples.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -133,5 +134,6 @@ export const migrations = [
   { name: 'Migration20261122034000_trash_without_job', class: Migration20261122034000_trash_without_job },
   { name: 'Migration20261122036000_campaigns_sending', class: Migration20261122036000_campaigns_sending },
   { name: 'Migration20261123010000_history_of_jobs', class: Migration20261123010000_history_of_jobs },
+  { name: 'Migration20261123010001_contacts_unsubscribed', class: Migration20261123010001_contacts_unsubscribed },
   { name: 'Migration20261123020000_dry_run_samples', class: Migration20261123020000_dry_run_samples },
 ];

@@ -605,6 +605,7 @@ create index contacts_created on contacts using btree (project_id, created_at, i
 create index contacts_data on contacts using gin (data jsonb_path_ops);
 create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
 create index contacts_project on contacts using btree (project_id, id);
+create index contacts_unsubscribed on contacts using btree (project_id, created_at, id) where (not subscribed);
 create index contacts_updated on contacts using btree (project_id, updated_at);
 create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
 create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();

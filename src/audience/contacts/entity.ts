@@ -29,6 +29,7 @@ export const Contact = defineEntity({
       expression: 'create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops)',
     },
     { name: 'contacts_project', properties: ['projectId', 'id'] },
+    { name: 'contacts_unsubscribed', properties: ['projectId', 'createdAt', 'id'], where: 'NOT subscribed' },
     { name: 'contacts_updated', properties: ['projectId', 'updatedAt'] },
   ],
 });
