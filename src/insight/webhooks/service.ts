@@ -221,9 +221,11 @@ export async function testEndpoint(
   id: string,
   type: string,
 ) {
-  const endpoint = await db.row<{ url: string; payload: 'full' | 'thin'; secret: string }>(sql`
-    select url, payload, secret_sealed as secret from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
-  const { url, payload, secret } = found(endpoint, id);
+  const endpoint = await db.row<{ url: string; payload: 'full' | 'thin'; secrets: string[] }>(sql`
+    select url, payload, array_remove(array[secret_sealed, case when old_secret_until > now() then old_secret_sealed end], null)
+      as secrets
+    from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
+  const { url, payload, secrets } = found(endpoint, id);
   const eventId = newId();
   const body = payloadOf(
     {
@@ -238,7 +240,7 @@ export async function testEndpoint(
   );
   const { at, retryAfter, ...attempt } = await callEndpoint(
     { connect, clock },
-    { url, secrets: [unseal(secret, settings.encryptionKeys)] },
+    { url, secrets: secrets.map((sealed) => unseal(sealed, settings.encryptionKeys)) },
     { id: webhookIdOf(eventId), sequence: '0', body },
     new AbortController().signal,
   );
