@@ -64,6 +64,7 @@ import { Migration20261122036000_campaigns_sending } from './Migration2026112203
 import { Migration20261123010000_history_of_jobs } from './Migration20261123010000_history_of_jobs.ts';
 import { Migration20261123010001_contacts_unsubscribed } from './Migration20261123010001_contacts_unsubscribed.ts';
 import { Migration20261123020000_dry_run_samples } from './Migration20261123020000_dry_run_samples.ts';
+import { Migration20261123030000_failed_attachments } from './Migration20261123030000_failed_attachments.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -136,4 +137,5 @@ export const migrations = [
   { name: 'Migration20261123010000_history_of_jobs', class: Migration20261123010000_history_of_jobs },
   { name: 'Migration20261123010001_contacts_unsubscribed', class: Migration20261123010001_contacts_unsubscribed },
   { name: 'Migration20261123020000_dry_run_samples', class: Migration20261123020000_dry_run_samples },
+  { name: 'Migration20261123030000_failed_attachments', class: Migration20261123030000_failed_attachments },
 ];

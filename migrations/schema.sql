@@ -921,6 +921,15 @@ create trigger events_deleted after delete on events referencing old table as we
 create trigger events_moved after update of mail_at on events for each row when ((old.mail_at is distinct from new.mail_at)) execute function recount_moved_event();
 create trigger events_routed after insert on events referencing new table as came for each statement execute function route_events();
 
+create table failed_attachments (
+  email_id uuid not null,
+  project_id uuid not null,
+  bytes integer not null,
+  constraint failed_attachments_pkey primary key (email_id),
+  constraint failed_attachments_email_id_fkey foreign key (email_id) references emails(id) on delete cascade
+);
+create index failed_attachments_project on failed_attachments using btree (project_id);
+
 create table full_catalogues (
   project_id uuid not null,
   constraint full_catalogues_pkey primary key (project_id),

@@ -8,6 +8,7 @@ import { deliveryDeps } from '../support/delivery-fixtures.ts';
 import { FakeMailer, type FakeMailerOptions } from '../support/mailer.ts';
 
 const to = 'ada@example.com';
+const file = { filename: 'a.txt', content: 'QQ==', contentType: 'text/plain' };
 
 let database: TestDatabase;
 let api: TestApi;
@@ -122,18 +123,48 @@ test('mail that may have arrived is sent again on request alone', async () => {
 
 test('a resend says when nothing is left of what was accepted', async () => {
   const project = await aProject(database);
-  const file = { filename: 'a.txt', content: 'QQ==', contentType: 'text/plain' };
-  const withFile = await aFailed(project, { attachments: [file] });
-  expect(refusalOf(await call(project, 'POST', `/v1/emails/${withFile}/resend`, {}))).toEqual([
-    409,
-    'EMAIL_CONTENT_GONE',
-  ]);
-  const id = await aFailed(project);
+  const id = await aFailed(project, { attachments: [file] });
   await emptyOldBodies(database.db, new Date(Date.now() + 60_000), 1_000_000);
   const old = (await call(project, 'GET', `/v1/emails/${id}?include=body`)).body;
   expect([old.subject, old.body]).toEqual(['For Ada', null]);
   expect(refusalOf(await call(project, 'POST', `/v1/emails/${id}/resend`, {}))).toEqual([409, 'EMAIL_CONTENT_GONE']);
+  expect(await keptFiles(project)).toEqual([]);
 });
+
+test('attachments go out again, and those of a resend that fails too', async () => {
+  const project = await aProject(database);
+  const first = await aFailed(project, { attachments: [file, { ...file, filename: 'b.txt' }] });
+  const second = (await call(project, 'POST', `/v1/emails/${first}/resend`, {})).body.id;
+  await deliver(project, { rejects: { [to]: 300 } });
+  expect((await keptFiles(project)).map(({ id }) => id)).toEqual([first, second]);
+  const third = (await call(project, 'POST', `/v1/emails/${second}/resend`, {})).body.id;
+  const { sent } = await deliver(project);
+  const files = ['a.txt', 'b.txt'].map((filename) => ({ ...file, filename, contentId: null }));
+  expect(sent.map(({ emailId, attachments }) => [emailId, attachments])).toEqual([[third, files]]);
+  // What was sent keeps none.
+  expect((await keptFiles(project)).map(({ id }) => id)).toEqual([first, second]);
+});
+
+test('a project keeps 1 GB of attachments of failed mail at most', async () => {
+  const project = await aProject(database);
+  const kept = await aFailed(project, { attachments: [file] });
+  const [{ bytes = 0 } = {}] = await keptFiles(project);
+  await database.db.count('update failed_attachments set bytes = $2 where email_id = $1', [kept, 2 ** 30 - bytes]);
+  const fits = await aFailed(project, { attachments: [file] });
+  const gone = await aFailed(project, { attachments: [file] });
+  expect((await keptFiles(project)).map(({ id }) => id)).toEqual([kept, fits]);
+  expect(refusalOf(await call(project, 'POST', `/v1/emails/${gone}/resend`, {}))).toEqual([409, 'EMAIL_CONTENT_GONE']);
+  expect((await call(project, 'POST', `/v1/emails/${fits}/resend`, {})).status).toBe(201);
+});
+
+/** The failed mail of a project whose attachments are kept. */
+function keptFiles(project: TestProject): Promise<{ id: string; bytes: number }[]> {
+  return database.db.rows(
+    `select email_id as id, bytes from failed_attachments f join emails e on e.id = f.email_id
+     where f.project_id = $1 and e.attachments @? '$[*].content' order by 1`,
+    [project.id],
+  );
+}
 
 test('a resend takes its quota, and everything is checked once more when it leaves', async () => {
   const project = await aProject(database);

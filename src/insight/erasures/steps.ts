@@ -113,7 +113,8 @@ async function emptyEmails(tx: Database, { contactId, pseudonym }: Subject, afte
         or coalesce(to_name, reply_to, render::text, headers::text, attachments::text) is not null or body <> ''
         or subject is distinct from ${erasedText}
         or reason ? 'words' or suppression ?| '{name,pattern,recipient}')
-      returning 1)
+      returning e.id),
+    forgotten as (delete from failed_attachments where email_id in (select id from emptied))
     select (select id from page order by id desc limit 1) as last, (select count(*) from emptied)::int as rows`);
   return { rows: page?.rows ?? 0, after: page?.last ?? null };
 }

@@ -69,6 +69,7 @@ export const alongTables = [
   'contact_field_values',
   'email_resends',
   'email_tags',
+  'failed_attachments',
 ] as const;
 
 /** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */

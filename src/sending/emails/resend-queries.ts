@@ -14,7 +14,8 @@ export interface EarlierMail {
   reasonCode: ReasonCode | null;
   /** What it was to be made of is still there. */
   hasContent: boolean;
-  hasFiles: boolean;
+  /** It had attachments, and their bytes are gone. */
+  lacksFiles: boolean;
 }
 
 /** A mail of the project, which nothing settles until the transaction has ended; null for none. */
@@ -22,7 +23,7 @@ export function lockEarlier(tx: Database, projectId: string, id: string): Promis
   return tx.row(sql`
     select status, source_type as "sourceType", message_class as "messageClass", campaign_id as "campaignId", "from",
       to_address as "to", reason ->> 'code' as "reasonCode", render is not null as "hasContent",
-      attachments is not null as "hasFiles"
+      coalesce(attachments @? '$[*] ? (!exists(@.content))', false) as "lacksFiles"
     from emails where project_id = ${projectId} and id = ${id} for no key update`);
 }
 
@@ -37,10 +38,10 @@ export async function findLatestResend(tx: Database, id: string): Promise<string
 export async function queueAgain(tx: Database, id: string, newId: string): Promise<void> {
   await tx.count(sql`
     with added as (
-      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, source_type,
-        message_class, template_id, workflow_execution_id, tracking, simulated)
-      select ${newId}, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, source_type,
-        message_class, template_id, workflow_execution_id, tracking, simulated
+      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
+        source_type, message_class, template_id, workflow_execution_id, tracking, simulated)
+      select ${newId}, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
+        source_type, message_class, template_id, workflow_execution_id, tracking, simulated
       from emails where id = ${id}
       returning id, project_id, render),
     tagged as (
@@ -49,7 +50,8 @@ export async function queueAgain(tx: Database, id: string, newId: string): Promi
     pointed as (
       insert into email_resends (email_id, resend_of, project_id) select id, ${id}, project_id from added)
     insert into email_queue (email_id, project_id, bytes)
-    select id, project_id, octet_length(render ->> 'subject') + octet_length(render ->> 'body')
-      + coalesce(octet_length(render ->> 'text'), 0) + coalesce(octet_length((render -> 'data')::text), 0)
+    select id, project_id, coalesce((select f.bytes from failed_attachments f where f.email_id = ${id}),
+      octet_length(render ->> 'subject') + octet_length(render ->> 'body')
+      + coalesce(octet_length(render ->> 'text'), 0) + coalesce(octet_length((render -> 'data')::text), 0))
     from added`);
 }

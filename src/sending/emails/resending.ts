@@ -81,7 +81,7 @@ async function resendWithin(
 }
 
 function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
-  const { status, campaignId, reasonCode, hasContent, hasFiles } = mail;
+  const { status, campaignId, reasonCode, hasContent, lacksFiles } = mail;
   if (campaignId !== null)
     throw conflict('This email belongs to a campaign: resend the campaign to those whom it missed', { campaignId });
   if (status !== 'FAILED')
@@ -92,11 +92,13 @@ function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
     throw new AppError(409, 'OUTCOME_UNKNOWN', 'Nobody can tell whether this email arrived', {
       suggestion: 'Pass "evenIfItArrived": true to send it again although the recipient may get it twice.',
     });
-  if (!hasContent || hasFiles)
+  if (!hasContent || lacksFiles)
     throw new AppError(
       409,
       'EMAIL_CONTENT_GONE',
-      hasContent ? 'The attachments of this email are not kept' : 'The content of this email is not kept any more',
+      hasContent
+        ? 'The attachments of this email are no longer kept'
+        : 'The content of this email is not kept any more',
       { suggestion: 'Send it again with POST /v1/send.' },
     );
 }

@@ -16,7 +16,7 @@ const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     summary: 'Send an email that failed once more',
     refusals: [409],
     description:
-      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`.',
+      'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when its content was emptied after `EMAIL_BODY_RETENTION_DAYS`, or its attachments exceeded the 1 GB that a project keeps of failed mail.',
     tag: 'emails',
     ids: { id: 'email' },
     idempotent: true,

@@ -115,6 +115,18 @@ export const EmailResend = defineEntity({
   indexes: [{ name: 'email_resends_first', properties: ['resendOf'] }],
 });
 
+/** Failed mail that keeps its attachments, with the bytes of its content. */
+export const FailedAttachments = defineEntity({
+  name: 'FailedAttachments',
+  tableName: 'failed_attachments',
+  properties: {
+    emailId: p.manyToOne(Email).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    projectId: p.uuid(),
+    bytes: p.integer(),
+  },
+  indexes: [{ name: 'failed_attachments_project', properties: ['projectId'] }],
+});
+
 /** Mail by the hour it was created in, and what became of it. `rated` columns are what reputation is judged by. */
 export const MailCount = defineEntity({
   name: 'MailCount',

@@ -37,6 +37,9 @@ export interface Settled {
   failed: number;
 }
 
+/** Bytes of failed mail with attachments that a project may keep. */
+const mostKeptBytes = 1024 * 1024 * 1024;
+
 type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
 
 /**
@@ -58,6 +61,7 @@ export async function settleQueued(
   const ids = (some: readonly Settlement[]) => some.map(({ emailId }) => emailId);
   const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'stream') =>
     finals.map((final) => storable((final as Partial<Record<typeof key, string | null>>)[key] ?? null));
+  const keepsFiles = finals.some(({ outcome }) => outcome === 'FAILED');
   const reasons = finals.map((final) => (final.outcome === 'SENT' ? null : storedReason(final.reason)));
   // Ids are made in order, so that the flip of a subscription stands before the bounce that caused it.
   const flips = finals.map(({ outcome }) => (outcome === 'BOUNCED' ? newId() : null));
@@ -70,10 +74,11 @@ export async function settleQueued(
         ${text('stream')}::text[], ${finals.map(() => newId())}::uuid[], ${flips}::uuid[])
         as v(id, outcome, message_id, at, subject, body, reason, stream, event_id, flip_id)),
     held as (
-      select email_id from email_queue where email_id = any (${ids(finals)}::uuid[]) and claim_id = ${claimId}),
+      select email_id, project_id, bytes from email_queue where email_id = any (${ids(finals)}::uuid[]) and claim_id = ${claimId}),
     gone as (
       delete from email_queue where email_id = any (${ids(finals)}::uuid[])
         and (claim_id = ${claimId} or email_id = any (${ids(finals.filter(({ outcome }) => outcome === 'SENT'))}::uuid[]))),
+    ${keepsFiles ? keptFiles : sql``}
     back as (
       update email_queue set claim_id = null, claimed_at = null, lookups = 0,
         attempts = attempts + (${back.map(({ attempt }) => (attempt ? 1 : 0))}::int[])[array_position(${ids(back)}::uuid[], email_id)],
@@ -91,7 +96,8 @@ export async function settleQueued(
         subject = coalesce(v.subject, e.subject),
         body = case when ${isResendable} then e.body else coalesce(v.body, e.body) end,
         render = case when v.subject is null or ${isResendable} then e.render end,
-        attachments = ${raw(withoutBytes('e.attachments'))},
+        attachments = case when ${keepsFiles ? sql`e.id in (select email_id from kept)` : sql`false`} then e.attachments
+          else ${raw(withoutBytes('e.attachments'))} end,
         reason = case when ${unreported} then v.reason::jsonb else e.reason end, provider = ${provider},
         stream = coalesce(v.stream, e.stream), updated_at = now()
       from verdict v
@@ -99,6 +105,7 @@ export async function settleQueued(
         or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
       returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
         e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+    ${keepsFiles ? notedFiles : sql``}
     ${raw(usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`))},
     ${consequences}
     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
@@ -112,6 +119,21 @@ const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED
 
 // What failed keeps what it is made of, so that it can be sent again, until its body is emptied by age.
 const isResendable = sql`(v.outcome = 'FAILED' and e.render is not null)`;
+
+// Nor do its attachments go, as long as the project has room for them. Only settlements with a failure ask for it.
+const keptFiles = sql`
+    failed as materialized (
+      select h.email_id, h.project_id, h.bytes, sum(h.bytes) over (partition by h.project_id order by h.email_id) as through
+      from held h join verdict v on v.id = h.email_id join emails e on e.id = h.email_id
+      where v.outcome = 'FAILED' and e.render is not null and jsonb_typeof(e.attachments) = 'array'),
+    kept as materialized (
+      select f.email_id, f.project_id, f.bytes from failed f
+      where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= ${mostKeptBytes}),`;
+const notedFiles = sql`
+    noted as (
+      insert into failed_attachments (email_id, project_id, bytes)
+      select k.email_id, k.project_id, k.bytes from kept k join settled s on s.id = k.email_id
+      on conflict (email_id) do nothing),`;
 
 // What follows from the verdicts of the CTE `settled`: the contact that the provider refuses, and the events.
 const consequences = sql`

@@ -27,7 +27,8 @@ export async function emptyOldBodies(db: Database, before: Date, limit: number):
         from walked w
         where e.id = w.id and e.status not in ('PENDING', 'SENDING')
           and (e.body <> '' or e.render is not null or e.attachments @? '$[*].content')
-        returning 1),
+        returning e.id),
+      forgotten as (delete from failed_attachments where email_id in (select id from emptied)),
       moved as (
         insert into retention_cursors (rule, through)
         select ${bodiesRule}, id from walked order by id desc limit 1
