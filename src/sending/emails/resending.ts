@@ -44,8 +44,10 @@ export async function resendEmail(
   id: string,
   evenIfItArrived: boolean,
 ): Promise<EmailRecord> {
+  // Read before the transaction: whoever waits for its lock may have the last connection.
+  const domains = await deps.directory.senderDomains(project.id);
   const resent = await deps.writeOnce(
-    (db) => db.transaction((tx) => resendWithin(tx, deps, project, id, evenIfItArrived)),
+    (db) => db.transaction((tx) => resendWithin(tx, { ...deps, domains }, project, id, evenIfItArrived)),
     (result) => 'email' in result,
   );
   // Thrown after the commit, which keeps a counter that has begun.
@@ -55,7 +57,7 @@ export async function resendEmail(
 
 async function resendWithin(
   tx: Database,
-  { directory, billing, compose, key, isKeyed, keepAnswer }: ResendDeps,
+  { domains, billing, compose, key, isKeyed, keepAnswer }: ResendDeps & { domains: ReadonlySet<string> },
   project: ProjectFacts,
   id: string,
   evenIfItArrived: boolean,
@@ -67,7 +69,7 @@ async function resendWithin(
   const before = isKeyed ? null : await findLatestResend(tx, id);
   if (before !== null) throw resentBefore(before);
   const domain = domainOf(earlier.from);
-  if (!(await directory.senderDomains(project.id)).has(domain)) throw senderDomainRefused(domain);
+  if (!domains.has(domain)) throw senderDomainRefused(domain);
   const category = usageCategory(earlier.sourceType, earlier.messageClass);
   const request = { projectId: project.id, category, count: 1, billing: project.billing };
   const quota = await reserveMail(tx, billing, request);
