@@ -128,12 +128,10 @@ export type StepBody = v.InferOutput<typeof StepBody>;
 export const Issue = v.object({ stepId: v.nullable(Uuid), field: v.string(), message: v.string() });
 export type Issue = v.InferOutput<typeof Issue>;
 
-const EditedBy = v.nullable(
-  v.variant('kind', [
-    v.object({ kind: v.literal('user'), id: Uuid, email: v.string() }),
-    v.object({ kind: v.literal('key') }),
-  ]),
-);
+const EditedByUser = v.object({ kind: v.literal('user'), id: Uuid, email: v.string() });
+const EditedByKey = v.object({ kind: v.literal('key') });
+nameSchemas({ EditedByUser, EditedByKey });
+const EditedBy = v.nullable(v.variant('kind', [EditedByUser, EditedByKey]));
 
 /** An automation with its whole graph. */
 export const WorkflowWithGraph = v.object({

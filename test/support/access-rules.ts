@@ -43,6 +43,7 @@ export const rules = {
   /** Work in a project: its key, or any member who names it. Another project's key works in its own project. */
   content: row(unknown, wrongKey, 'in', 'in', 'in', 'in', 'in', denied, unnamed),
   contentOfAdmins: row(unknown, wrongKey, 'in', 'in', 'in', 'in', forbidden, denied, unnamed),
+  contentOfAdminsInPerson: row(unknown, wrongKey, forbidden, forbidden, 'in', 'in', forbidden, denied, unnamed),
   contentOfOwnersInPerson: row(unknown, wrongKey, forbidden, forbidden, 'in', forbidden, forbidden, denied, unnamed),
   /** The project in the path. */
   project: row(unknown, wrongKey, 'in', denied, 'in', 'in', 'in', noProject, 'in'),
@@ -136,7 +137,7 @@ const exact: Record<string, Rule> = {
   'GET /projects/:id/audit-log/verify': 'projectOfAdmins',
   'GET /projects/:id/mcp-plans': 'project',
   'GET /projects/:id/smtp-clients': 'project',
-  'POST /campaigns/:id/approve': 'contentOfAdmins',
+  'POST /campaigns/:id/approve': 'contentOfAdminsInPerson',
   'POST /projects/:id/mcp-plans/:planId/approve': 'projectOfAdminsInPerson',
   'POST /projects/:id/mcp-plans/:planId/refuse': 'projectOfAdminsInPerson',
   'GET /projects/:id/members': 'project',
@@ -192,10 +193,8 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: stri
   [/^\/erasures\/:id\/lift$/, () => null],
   [/^\/(contacts(?!\/public)|segments|events|erasures)(\/|$)/, reads('contacts')],
   [/^\/(templates|blocks|brand(?!\/icons)|uploads(?!\/files))(\/|$)/, 'templates'],
-  [
-    /^\/campaigns\/:id\/(send|approve|approval|cancel|pause|resume|resend|revise|test|canary\/continue)$/,
-    'campaigns:send',
-  ],
+  [/^\/campaigns\/:id\/(send|approval|cancel|pause|resume|resend|revise|test|canary\/continue)$/, 'campaigns:send'],
+  [/^\/campaigns\/:id\/approve$/, () => null],
   [/^\/campaigns\/(audience|:id\/(correction|follow-up)\/audience)$/, 'campaigns:read'],
   [/^\/(campaigns|analytics)(\/|$)/, reads('campaigns')],
   [/^\/workflows(\/|$)/, reads('workflows')],

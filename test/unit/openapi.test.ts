@@ -9,6 +9,7 @@ interface Operation {
   summary: string;
   description: string;
   tags: string[];
+  security: object[];
   parameters: { name?: string; description?: string; schema?: { type?: string; enum?: unknown[] } }[];
   requestBody?: { content: Record<string, { schema: object; example?: unknown }> };
   responses: Record<string, unknown>;
@@ -37,6 +38,25 @@ test('every operation has an id of its own, a summary, a description and a tag t
   }
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
+});
+
+test('what an operation says of its callers is what it is declared with', () => {
+  const declared = new Map(
+    routes.map((route) => [`${route.method} ${route.path.replaceAll(/:(\w+)/g, '{$1}')}`, route]),
+  );
+  for (const { place, description, security } of operations) {
+    const route = declared.get(place);
+    const takesKeys = security.some((one) => 'secretKey' in one);
+    expect(/Needs the secret key/.test(description), place).toBe(takesKeys);
+    expect(/Keys are refused/.test(description), place).toBe(route?.refusesKeys === true);
+    expect(/Keys with scopes need/.test(description), place).toBe(
+      !['any', undefined].includes(route?.scope) && route?.refusesKeys !== true,
+    );
+    // In sentences of its own a route must not say more of keys than the access it is declared with.
+    expect(route?.description ?? '', place).not.toMatch(
+      /\bno key (can|may)\b|\bkeys? (is|are|get) refused\b|\bkeys cannot\b/i,
+    );
+  }
 });
 
 test('ids read as what is done', () => {
@@ -78,6 +98,53 @@ test('a resource is the same schema wherever it stands', () => {
     properties: { condition: { anyOf: [{ $ref: '#/components/schemas/Condition' }, { type: 'null' }] } },
   });
 });
+
+test('forms that a word tells apart say which word stands for which', () => {
+  const form = (name: string) => `#/components/schemas/${name}`;
+  expect(document.components.schemas.ConditionFilter).toMatchObject({
+    discriminator: {
+      propertyName: 'operator',
+      mapping: { equals: form('ConditionComparison'), within: form('ConditionWindow'), exists: form('ConditionState') },
+    },
+  });
+  const schemas = document.components.schemas as Record<
+    string,
+    { properties?: Record<string, Word>; required?: string[] }
+  >;
+  let unions = 0;
+  const look = (node: unknown) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { oneOf, discriminator } = node as { oneOf?: { $ref?: string }[]; discriminator?: Discriminator };
+    const forms = (oneOf ?? []).map(({ $ref }) => $ref ?? '');
+    const common = commonWord(forms.map((reference) => schemas[reference.split('/').at(-1) ?? '']?.properties));
+    expect(discriminator?.propertyName).toBe(common?.name);
+    if (discriminator !== undefined) unions++;
+    for (const [word, reference] of Object.entries(discriminator?.mapping ?? {}))
+      expect(common?.words[forms.indexOf(reference)]).toContain(word);
+    for (const part of Object.values(node)) look(part);
+  };
+  look(document);
+  expect(unions).toBeGreaterThan(1);
+});
+
+interface Word {
+  const?: unknown;
+  enum?: unknown[];
+}
+interface Discriminator {
+  propertyName: string;
+  mapping: Record<string, string>;
+}
+
+/** The property that holds other words in every form. */
+function commonWord(forms: (Record<string, Word> | undefined)[]): { name: string; words: unknown[][] } | undefined {
+  for (const name of Object.keys(forms[0] ?? {})) {
+    const words = forms.map((form) => form?.[name]?.enum ?? [form?.[name]?.const]);
+    const all = words.flat();
+    if (all.every((word) => typeof word === 'string') && new Set(all).size === all.length) return { name, words };
+  }
+  return undefined;
+}
 
 test('every field and every parameter is described', () => {
   const bare: string[] = [];

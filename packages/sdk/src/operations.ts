@@ -5,7 +5,6 @@ export const operationTable = {
   addContactsToSegment: ['POST', '/contacts/bulk-add-to-segment'],
   addDomain: ['POST', '/domains'],
   addSegmentMembers: ['POST', '/segments/{id}/members'],
-  approveCampaign: ['POST', '/campaigns/{id}/approve'],
   archiveCampaign: ['POST', '/campaigns/{id}/archive'],
   callMcp: ['POST', '/mcp'],
   cancelCampaign: ['POST', '/campaigns/{id}/cancel'],

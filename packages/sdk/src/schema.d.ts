@@ -1140,26 +1140,6 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
-    "/campaigns/{id}/approve": {
-        parameters: {
-            query?: never;
-            header?: never;
-            path?: never;
-            cookie?: never;
-        };
-        get?: never;
-        put?: never;
-        /**
-         * Approve a send
-         * @description Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it, and no key can. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `campaigns:send`.
-         */
-        post: operations["approveCampaign"];
-        delete?: never;
-        options?: never;
-        head?: never;
-        patch?: never;
-        trace?: never;
-    };
     "/campaigns/{id}/approval": {
         parameters: {
             query?: never;
@@ -2691,7 +2671,7 @@ export interface paths {
         put?: never;
         /**
          * Send an email that failed once more
-         * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when it had attachments or its content was emptied after `EMAIL_BODY_RETENTION_DAYS`. Needs the secret key. Keys with scopes need `emails:send`.
+         * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when its content was emptied after `EMAIL_BODY_RETENTION_DAYS`, or its attachments exceeded the 1 GB that a project keeps of failed mail. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["resendEmail"];
         delete?: never;
@@ -3739,21 +3719,6 @@ export interface components {
             /** @description The reasons, with counts where there are several. */
             reasons: string[];
         };
-        ApproveCampaignRequest: {
-            /** @description That of the review that waits: what somebody saw is what is approved. */
-            fingerprint: string;
-        };
-        ApproveCampaignResponse: {
-            /**
-             * @description Always `true`; failures have the form `Error`.
-             * @constant
-             */
-            success: true;
-            /** @description The data. */
-            data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
-            message: string;
-        };
         ArchiveCampaignResponse: {
             /**
              * @description Always `true`; failures have the form `Error`.
@@ -4658,7 +4623,7 @@ export interface components {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared.
+             * @description How the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual";
@@ -4676,7 +4641,7 @@ export interface components {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared.
+             * @description How the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "exists" | "notExists" | "triggered" | "notTriggered" | "memberOfSegment" | "notMemberOfSegment";
@@ -4685,7 +4650,7 @@ export interface components {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared.
+             * @description How the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "within" | "olderThan" | "triggeredWithin" | "triggeredOlderThan" | "notTriggeredWithin";
@@ -5646,6 +5611,27 @@ export interface components {
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
+        };
+        EditedByKey: {
+            /**
+             * @description What kind it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "key";
+        };
+        EditedByUser: {
+            /**
+             * @description What kind it is. (enum property replaced by openapi-typescript)
+             * @enum {string}
+             */
+            kind: "user";
+            /**
+             * Format: uuid
+             * @description Unique ID.
+             */
+            id: string;
+            /** @description The email address. */
+            email: string;
         };
         Email: {
             /**
@@ -9627,26 +9613,7 @@ export interface components {
             /** @description When somebody last edited it. */
             editedAt: string | null;
             /** @description Who last edited it. */
-            editedBy: ({
-                /**
-                 * @description What kind it is.
-                 * @constant
-                 */
-                kind: "user";
-                /**
-                 * Format: uuid
-                 * @description Unique ID.
-                 */
-                id: string;
-                /** @description The email address. */
-                email: string;
-            } | {
-                /**
-                 * @description What kind it is.
-                 * @constant
-                 */
-                kind: "key";
-            }) | null;
+            editedBy: (components["schemas"]["EditedByUser"] | components["schemas"]["EditedByKey"]) | null;
             /** @description The steps, or how many there are. */
             steps: {
                 /**
@@ -12880,55 +12847,6 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["SendCampaignResponse"];
-                };
-            };
-            400: components["responses"]["Error400"];
-            401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
-            409: components["responses"]["Error409"];
-            413: components["responses"]["Error413"];
-            422: components["responses"]["Error422"];
-            429: components["responses"]["Error429"];
-            default: components["responses"]["Failure"];
-        };
-    };
-    approveCampaign: {
-        parameters: {
-            query?: never;
-            header?: {
-                /** @description The project, for sessions. Keys name their own. */
-                "X-Project-Id"?: components["parameters"]["ProjectId"];
-            };
-            path: {
-                /** @description ID of the campaign. */
-                id: string;
-            };
-            cookie?: never;
-        };
-        /** @description At most 16 kB. */
-        requestBody: {
-            content: {
-                /**
-                 * @example {
-                 *       "fingerprint": "c0ffee0000000000000000000000000000000000000000000000000000000000"
-                 *     }
-                 */
-                "application/json": components["schemas"]["ApproveCampaignRequest"];
-            };
-        };
-        responses: {
-            /** @description Done. */
-            200: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
-                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
-                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["ApproveCampaignResponse"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -35,7 +35,7 @@ const StateFilter = v.object({
   field,
   operator: v.picklist(['exists', 'notExists', 'triggered', 'notTriggered', 'memberOfSegment', 'notMemberOfSegment']),
 });
-const ConditionFilter = v.union([ComparisonFilter, WindowFilter, StateFilter]);
+const ConditionFilter = v.variant('operator', [ComparisonFilter, WindowFilter, StateFilter]);
 
 interface Tree {
   logic: 'AND' | 'OR';

@@ -91,6 +91,7 @@ export class ComponentSchemas {
         // A custom check has no JSON Schema of its own; the objects among ours say what they are.
         if (valibotSchema.type === 'custom') return { ...made, type: 'object', additionalProperties: true };
         if (valibotSchema.type === 'record') return recordOf(made);
+        if (valibotSchema.type === 'variant') return discriminated(valibotSchema as Variant, made);
         // openapi-python-client writes Python that does not compile for an optional constant that is a boolean.
         if (valibotSchema.type === 'optional' && typeof made.const === 'boolean') {
           const { const: _, ...rest } = made;
@@ -109,6 +110,26 @@ export class ComponentSchemas {
     for (const [name, schema] of Object.entries(made)) describeFields(schema, name);
     return made;
   }
+}
+
+type Variant = v.VariantSchema<string, v.VariantOptions<string>, undefined>;
+
+// A discriminator (OpenAPI 3.1, 4.8.25) names components by strings: unions of others stay as they are.
+function discriminated({ key, options }: Variant, made: JsonSchema): JsonSchema | undefined {
+  const forms = (made.oneOf ?? []) as { $ref?: string }[];
+  const mapping: Record<string, string> = {};
+  for (const [place, option] of options.entries()) {
+    const values = 'entries' in option ? wordsOf(option.entries[key]) : [];
+    const reference = forms[place]?.$ref;
+    if (values.length === 0 || reference === undefined) return undefined;
+    for (const value of values) mapping[value] = reference;
+  }
+  return { ...made, discriminator: { propertyName: key, mapping } };
+}
+
+function wordsOf(schema: unknown): readonly string[] {
+  const { literal, options = [literal] } = schema as { literal?: unknown; options?: readonly unknown[] };
+  return options.every((word) => typeof word === 'string') ? options : [];
 }
 
 /**

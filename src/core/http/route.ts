@@ -56,7 +56,7 @@ export interface RouteOptions<
   role?: Role;
   /** What a key with scopes needs for it. Without one such keys are refused: a new route is closed to them until it says otherwise. `any` lets every one in. */
   scope?: Scope | 'any';
-  /** `project`, `account` and `cookie`: secret keys are known here and answered 403 FORBIDDEN. */
+  /** Keys are known here and answered 403 FORBIDDEN, by whichever `access`. */
   refusesKeys?: boolean;
   /** `project`: refused for sessions too while the project is disabled; keys always are, unless they only read. */
   refusedWhenDisabled?: boolean;

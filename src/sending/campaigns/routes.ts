@@ -193,13 +193,12 @@ export const campaignRoutes = [
     alsoStatus: 202,
   }),
   route.post('/campaigns/:id/approve', {
-    scope: 'campaigns:send',
     access: 'dashboard',
     role: 'ADMIN',
+    refusesKeys: true,
     refusals: [409],
     summary: 'Approve a send',
-    description:
-      'Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it, and no key can.',
+    description: 'Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it.',
     ids,
     body: ApproveSend,
     example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
