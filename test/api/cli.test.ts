@@ -11,9 +11,12 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { verifyWebhook } from '@posthorn/sdk';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
+import { anAutomation } from '../support/automation-fixtures.ts';
 import { cli, cliProgram } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { aContact } from '../support/delivery-fixtures.ts';
 
 const emails = fileURLToPath(new URL('../../packages/cli/test/emails', import.meta.url));
 
@@ -134,6 +137,42 @@ test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of so
   const refused = await run(['workflows', 'push', path]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force')]);
   expect((await run(['workflows', 'push', '--force', path])).code).toBe(0);
+});
+
+test('lets failed executions of a workflow go on: those that are named, or all', async () => {
+  const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+  const path = `/workflows/${automation.id}/executions`;
+  const runs: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const contactId = await aContact(database.db, project.id, `retried-${name}@kunde.example`);
+    runs.push((await api.call(project.secretKey, 'POST', path, { contactId })).body.id);
+  }
+  const fail = () =>
+    database.db.count(
+      `update automation_runs set status = 'FAILED', completed_at = now(), exit_reason = 'No template' where automation_id = $1`,
+      [automation.id],
+    );
+  const states = async () =>
+    (
+      await database.db.rows<{ status: string }>(
+        'select status from automation_runs where automation_id = $1 order by id',
+        [automation.id],
+      )
+    ).map(({ status }) => status);
+  await fail();
+  const [first = '', second = ''] = runs;
+  expect(await json(['workflows', 'retry', automation.id, second])).toEqual({ retried: 1, skipped: 0 });
+  expect(await states()).toEqual(['FAILED', 'RUNNING', 'FAILED']);
+  // What runs is not retried.
+  expect(await json(['workflows', 'retry', automation.id, first, second])).toEqual({ retried: 1, skipped: 1 });
+  const rest = await run(['workflows', 'retry', automation.id]);
+  expect([rest.code, rest.out]).toEqual([0, '1 go on with the step that failed, 0 skipped.\n']);
+  expect(await states()).toEqual(['RUNNING', 'RUNNING', 'RUNNING']);
+  expect(await json(['workflows', 'retry', automation.id])).toEqual({ retried: 0, skipped: 0 });
+  await api.call(project.secretKey, 'PATCH', `/workflows/${automation.id}`, { enabled: false });
+  const disabled = await run(['workflows', 'retry', automation.id]);
+  expect([disabled.code, disabled.err]).toEqual([1, expect.stringContaining('enable it before you retry')]);
+  expect((await run(['workflows', 'retry', newId()])).err).toContain('workflow');
 });
 
 test('renders templates of React Email, MJML and HTML, keeps their variables, and saves what changed', async () => {
