@@ -25,13 +25,14 @@ import { benchServices } from './support/services.ts';
 const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
 const largest = 5 * 1024 * 1024;
 
-interface CsvFile {
+/** A CSV file as it is uploaded. */
+export interface CsvFile {
   bytes: Buffer;
   rows: number;
 }
 
 /** A list as tools export it, of up to `bytes`; about one address in fifty comes twice, in other letter case. */
-function aList(bytes: number, seed: number): CsvFile {
+export function aList(bytes: number, seed: number): CsvFile {
   const lines = ['email,first name,last name,company,plan,score,signed up,newsletter'];
   let size = (lines[0]?.length ?? 0) + 1;
   for (let row = 0; ; row++) {
@@ -152,7 +153,8 @@ async function copyAndMerge(client: Client, projectId: string, { bytes }: CsvFil
   await client.query('commit');
 }
 
-async function importFile(db: Database, projectId: string, file: CsvFile): Promise<void> {
+/** Imports a file as the worker does, without Temporal. */
+export async function importFile(db: Database, projectId: string, file: CsvFile): Promise<void> {
   const jobId = `import-${newId()}`;
   for (let part = 0; part * partBytes < file.bytes.length; part++)
     await storePart(db, jobId, part, file.bytes.subarray(part * partBytes, (part + 1) * partBytes));
