@@ -149,3 +149,52 @@ test('all executions are cancelled by a button that names how many people it con
   const { data } = await own.done('GET', `/workflows/${id}/executions`);
   expect(data.map(({ status }: { status: string }) => status)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
 });
+
+test('executions that failed are retried, one on its page and the others from the list', async () => {
+  const { own, inDashboard, open, project } = designer;
+  const limits = (workflows: number | null) =>
+    own.done('PUT', `/users/@me/projects/${project.id}/billing-limits`, {
+      ...{ campaigns: null, transactional: null, inbound: null },
+      workflows,
+    });
+  const { id } = await own.automation({ name: 'Nachfassen' });
+  await own.step(id, 'SEND_EMAIL', { templateId: await own.template('Nachfassen') }, { name: 'Ask' });
+  await own.enable(id);
+  const start = async ({ email }: { email: string }) => ({
+    ...(await own.done('POST', `/workflows/${id}/executions`, { contactId: await own.contact(email) })),
+    email,
+  });
+  const count = async (status: string) => (await own.done('GET', `/workflows/${id}/executions?status=${status}`)).total;
+  // One mail is all that may be sent, until the limit is lifted.
+  await limits(1);
+  const [allowed, ...others] = people.slice(50, 54);
+  await start(allowed as (typeof people)[number]);
+  await expect.poll(() => count('COMPLETED')).toBe(1);
+  const runs = [];
+  for (const person of others) runs.push(await start(person));
+  await expect.poll(() => count('FAILED')).toBe(3);
+  await limits(null);
+  const [first] = runs;
+  await inDashboard(async (page) => {
+    const dialog = page.getByRole('alertdialog');
+    await open(page, `workflows/${id}/executions/${first?.id}`);
+    await press(page, 'Retry execution');
+    await dialog.getByRole('heading', { name: `Retry the execution for ${first?.email}?` }).waitFor();
+    await dialog.getByText('in the current version of Nachfassen').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Leave as they are' }).click();
+    expect(await count('FAILED')).toBe(3);
+    await press(page, 'Retry execution');
+    await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.getByText('1 execution retried').waitFor();
+    await expect.poll(() => count('COMPLETED')).toBe(2);
+    await open(page, `workflows/${id}/executions?status=FAILED`);
+    await press(page, 'Retry failed executions');
+    await dialog.getByRole('heading', { name: 'Retry 2 failed executions?' }).waitFor();
+    await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
+    await page.getByText('2 executions retried').waitFor();
+    await page.getByText('No executions match').waitFor();
+    expect(await page.getByRole('button', { name: 'Retry failed executions' }).count()).toBe(0);
+  });
+  await expect.poll(() => count('COMPLETED')).toBe(4);
+});
