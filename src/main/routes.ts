@@ -10,6 +10,7 @@ import { automationMigrationRoutes } from '../automations/migrating/routes.ts';
 import { automationPublishingRoutes } from '../automations/publishing/routes.ts';
 import { automationRoutes } from '../automations/routes.ts';
 import { automationRunRoutes } from '../automations/runs-routes.ts';
+import { automationTestRunRoutes } from '../automations/test-run/routes.ts';
 import { blockRoutes } from '../content/blocks/routes.ts';
 import { brandRoutes } from '../content/brand/routes.ts';
 import { templateRoutes } from '../content/templates/routes.ts';
@@ -76,6 +77,7 @@ export const routes: readonly Route[] = [
   ...automationRunRoutes,
   ...automationMigrationRoutes,
   ...automationPublishingRoutes,
+  ...automationTestRunRoutes,
   ...domainRoutes,
   ...uploadRoutes,
   ...billingRoutes,

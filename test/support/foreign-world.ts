@@ -170,6 +170,7 @@ export const foreignBodies: Record<string, object> = {
   'POST /campaigns/:id/correction/audience': { versions: [1], who: 'got' },
   'POST /campaigns/:id/follow-up': { who: 'got' },
   'POST /campaigns/:id/follow-up/audience': { who: 'got' },
+  'POST /workflows/:id/test-run': { contactId: '5b1c0a3e-8f8e-4a4e-9b0e-2f9f9d0c7a11' },
   'POST /campaigns/:id/test': { email: 'me@example.org' },
   'POST /templates/:id/test': { email: 'me@example.org' },
   'PATCH /segments/:id': { name: 'Mine now' },

@@ -42,10 +42,7 @@ export function putGraph(
     const find = wished.dryRun ? findAutomation : lockAutomation;
     const automation = found(await find(tx, projectId, id), id);
     await checkRevision(tx, automation, ifMatch);
-    const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
-    const known = await stepsOfVersions(tx, id);
-    const plan = planGraph(draft, wished, new Map(known.map((step) => [step.id, step.type])));
-    await checkReferences(tx, draft, wished, plan);
+    const { draft, plan } = await plannedGraph(tx, automation, wished);
     if (plan.problems.length > 0)
       throw invalid(plan.problems, 'Nothing was saved: correct these places of the request and send it again.');
     const issues = await issuesOf(tx, automation, plan);
@@ -73,6 +70,20 @@ export function putGraph(
     });
     return { body: { dryRun: false, ...told, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
   });
+}
+
+/** What a request makes of the saved graph, with every problem of it noted in the plan. Writes nothing. */
+export async function plannedGraph(
+  tx: Database,
+  automation: Draft['automation'],
+  wished: PutGraph,
+): Promise<{ draft: Draft; plan: GraphPlan; graph: Graph }> {
+  const { id } = automation;
+  const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
+  const known = await stepsOfVersions(tx, id);
+  const plan = planGraph(draft, wished, new Map(known.map((step) => [step.id, step.type])));
+  await checkReferences(tx, draft, wished, plan);
+  return { draft, plan, graph: graphOf(plan) };
 }
 
 async function checkReferences(tx: Database, { automation }: Draft, wished: PutGraph, plan: GraphPlan): Promise<void> {

@@ -95,7 +95,8 @@ async function sendMail(scene: StepScene, step: GraphStep, stepRunId: string): P
   return sendStepMail(tx, run, contact, stepRunId, template, recipient);
 }
 
-function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailRecipient {
+/** Whom a step writes to. */
+export function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailRecipient {
   if (recipient?.type !== 'CUSTOM' || typeof recipient.customEmail !== 'string') return { type: 'CONTACT' };
   return { type: 'CUSTOM', customEmail: recipient.customEmail };
 }

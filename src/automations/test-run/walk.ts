@@ -1,0 +1,145 @@
+import { splitData } from '../../core/lib/contact-data.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { type Graph, type GraphStep, nextStep, type StepResult, triggerOf } from '../graph.ts';
+import { type ConditionConfig, evaluateStepCondition } from '../runtime/condition.ts';
+import { StepFailure } from '../runtime/failure.ts';
+import { configOf } from '../runtime/steps.ts';
+import { contextOf, mergeContext, type StepFacts } from '../runtime/values.ts';
+import { delayMs } from '../step-configs.ts';
+import type { TestedStep, TestRun, TestRunBody } from './schema.ts';
+
+/** What the steps of a test run ask for. Nothing of it may have an effect. */
+export interface Rehearsal {
+  /** What a SEND_EMAIL would send; `skipped` says why it would not. @throws StepFailure */
+  email(step: GraphStep, facts: StepFacts): Promise<JsonObjectValue>;
+  /** The request that a WEBHOOK would make. @throws StepFailure */
+  request(step: GraphStep, facts: StepFacts): JsonObjectValue;
+}
+
+/** How a step went. `endsAt` is the instant at which the contact leaves it, in milliseconds. */
+interface Tried {
+  output: JsonObjectValue;
+  endsAt: number;
+  outcome?: TestedStep['outcome'];
+  result?: StepResult;
+  facts?: StepFacts;
+  exit?: string;
+}
+
+/** Follows a contact through a graph without doing anything, in the time that it would take. */
+export async function tryGraph(
+  graph: Graph,
+  start: StepFacts,
+  now: Date,
+  { waits, waitData }: Pick<TestRun, 'waits' | 'waitData'>,
+  rehearsal: Rehearsal,
+): Promise<TestRunBody> {
+  const steps: TestedStep[] = [];
+  let facts = start;
+  let at = now.getTime();
+  const ended = (end: TestRunBody['end'], reason: string | null): TestRunBody => ({
+    end,
+    reason,
+    endsAt: end === 'WAITING' ? null : new Date(at).toISOString(),
+    steps,
+  });
+  // A graph that is not saved may lead back to itself.
+  for (let step = triggerOf(graph) ?? null; step !== null; ) {
+    if (steps.length > graph.steps.length) return ended('FAILED', 'The path leads back to a step it has passed');
+    const { id: stepId, name, type } = step;
+    const entered = { stepId, name, type, at: new Date(at).toISOString() };
+    try {
+      const tried = await tryStep(step, facts, at, { waits, waitData }, rehearsal);
+      const { output, outcome = 'COMPLETED', exit } = tried;
+      steps.push({ ...entered, outcome, output, error: null });
+      if (outcome === 'WAITING') return ended('WAITING', 'The event never comes, and the wait has no timeout');
+      at = tried.endsAt;
+      facts = tried.facts ?? facts;
+      if (exit !== undefined) return ended('EXITED', exit);
+      step = nextStep(graph, stepId, tried.result);
+    } catch (error) {
+      if (!(error instanceof StepFailure)) throw error;
+      steps.push({ ...entered, outcome: 'FAILED', output: {}, error: error.message });
+      return ended('FAILED', error.message);
+    }
+  }
+  return ended('COMPLETED', null);
+}
+
+async function tryStep(
+  step: GraphStep,
+  facts: StepFacts,
+  at: number,
+  waiting: Pick<TestRun, 'waits' | 'waitData'>,
+  rehearsal: Rehearsal,
+): Promise<Tried> {
+  switch (step.type) {
+    case 'TRIGGER': {
+      const { eventName } = step.config;
+      return { output: { eventName: typeof eventName === 'string' ? eventName : null }, endsAt: at };
+    }
+    case 'SEND_EMAIL': {
+      const output = await rehearsal.email(step, facts);
+      return { output, endsAt: at, outcome: output.skipped === undefined ? 'COMPLETED' : 'SKIPPED' };
+    }
+    case 'DELAY': {
+      const endsAt = at + delayMs(configOf('DELAY', step));
+      return { output: { until: new Date(endsAt).toISOString() }, endsAt };
+    }
+    case 'WAIT_FOR_EVENT':
+      return tryWait(step, facts, at, waiting);
+    case 'CONDITION': {
+      const output = evaluateStepCondition(configOf('CONDITION', step) as ConditionConfig, facts);
+      return { output: { ...output }, endsAt: at, result: { branch: output.branch } };
+    }
+    case 'WEBHOOK':
+      return { output: rehearsal.request(step, facts), endsAt: at };
+    case 'UPDATE_CONTACT':
+      return tryUpdate(step, facts, at);
+    case 'EXIT': {
+      const reason = configOf('EXIT', step).reason || 'exit_step';
+      return { output: { reason }, endsAt: at, exit: reason };
+    }
+  }
+}
+
+function tryWait(
+  step: GraphStep,
+  facts: StepFacts,
+  at: number,
+  { waits, waitData }: Pick<TestRun, 'waits' | 'waitData'>,
+): Tried {
+  const { eventName, timeout = null } = configOf('WAIT_FOR_EVENT', step);
+  const output = { eventName, waitOutcome: waits };
+  const result: StepResult = { waitOutcome: waits };
+  if (waits === 'EVENT') {
+    const data = waitData ? contextOf(waitData as JsonObjectValue) : null;
+    return { output, endsAt: at, result, facts: { ...facts, context: mergeContext(facts.context, data) } };
+  }
+  if (timeout === null) return { output, endsAt: at, outcome: 'WAITING' };
+  const endsAt = at + Math.ceil(timeout * 1000);
+  return { output: { ...output, until: new Date(endsAt).toISOString() }, endsAt, result };
+}
+
+function tryUpdate(step: GraphStep, facts: StepFacts, at: number): Tried {
+  const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
+  const { set, remove } = split(updates);
+  const data = Object.fromEntries(
+    Object.entries({ ...facts.contact.data, ...set }).filter(([key]) => !remove.includes(key)),
+  ) as JsonObjectValue;
+  const subscribed = subscriptionAction === 'none' ? facts.contact.subscribed : subscriptionAction === 'subscribe';
+  return {
+    output: { updates: updates as JsonObjectValue, newData: data, subscribed },
+    endsAt: at,
+    facts: { ...facts, contact: { ...facts.contact, data, subscribed } },
+  };
+}
+
+function split(updates: Readonly<Record<string, unknown>>) {
+  try {
+    return splitData(updates);
+  } catch (error) {
+    throw error instanceof AppError ? new StepFailure(error.message) : error;
+  }
+}
