@@ -198,3 +198,32 @@ test('executions that failed are retried, one on its page and the others from th
   });
   await expect.poll(() => count('COMPLETED')).toBe(4);
 });
+
+test('an edit is tried with a contact before it is saved, by keyboard, and nothing comes of it', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id } = await waiting('Schnupperjahr');
+  const email = people[45]?.email ?? '';
+  const contact = await own.contact(email, { plan: 'trial' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Done').click();
+    await type(page, 'Reason', 'on trial');
+    await page.getByRole('button', { name: 'Test', exact: true }).focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Test with a contact' });
+    await dialog.getByRole('searchbox').fill(email);
+    await dialog.getByRole('radio', { name: email }).press('Space');
+    await dialog.getByRole('button', { name: 'Run test' }).press('Enter');
+    const result = dialog.getByRole('region', { name: 'Test result' });
+    await result.getByText('Waits until').waitFor();
+    await result.getByText('The contact would leave the workflow: on trial.').waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByLabel('Event data').fill('[1]');
+    await dialog.getByRole('button', { name: 'Run test' }).click();
+    await dialog.getByText('Enter a JSON object.').waitFor();
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'detached' });
+  });
+  expect((await own.done('GET', `/contacts/${contact}`)).data).toEqual({ plan: 'trial' });
+  expect((await own.done('GET', `/workflows/${id}/executions`)).total).toBe(0);
+});

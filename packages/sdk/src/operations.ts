@@ -184,6 +184,7 @@ export const operationTable = {
   testCampaign: ['POST', '/campaigns/{id}/test'],
   testTemplate: ['POST', '/templates/{id}/test'],
   testWebhookEndpoint: ['POST', '/webhook-endpoints/{id}/test'],
+  testWorkflow: ['POST', '/workflows/{id}/test-run'],
   trackEvent: ['POST', '/v1/track', 'once'],
   unarchiveCampaign: ['POST', '/campaigns/{id}/unarchive'],
   undoBulkJob: ['POST', '/contacts/bulk/{jobId}/undo'],

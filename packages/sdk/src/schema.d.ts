@@ -2048,6 +2048,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/workflows/{id}/test-run": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Try a workflow with a contact
+         * @description Says step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         */
+        post: operations["testWorkflow"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/domains/project/{projectId}": {
         parameters: {
             query?: never;
@@ -8273,6 +8293,56 @@ export interface components {
             /** @description The `webhook-id` of the call, the same for every repetition. */
             webhookId: string;
         };
+        TestWorkflowRequest: {
+            /**
+             * Format: uuid
+             * @description The contact to try it with.
+             */
+            contactId: string;
+            /** @description The data of the event that starts it. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description How every wait for an event ends: the event comes at once, or it never does.
+             * @enum {string}
+             */
+            waits?: "EVENT" | "TIMEOUT";
+            /** @description The data of the events that are waited for. */
+            waitData?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one. */
+            graph?: {
+                /** @description The steps, or how many there are. */
+                steps: {
+                    /** @description Unique ID. */
+                    id: string;
+                    /**
+                     * @description The type.
+                     * @enum {string}
+                     */
+                    type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+                    /** @description The name. */
+                    name: string;
+                    /** @description Where it stands. */
+                    position: {
+                        /** @description Pixels from the left. */
+                        x: number;
+                        /** @description Pixels from the top. */
+                        y: number;
+                    };
+                    /** @description What the step does; which fields there are depends on its type. */
+                    config: {
+                        [key: string]: unknown;
+                    };
+                    /** @description The template; null without one. */
+                    templateId?: string | null;
+                }[];
+                /** @description The paths between steps. */
+                transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
+            };
+        };
         TrackEventRequest: {
             /** @description The email address. */
             email: string;
@@ -9460,6 +9530,46 @@ export interface components {
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
             };
+        };
+        WorkflowTestRun: {
+            /**
+             * @description When it ends.
+             * @enum {string}
+             */
+            end: "COMPLETED" | "EXITED" | "FAILED" | "WAITING";
+            /** @description Why it would end so; null for `COMPLETED`. */
+            reason: string | null;
+            /** @description When the contact would leave; null where it would stay for good. */
+            endsAt: string | null;
+            /** @description The steps, or how many there are. */
+            steps: components["schemas"]["WorkflowTestRunStep"][];
+        };
+        WorkflowTestRunStep: {
+            /** @description The ID of the step; of a new one, what the request calls it. */
+            stepId: string;
+            /** @description The name. */
+            name: string;
+            /**
+             * @description The type.
+             * @enum {string}
+             */
+            type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
+            /**
+             * Format: date-time
+             * @description When the contact would enter it.
+             */
+            at: string;
+            /**
+             * @description `SKIPPED`: an email that would not be sent to this contact. `WAITING`: an event that never comes, without a timeout.
+             * @enum {string}
+             */
+            outcome: "COMPLETED" | "SKIPPED" | "FAILED" | "WAITING";
+            /** @description What the step would do: the rendered subject, the values compared, the request, the new data. */
+            output: {
+                [key: string]: unknown;
+            };
+            /** @description What went wrong; null when nothing did. */
+            error: string | null;
         };
         WorkflowTransition: {
             /**
@@ -15143,6 +15253,58 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             412: components["responses"]["Error412"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    testWorkflow: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path: {
+                /** @description ID of the workflow. */
+                id: string;
+            };
+            cookie?: never;
+        };
+        /** @description At most 50 MB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "contactId": "9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d",
+                 *       "data": {
+                 *         "plan": "pro"
+                 *       },
+                 *       "waits": "TIMEOUT"
+                 *     }
+                 */
+                "application/json": components["schemas"]["TestWorkflowRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["WorkflowTestRun"];
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
+            404: components["responses"]["Error404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];

@@ -6,7 +6,8 @@ import { testRun } from './service.ts';
 export const automationTestRunRoutes = [
   route.post('/workflows/:id/test-run', {
     refusals: [404],
-    scope: 'workflows:read',
+    // Whoever may write a workflow may read with it what it would do with a contact's data.
+    scope: 'workflows:write',
     access: 'dashboard',
     tag: 'workflows',
     summary: 'Try a workflow with a contact',

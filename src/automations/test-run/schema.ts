@@ -45,8 +45,11 @@ export type TestedStep = v.InferOutput<typeof TestedStep>;
 /** What would happen to a contact. */
 export const TestRunBody = v.object({
   end: v.picklist(['COMPLETED', 'EXITED', 'FAILED', 'WAITING']),
-  reason: v.nullable(v.string()),
-  endsAt: v.nullable(Instant),
+  reason: v.pipe(v.nullable(v.string()), v.description('Why it would end so; null for `COMPLETED`.')),
+  endsAt: v.pipe(
+    v.nullable(Instant),
+    v.description('When the contact would leave; null where it would stay for good.'),
+  ),
   steps: v.array(TestedStep),
 });
 export type TestRunBody = v.InferOutput<typeof TestRunBody>;

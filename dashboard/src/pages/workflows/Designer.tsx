@@ -23,10 +23,11 @@ import { PeopleDialog } from './PeopleDialog.tsx';
 import { PublishDialog } from './PublishDialog.tsx';
 import { SidePanel } from './SidePanel.tsx';
 import { shownSteps, shownWays } from './shown.ts';
+import { TestRunDialog } from './TestRunDialog.tsx';
 import { Toolbar } from './Toolbar.tsx';
 import { type Issue, type People, peopleQuery, type Workflow } from './workflow.ts';
 
-type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | null;
+type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
 
 /** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
 export function Designer({ workflow }: { workflow: Workflow }) {
@@ -52,6 +53,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           workflow={workflow}
           editing={editing}
           onRefused={setRefused}
+          onTest={() => setDialog('test')}
           onMigrate={() => setDialog('migrate')}
           onDelete={() => setDialog('workflow')}
         />
@@ -264,6 +266,7 @@ function Dialogs({
   const navigate = useNavigate();
   const { id, name, steps } = workflow;
   if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
+  if (open === 'test') return <TestRunDialog workflow={id} graph={editing.graph} onClose={onClose} />;
   if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;
   if (open === 'workflow')
     return (

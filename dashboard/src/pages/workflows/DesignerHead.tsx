@@ -31,12 +31,14 @@ export function DesignerActions({
   workflow,
   editing,
   onRefused,
+  onTest,
   onMigrate,
   onDelete,
 }: {
   workflow: Workflow;
   editing: Editing;
   onRefused: (error: unknown) => void;
+  onTest: () => void;
   onMigrate: () => void;
   onDelete: () => void;
 }) {
@@ -50,6 +52,7 @@ export function DesignerActions({
       >
         Executions
       </Link>
+      <Button onClick={onTest}>Test</Button>
       <Menu
         trigger={
           <Button aria-label="More actions">

@@ -1,4 +1,4 @@
-import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { type FormEvent, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
@@ -6,8 +6,8 @@ import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { TextArea } from '../../ui/Field.tsx';
-import { SearchField } from '../../ui/SearchField.tsx';
-import { Problem, Shown } from '../../ui/States.tsx';
+import { Problem } from '../../ui/States.tsx';
+import { ContactChoice, jsonOf } from './ContactChoice.tsx';
 import { refreshWorkflows } from './workflow.ts';
 
 /** Lets a contact into an automation by hand. */
@@ -15,15 +15,9 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
-  const [search, setSearch] = useState('');
   const [contactId, setContactId] = useState('');
   const [text, setText] = useState('');
   const [problem, setProblem] = useState<string>();
-  const contacts = useQuery({
-    queryKey: ['contacts', project, 'choice', search],
-    placeholderData: (before) => before,
-    queryFn: () => answer(api.GET('/contacts', { params: { query: { search, limit: 10 } } })),
-  });
   const start = useMutation({
     mutationFn: (context: unknown) =>
       answer(api.POST('/workflows/{id}/executions', { params: { path: { id } }, body: { contactId, context } })),
@@ -38,7 +32,7 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
   const submit = (event: FormEvent) => {
     event.preventDefault();
     try {
-      const context: unknown = text.trim() === '' ? undefined : JSON.parse(text);
+      const context = jsonOf(text);
       setProblem(undefined);
       start.mutate(context);
     } catch {
@@ -48,26 +42,7 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
   return (
     <Dialog title="Start for contact" onClose={onClose}>
       <form className="stack" onSubmit={submit}>
-        <SearchField label="Search contacts" value={search} onChange={setSearch} />
-        <Shown query={contacts}>
-          {({ data }) => (
-            <fieldset className="field">
-              <legend>Contact</legend>
-              {data.length === 0 ? <p>No contacts match.</p> : null}
-              {data.map((contact) => (
-                <label key={contact.id} className="row break">
-                  <input
-                    type="radio"
-                    name="contact"
-                    checked={contactId === contact.id}
-                    onChange={() => setContactId(contact.id)}
-                  />{' '}
-                  {contact.email}
-                </label>
-              ))}
-            </fieldset>
-          )}
-        </Shown>
+        <ContactChoice value={contactId} onChange={setContactId} />
         <TextArea
           label="Context (JSON, optional)"
           hint="Like the data of an event: available in templates, and as event.… in conditions."
