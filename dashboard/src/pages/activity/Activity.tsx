@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { usePages } from '../../app/pages.ts';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -13,12 +13,10 @@ import { isToldTwice, kinds } from './kinds.ts';
 export function Activity() {
   const project = useProjectId();
   const [{ types }] = useFilters();
-  const feed = useInfiniteQuery({
+  const feed = usePages({
     queryKey: ['activity', project, { types }],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/activity', { params: { query: { limit: 100, cursor: pageParam, types } }, signal })),
-    getNextPageParam: (page) => page.cursor,
+    fetchPage: (cursor, signal) =>
+      answer(api.GET('/activity', { params: { query: { limit: 100, cursor, types } }, signal })),
   });
   const total = feed.data?.pages[0]?.total;
   return (

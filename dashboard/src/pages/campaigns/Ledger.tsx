@@ -1,9 +1,10 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import type { paths } from '../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { usePages } from '../../app/pages.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -41,17 +42,15 @@ export function Ledger({
   const project = useProjectId();
   const [{ verdict = '' }] = useFilters();
   const path = { id: campaign };
-  const rows = useInfiniteQuery({
+  const rows = usePages({
     queryKey: ['campaigns', project, campaign, 'ledger', verdict, isSending],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/campaigns/{id}/recipients', {
-          params: { path, query: { limit: 100, cursor: pageParam, verdict: (verdict || 'all') as 'all' } },
+          params: { path, query: { limit: 100, cursor, verdict: (verdict || 'all') as 'all' } },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor,
   });
   const download = useMutation({
     mutationFn: () =>

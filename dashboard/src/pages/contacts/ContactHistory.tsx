@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePages } from '../../app/pages.ts';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -19,17 +19,15 @@ export function ContactHistory({
   onMoment?: (at: string) => void;
 }) {
   const project = useProjectId();
-  const history = useInfiniteQuery({
+  const history = usePages({
     queryKey: ['contacts', project, contact, 'history'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/contacts/{id}/history', {
-          params: { path: { id: contact }, query: { limit: 50, cursor: pageParam } },
+          params: { path: { id: contact }, query: { limit: 50, cursor } },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
   });
   return (
     <EndlessRows

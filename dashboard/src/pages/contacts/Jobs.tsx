@@ -1,8 +1,9 @@
-import { useInfiniteQuery, useQueryClient } from '@tanstack/react-query';
+import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePages } from '../../app/pages.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -35,12 +36,10 @@ export function Jobs() {
   const project = useProjectId();
   const queries = useQueryClient();
   const queryKey = ['contact-jobs', project];
-  const jobs = useInfiniteQuery({
+  const jobs = usePages({
     queryKey,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/contacts/jobs', { params: { query: { limit: 50, cursor: pageParam } }, signal })),
-    getNextPageParam: (page) => page.cursor ?? undefined,
+    fetchPage: (cursor, signal) =>
+      answer(api.GET('/contacts/jobs', { params: { query: { limit: 50, cursor } }, signal })),
     refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isRunning)) ? 1_500 : false),
   });
   return (

@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { usePages } from '../../app/pages.ts';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { TextField } from '../../ui/Field.tsx';
@@ -40,17 +41,16 @@ function Everything() {
   const [{ to = '', tag = '', status, source, period, from, until }, change] = useFilters();
   const isNarrow = to !== '' || tag !== '';
   const isTag = tag === '' || tag.indexOf(':') > 0;
-  const emails = useInfiniteQuery({
+  const emails = usePages({
     queryKey: ['emails', project, { to, tag, status, source, period, from, until }],
     enabled: (to === '' || isAddress(to)) && isTag,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/emails', {
           params: {
             query: {
               limit: 50,
-              cursor: pageParam,
+              cursor,
               ...(to ? { to } : {}),
               ...(tag ? { tag } : {}),
               ...(status ? { status: status as EmailSummary['status'] } : {}),
@@ -61,7 +61,6 @@ function Everything() {
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
     // While mail of the first page is on its way, and somebody looks at that page alone.
     refetchInterval: ({ state: { data } }) =>
       data?.pages.length === 1 &&

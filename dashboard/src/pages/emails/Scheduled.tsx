@@ -1,8 +1,8 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { CalendarClock, Send, X } from 'lucide-react';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePages } from '../../app/pages.ts';
 import { Button } from '../../ui/Button.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -14,13 +14,11 @@ import { type Change, QueuedDialog } from './QueuedDialog.tsx';
 export function Scheduled() {
   const project = useProjectId();
   const [dialog, setDialog] = useState<{ change: Change; email: EmailSummary } | null>(null);
-  const emails = useInfiniteQuery({
+  const emails = usePages({
     queryKey: ['emails', project, 'scheduled'],
-    initialPageParam: undefined as string | undefined,
     refetchInterval: 15_000,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/emails', { params: { query: { scheduled: 'true', limit: 50, cursor: pageParam } }, signal })),
-    getNextPageParam: (page) => page.cursor ?? undefined,
+    fetchPage: (cursor, signal) =>
+      answer(api.GET('/emails', { params: { query: { scheduled: 'true', limit: 50, cursor } }, signal })),
   });
   return (
     <>

@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePages } from '../../app/pages.ts';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -13,12 +13,9 @@ import './mail.css';
 /** Every picture of the project with its address, newest first; `actions` adds what else can be done with one. */
 export function ImageList({ actions }: { actions?: (image: UploadedImage) => ReactNode }) {
   const project = useProjectId();
-  const images = useInfiniteQuery({
+  const images = usePages({
     queryKey: ['uploads', project],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/uploads', { params: { query: { limit: 50, cursor: pageParam } }, signal })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    fetchPage: (cursor, signal) => answer(api.GET('/uploads', { params: { query: { limit: 50, cursor } }, signal })),
   });
   return (
     <EndlessRows

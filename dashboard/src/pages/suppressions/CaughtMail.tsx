@@ -1,7 +1,8 @@
-import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePages } from '../../app/pages.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -14,12 +15,10 @@ import { WhyButton } from '../explain/Why.tsx';
 export function CaughtMail() {
   const project = useProjectId();
   const [shown, setShown] = useState<string | null>(null);
-  const mail = useInfiniteQuery({
+  const mail = usePages({
     queryKey: ['suppressions', project, 'mail'],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/suppressions/emails', { params: { query: { limit: 100, cursor: pageParam } }, signal })),
-    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    fetchPage: (cursor, signal) =>
+      answer(api.GET('/suppressions/emails', { params: { query: { limit: 100, cursor } }, signal })),
   });
   return (
     <>

@@ -1,8 +1,9 @@
-import { useInfiniteQuery, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
+import { usePages } from '../../app/pages.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
@@ -24,20 +25,18 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   const project = useProjectId();
   const [{ status, event = '' }, change] = useFilters();
   const queryKey = ['webhooks', project, endpoint.id, 'deliveries', { status }];
-  const deliveries = useInfiniteQuery({
+  const deliveries = usePages({
     queryKey,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/webhook-endpoints/{id}/deliveries', {
           params: {
             path: { id: endpoint.id },
-            query: { limit: 50, cursor: pageParam, ...(status ? { status: status as Delivery['status'] } : {}) },
+            query: { limit: 50, cursor, ...(status ? { status: status as Delivery['status'] } : {}) },
           },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
     refetchInterval: ({ state: { data } }) => (data === undefined || data.pages.length === 1 ? 5_000 : false),
   });
   const shown = eventIdIn(event);

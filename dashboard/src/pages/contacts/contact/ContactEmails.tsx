@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { usePages } from '../../../app/pages.ts';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Empty } from '../../../ui/States.tsx';
 import { EmailRow } from '../../emails/EmailRow.tsx';
@@ -8,12 +8,10 @@ import { EmailRow } from '../../emails/EmailRow.tsx';
 /** Every email to a contact. */
 export function ContactEmails({ email }: { email: string }) {
   const project = useProjectId();
-  const emails = useInfiniteQuery({
+  const emails = usePages({
     queryKey: ['emails', project, { to: email }],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/emails', { params: { query: { limit: 50, cursor: pageParam, to: email } }, signal })),
-    getNextPageParam: (page) => page.cursor ?? undefined,
+    fetchPage: (cursor, signal) =>
+      answer(api.GET('/emails', { params: { query: { limit: 50, cursor, to: email } }, signal })),
   });
   return (
     <EndlessRows

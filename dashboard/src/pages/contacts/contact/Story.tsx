@@ -1,6 +1,6 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { usePages } from '../../../app/pages.ts';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Empty } from '../../../ui/States.tsx';
 import { ActivityRow } from '../../activity/ActivityRow.tsx';
@@ -9,19 +9,17 @@ import { isToldTwice } from '../../activity/kinds.ts';
 /** Everything that happened to a contact. */
 export function Story({ contact }: { contact: string }) {
   const project = useProjectId();
-  const story = useInfiniteQuery({
+  const story = usePages({
     queryKey: ['activity', project, contact],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/activity', {
           params: {
-            query: { limit: 50, cursor: pageParam, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
+            query: { limit: 50, cursor, contactId: contact, startDate: '2000-01-01T00:00:00.000Z' },
           },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor,
   });
   return (
     <EndlessRows

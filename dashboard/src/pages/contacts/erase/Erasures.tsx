@@ -1,7 +1,7 @@
-import { useInfiniteQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { usePages } from '../../../app/pages.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Page } from '../../../ui/Page.tsx';
@@ -17,12 +17,9 @@ const states = {
 /** Every erasure of the project, the latest first: by its reference, since nobody's address is kept. */
 export function Erasures() {
   const project = useProjectId();
-  const erasures = useInfiniteQuery({
+  const erasures = usePages({
     queryKey: ['erasures', project],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      answer(api.GET('/erasures', { params: { query: { limit: 50, cursor: pageParam } }, signal })),
-    getNextPageParam: (page) => page.cursor ?? undefined,
+    fetchPage: (cursor, signal) => answer(api.GET('/erasures', { params: { query: { limit: 50, cursor } }, signal })),
   });
   return (
     <Page

@@ -1,6 +1,7 @@
-import { keepPreviousData, useInfiniteQuery } from '@tanstack/react-query';
+import { keepPreviousData } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
+import { usePages } from '../../../app/pages.ts';
 import { filterOf, type ListState } from './list.ts';
 
 /** The contacts of a list, page by page, and how many they are. */
@@ -8,19 +9,17 @@ export function useContacts(state: ListState) {
   const project = useProjectId();
   const { sort, dir } = state;
   const filter = filterOf(state);
-  const contacts = useInfiniteQuery({
+  const contacts = usePages({
     queryKey: ['contacts', project, { filter, sort, dir }],
-    initialPageParam: undefined as string | undefined,
     placeholderData: keepPreviousData,
     retry: false,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.POST('/contacts/search', {
-          body: { filter, sort, dir, limit: 100, ...(pageParam === undefined ? {} : { cursor: pageParam }) },
+          body: { filter, sort, dir, limit: 100, ...(cursor === undefined ? {} : { cursor }) },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
   });
   return {
     contacts,

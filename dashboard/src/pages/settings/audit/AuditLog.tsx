@@ -1,8 +1,9 @@
-import { useInfiniteQuery, useMutation } from '@tanstack/react-query';
+import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useFilters } from '../../../app/address.ts';
 import { ChoiceFilter } from '../../../app/filters.tsx';
+import { usePages } from '../../../app/pages.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { SearchField } from '../../../ui/SearchField.tsx';
@@ -21,18 +22,16 @@ export function AuditLog({ project }: { project: Project }) {
   const path = { id: project.id };
   const filter = { ...(actor ? { actor } : {}), ...(action ? { action } : {}), ...(target ? { target } : {}) };
   const isAdmin = mayAdminister(project);
-  const log = useInfiniteQuery({
+  const log = usePages({
     queryKey: ['audit-log', project.id, { actor, action, target }],
     enabled: isAdmin,
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
+    fetchPage: (cursor, signal) =>
       answer(
         api.GET('/projects/{id}/audit-log', {
-          params: { path, query: { ...filter, limit: '50', cursor: pageParam } },
+          params: { path, query: { ...filter, limit: '50', cursor } },
           signal,
         }),
       ),
-    getNextPageParam: (page) => page.cursor ?? undefined,
   });
   const download = useMutation({
     mutationFn: () =>
