@@ -2,7 +2,7 @@ import { Button } from '../ui/Button.tsx';
 import { Dialog } from '../ui/Dialog.tsx';
 import { Note } from '../ui/States.tsx';
 import { tableClass } from '../ui/Table.tsx';
-import { type Conflict, isEqual } from './draft.ts';
+import { isEqual, type SaveConflict } from './draft.ts';
 
 /**
  * Asks which of two versions stays, with everything in which they differ. `names` gives the fields their names; `describe` says
@@ -18,7 +18,7 @@ export function ConflictDialog<Content extends object>({
   onClose,
 }: {
   what: string;
-  conflict: Conflict<Content>;
+  conflict: SaveConflict<Content>;
   names: Record<keyof Content, string>;
   describe?: (value: unknown, key: keyof Content) => string;
   onMine: () => void;

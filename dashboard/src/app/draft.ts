@@ -13,7 +13,7 @@ interface Stored<Content> {
 type IfMatch = { 'If-Match'?: string };
 
 /** Three versions of one thing: where two people began, and what each made of it. */
-export interface Conflict<Content> {
+export interface SaveConflict<Content> {
   base: Content;
   mine: Content;
   theirs: Content;

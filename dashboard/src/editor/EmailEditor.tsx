@@ -12,7 +12,7 @@ import { Inspector } from './Inspector.tsx';
 import { BlockKeys } from './moves.ts';
 import { emailNodes } from './nodes.ts';
 import { type Suggested, Suggestions } from './suggest.ts';
-import { Toolbar } from './Toolbar.tsx';
+import { EditorToolbar } from './Toolbar.tsx';
 import './editor.css';
 
 type Content = EmailDocument['content'];
@@ -81,7 +81,12 @@ export function EmailEditor({
       }}
       onMouseLeave={() => setOver(null)}
     >
-      <Toolbar editor={editor} variables={variables} saved={insertable} onSave={() => onSave(selectedBlocks(editor))} />
+      <EditorToolbar
+        editor={editor}
+        variables={variables}
+        saved={insertable}
+        onSave={() => onSave(selectedBlocks(editor))}
+      />
       <Inspector editor={editor} variables={variables} />
       <EditorContent editor={editor} />
       {over ? <DragHandle editor={editor} over={over} /> : null}

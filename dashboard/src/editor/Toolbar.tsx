@@ -27,7 +27,7 @@ import { deleteBlock, duplicateBlock, moveBlock } from './moves.ts';
 import { insertVariable } from './suggest.ts';
 
 /** Everything that can be done with the text and its blocks. */
-export function Toolbar({
+export function EditorToolbar({
   editor,
   variables,
   saved,

@@ -7,7 +7,7 @@ import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { count } from '../../words/numbers.ts';
 import { ActivityRow } from './ActivityRow.tsx';
-import { isToldTwice, kinds } from './kinds.ts';
+import { activityKinds, isToldTwice } from './kinds.ts';
 
 /** Everything that happened in the project, newest first. */
 export function Activity() {
@@ -26,7 +26,7 @@ export function Activity() {
           name="types"
           label="Type"
           all="All activity"
-          choices={Object.entries(kinds)
+          choices={Object.entries(activityKinds)
             .filter(([type]) => !type.endsWith('scheduled'))
             .map(([type, { name }]) => [type, name])}
         />

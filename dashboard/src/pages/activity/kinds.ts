@@ -1,7 +1,7 @@
 import type { Tone } from '../../ui/Badge.tsx';
 
 /** How each kind of activity is named and meant. */
-export const kinds: Record<string, { name: string; tone?: Tone }> = {
+export const activityKinds: Record<string, { name: string; tone?: Tone }> = {
   'event.triggered': { name: 'Event' },
   'email.sent': { name: 'Email sent', tone: 'info' },
   'email.delivered': { name: 'Delivered', tone: 'good' },
@@ -47,7 +47,7 @@ export function kindOf({ type, metadata }: { type: string; metadata: Record<stri
   if (type === 'workflow.completed') return ends[String(metadata.status)] ?? { name: 'Workflow completed' };
   if (type === 'email.failed' && metadata.error === 'The contact is not subscribed')
     return { name: 'Skipped', tone: 'warn' };
-  return kinds[type] ?? { name: type };
+  return activityKinds[type] ?? { name: type };
 }
 
 /** The mail that an activity is about; its id is part of the item's. */

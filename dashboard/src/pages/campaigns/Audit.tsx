@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Figure } from '../../ui/Figure.tsx';
@@ -53,7 +53,7 @@ export function Audit({
   );
 }
 
-type AuditTold = paths['/campaigns/{id}/audit']['get']['responses'][200]['content']['application/json']['data'];
+type AuditTold = components['schemas']['GetCampaignAuditResponse']['data'];
 
 function Told({ told }: { told: AuditTold }) {
   return (

@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
 import { usePages } from '../../app/pages.ts';
@@ -23,10 +23,7 @@ const verdicts = {
   pending: { name: 'Pending', tone: 'info' },
 } as const satisfies Record<string, { name: string; tone: Tone }>;
 
-type Row = Extract<
-  paths['/campaigns/{id}/recipients']['get']['responses'][200]['content']['application/json']['data'][number],
-  { verdict: unknown }
->;
+type Row = Extract<components['schemas']['CampaignRecipientsPage']['data'][number], { verdict: unknown }>;
 
 /** What became of every recipient, one row for each. */
 export function Ledger({

@@ -1,8 +1,8 @@
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 
 /** A campaign with its segment and what holds it. */
-export type Campaign = paths['/campaigns/{id}']['get']['responses'][200]['content']['application/json']['data'];
+export type Campaign = components['schemas']['GetCampaignResponse']['data'];
 
 /** A campaign as its own calls answer it, without its segment, canary and approval. */
 export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'canary' | 'approval'>;

@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
@@ -11,7 +11,7 @@ import { Problem } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
-type Domain = paths['/domains/project/{projectId}']['get']['responses'][200]['content']['application/json'][number];
+type Domain = components['schemas']['Domain'];
 type DnsRecord = Domain['records'][number];
 
 const states: Record<Domain['status'], { name: string; tone: Tone }> = {

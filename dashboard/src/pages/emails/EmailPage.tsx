@@ -15,7 +15,7 @@ import { WhyButton } from '../explain/Why.tsx';
 import { Content } from './Content.tsx';
 import { Details, Headers, TextPart } from './EmailParts.tsx';
 import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, stateOf, whyOf } from './email.ts';
-import { type Change, QueuedDialog } from './QueuedDialog.tsx';
+import { type QueueChange, QueuedDialog } from './QueuedDialog.tsx';
 import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
 
@@ -40,7 +40,7 @@ export function EmailPage() {
   );
 }
 
-type OpenDialog = Change | 'resend';
+type OpenDialog = QueueChange | 'resend';
 
 function OneEmail({ email }: { email: Email }) {
   const project = useProjectId();

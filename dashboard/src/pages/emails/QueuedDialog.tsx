@@ -11,7 +11,7 @@ import { localText, zone } from '../../words/times.ts';
 import type { EmailSummary } from './email.ts';
 
 /** What can be done with mail that has not left. */
-export type Change = 'cancel' | 'release' | 'move';
+export type QueueChange = 'cancel' | 'release' | 'move';
 
 /** Asks before mail that waits is canceled, sent at once or at another time. */
 export function QueuedDialog({
@@ -19,7 +19,7 @@ export function QueuedDialog({
   email: { id, to, scheduledFor, heldUntil },
   onClose,
 }: {
-  change: Change;
+  change: QueueChange;
   email: EmailSummary;
   onClose: () => void;
 }) {

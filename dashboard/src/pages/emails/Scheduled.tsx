@@ -8,12 +8,12 @@ import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { EmailRow } from './EmailRow.tsx';
 import type { EmailSummary } from './email.ts';
-import { type Change, QueuedDialog } from './QueuedDialog.tsx';
+import { type QueueChange, QueuedDialog } from './QueuedDialog.tsx';
 
 /** Mail that waits for the time its sender chose, the next to leave first. */
 export function Scheduled() {
   const project = useProjectId();
-  const [dialog, setDialog] = useState<{ change: Change; email: EmailSummary } | null>(null);
+  const [dialog, setDialog] = useState<{ change: QueueChange; email: EmailSummary } | null>(null);
   const emails = usePages({
     queryKey: ['emails', project, 'scheduled'],
     refetchInterval: 15_000,

@@ -1,5 +1,5 @@
 import { Check, CircleSlash, Info } from 'lucide-react';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
@@ -8,9 +8,8 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { FixButton } from './FixButton.tsx';
 import { useOpen } from './use-open.ts';
 
-type Explain = paths['/explain']['post'];
-export type Explanation = Explain['responses'][200]['content']['application/json'];
-export type About = NonNullable<Explain['requestBody']>['content']['application/json']['about'];
+export type Explanation = components['schemas']['Explanation'];
+export type About = components['schemas']['ExplainRequest']['about'];
 type Decision = Explanation['decisions'][number];
 
 const verdicts: Record<Explanation['verdict'], { name: string; tone: Tone }> = {

@@ -2,7 +2,7 @@ import { fonts } from '@posthorn/email-document';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ImagePicker } from '../../editor/ImagePicker.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -13,7 +13,7 @@ import { Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { brandQuery } from './brand.ts';
 
-type Brand = paths['/brand']['get']['responses'][200]['content']['application/json'];
+type Brand = components['schemas']['BrandKit'];
 
 /** Changes how all emails of the project look that are written as blocks. */
 export function BrandDialog({ onClose }: { onClose: () => void }) {

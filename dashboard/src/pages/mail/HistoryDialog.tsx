@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
@@ -84,8 +84,7 @@ export function HistoryDialog({
   );
 }
 
-type Version =
-  paths['/templates/{id}/versions']['get']['responses'][200]['content']['application/json']['data'][number];
+type Version = components['schemas']['ContentVersionList']['data'][number];
 
 function VersionList({
   versions,

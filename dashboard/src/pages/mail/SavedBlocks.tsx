@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { ConfirmDialog, Dialog } from '../../ui/Dialog.tsx';
@@ -10,7 +10,7 @@ import { Form } from '../../ui/Form.tsx';
 import { Empty, Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
-export type SavedBlock = paths['/blocks']['get']['responses'][200]['content']['application/json']['data'][number];
+export type SavedBlock = components['schemas']['SavedBlockList']['data'][number];
 
 /** The saved blocks of the project, by name; none until they are known. */
 export function useSavedBlocks(): readonly SavedBlock[] {

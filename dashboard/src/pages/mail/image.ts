@@ -1,8 +1,8 @@
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 
 /** A picture of the project as the API lists it. */
-export type UploadedImage = paths['/uploads']['get']['responses'][200]['content']['application/json']['images'][number];
+export type UploadedImage = components['schemas']['ImagePage']['images'][number];
 
 /** The pictures that the service takes, for the file chooser. */
 export const imageTypes = 'image/jpeg,image/png,image/gif,image/webp';

@@ -1,14 +1,14 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { rate } from '../../words/numbers.ts';
 
-type Item = paths['/activity/running']['get']['responses'][200]['content']['application/json']['data'][number];
+type Item = components['schemas']['ListRunningActivityResponse']['data'][number];
 
 /** What is being worked on right now, with how far it is. */
 export function Running({ project }: { project: string }) {

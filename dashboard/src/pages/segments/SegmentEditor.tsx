@@ -14,7 +14,7 @@ import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx
 import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { type Segment, typeNames } from './segment.ts';
+import { type Segment, segmentTypeNames } from './segment.ts';
 
 /** A new segment. */
 export function NewSegment() {
@@ -211,7 +211,7 @@ function Details({
           value={draft.type}
           onChange={(event) => onChange({ type: event.target.value as Segment['type'] })}
         >
-          {Object.entries(typeNames).map(([value, name]) => (
+          {Object.entries(segmentTypeNames).map(([value, name]) => (
             <option key={value} value={value}>
               {name}
             </option>

@@ -15,7 +15,7 @@ import { ExportDialog } from '../contacts/list/ExportDialog.tsx';
 import { type ContactFilter, usualColumns } from '../contacts/list/list.ts';
 import { MembersDialog } from './MembersDialog.tsx';
 import { SegmentContacts } from './SegmentContacts.tsx';
-import { type Segment, typeNames } from './segment.ts';
+import { type Segment, segmentTypeNames } from './segment.ts';
 
 /** One segment: who belongs to it now, and what can be done with it. */
 export function SegmentPage() {
@@ -52,7 +52,7 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
       above={above}
       about={
         <>
-          {typeNames[type]} segment with {counted(memberCount, 'contact')} at the last count.{' '}
+          {segmentTypeNames[type]} segment with {counted(memberCount, 'contact')} at the last count.{' '}
           {trackMembership ? <Badge tone="info">Entries and exits tracked</Badge> : null}
           {description ? (
             <span dir="auto" className="break">

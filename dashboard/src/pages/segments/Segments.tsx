@@ -10,7 +10,7 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count } from '../../words/numbers.ts';
-import { typeNames } from './segment.ts';
+import { segmentTypeNames } from './segment.ts';
 
 /** The segments of the project: parts of the audience, by a condition or by hand. */
 export function Segments() {
@@ -26,7 +26,7 @@ export function Segments() {
     <Page title="Segments" about="Groups of contacts for campaigns and workflows." actions={create}>
       <div className="filters">
         <SearchFilter label="Search names" />
-        <ChoiceFilter name="type" label="Type" all="All types" choices={Object.entries(typeNames)} />
+        <ChoiceFilter name="type" label="Type" all="All types" choices={Object.entries(segmentTypeNames)} />
       </div>
       <Shown query={segments}>
         {(all) => {
@@ -63,7 +63,7 @@ export function Segments() {
                   ),
                 },
                 { key: 'people', title: 'Contacts', number: true, cell: ({ memberCount }) => count(memberCount) },
-                { key: 'type', title: 'Type', cell: (each) => typeNames[each.type] },
+                { key: 'type', title: 'Type', cell: (each) => segmentTypeNames[each.type] },
                 {
                   key: 'tracking',
                   title: 'Tracking',

@@ -1,6 +1,6 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useFilters } from '../../app/address.ts';
 import { deployment } from '../../app/deployment.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -103,7 +103,7 @@ function Credentials({ project, host, ports }: { project: Project; host: string;
   );
 }
 
-type Client = paths['/projects/{id}/smtp-clients']['get']['responses'][200]['content']['application/json'][number];
+type Client = components['schemas']['SmtpClient'];
 
 /** What programs did last, so that whoever sets one up sees why it is refused. */
 function Clients({ project }: { project: string }) {

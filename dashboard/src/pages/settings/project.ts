@@ -1,10 +1,10 @@
 import { useQuery } from '@tanstack/react-query';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { myProjects } from '../../app/session.ts';
 
 /** A project as its members see it. */
-export type Project = paths['/users/@me/projects']['get']['responses'][200]['content']['application/json'][number];
+export type Project = components['schemas']['OwnProject'];
 
 /** Whether the viewer may change settings of the project they look at; not until that is known. */
 export function useMayAdminister(): boolean {

@@ -8,7 +8,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextField } from '../../ui/Field.tsx';
 import { Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { kinds, type Rule } from './rule.ts';
+import { type Rule, ruleKinds } from './rule.ts';
 
 /** Writes a rule, a new one or all of one that there is. */
 export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () => void }) {
@@ -53,7 +53,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
           value={draft.kind}
           onChange={(event) => setDraft({ ...draft, kind: event.target.value as Rule['kind'] })}
         >
-          {Object.entries(kinds).map(([value, { name }]) => (
+          {Object.entries(ruleKinds).map(([value, { name }]) => (
             <option key={value} value={value}>
               {name}
             </option>
@@ -61,7 +61,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
         </SelectField>
         <TextField
           label="Pattern"
-          hint={kinds[draft.kind].hint}
+          hint={ruleKinds[draft.kind].hint}
           required
           maxLength={254}
           value={draft.pattern}

@@ -5,7 +5,7 @@ import { Button } from '../../ui/Button.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
-import { kinds } from './rule.ts';
+import { ruleKinds } from './rule.ts';
 
 /** Asks what would become of mail to an address. */
 export function RulePreview() {
@@ -40,7 +40,7 @@ export function RulePreview() {
           {preview.data.match ? (
             <Note tone="warn">
               <span className="break">{preview.data.asked}</span> is suppressed by “{preview.data.match.name}” (
-              {kinds[preview.data.match.kind].name.toLowerCase()}: <code>{preview.data.match.pattern}</code>).
+              {ruleKinds[preview.data.match.kind].name.toLowerCase()}: <code>{preview.data.match.pattern}</code>).
             </Note>
           ) : (
             <Note tone="good">

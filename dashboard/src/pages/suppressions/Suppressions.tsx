@@ -13,7 +13,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { CaughtMail } from './CaughtMail.tsx';
 import { RuleDialog } from './RuleDialog.tsx';
 import { RulePreview } from './RulePreview.tsx';
-import { kinds, type Rule } from './rule.ts';
+import { type Rule, ruleKinds } from './rule.ts';
 
 /** Rules that keep mail from being sent, and the mail they have caught. */
 export function Suppressions() {
@@ -132,7 +132,7 @@ function RuleTable({
       rowKey={({ id }) => id}
       columns={[
         { key: 'name', title: 'Name', cell: ({ name }) => <span dir="auto">{name}</span> },
-        { key: 'kind', title: 'Suppresses', cell: ({ kind }) => kinds[kind].name },
+        { key: 'kind', title: 'Suppresses', cell: ({ kind }) => ruleKinds[kind].name },
         { key: 'pattern', title: 'Pattern', cell: ({ pattern }) => <code>{pattern}</code> },
         {
           key: 'state',

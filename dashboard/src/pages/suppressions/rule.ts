@@ -1,10 +1,10 @@
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 
 /** A suppression rule as the API answers it. */
-export type Rule = paths['/suppressions']['get']['responses'][200]['content']['application/json'][number];
+export type Rule = components['schemas']['SuppressionRule'];
 
 /** How the kinds of rules are called, and what their patterns look like. */
-export const kinds: Record<Rule['kind'], { name: string; hint: string }> = {
+export const ruleKinds: Record<Rule['kind'], { name: string; hint: string }> = {
   ADDRESS: { name: 'Address', hint: 'Such as anna@example.com' },
   DOMAIN: { name: 'Domain', hint: 'Such as example.com' },
   PREFIX: { name: 'Starts with', hint: 'The start of the part before the @, such as test-' },

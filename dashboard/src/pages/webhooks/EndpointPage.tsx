@@ -17,7 +17,7 @@ import { Deliveries } from './Deliveries.tsx';
 import { EndpointForm } from './EndpointForm.tsx';
 import { type Endpoint, endpointState } from './endpoint.ts';
 import { Replay } from './Replay.tsx';
-import { RotateSecretDialog, TestDialog } from './SecretDialogs.tsx';
+import { RotateSecretDialog, TestCallDialog } from './SecretDialogs.tsx';
 import { Verify } from './Verify.tsx';
 
 /** One endpoint: its log, repeating what was missed, and how to check its calls. */
@@ -161,7 +161,7 @@ function Dialogs({
           onClose={close}
         />
       ) : null}
-      {open === 'test' ? <TestDialog endpoint={endpoint} onClose={close} /> : null}
+      {open === 'test' ? <TestCallDialog endpoint={endpoint} onClose={close} /> : null}
       {open === 'rotate' ? (
         <RotateSecretDialog
           endpoint={endpoint}

@@ -39,7 +39,7 @@ export function RotateSecretDialog({
 }
 
 /** Calls an endpoint with a made-up event and shows what it answers. */
-export function TestDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
+export function TestCallDialog({ endpoint, onClose }: { endpoint: Endpoint; onClose: () => void }) {
   const [type, setType] = useState(endpoint.events.find((name) => !name.includes('*')) ?? 'test.event');
   const test = useMutation({
     mutationFn: () =>

@@ -1,8 +1,8 @@
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import type { Graph } from './graph/draft.ts';
 import type { Workflow } from './workflow.ts';
 
-type Answer = paths['/workflows/{id}/graph']['put']['responses'][200]['content']['application/json'];
+type Answer = components['schemas']['ReplaceWorkflowGraphResponse'];
 type Changes = Answer['changes'];
 
 const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;

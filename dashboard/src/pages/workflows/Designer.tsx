@@ -24,7 +24,7 @@ import { PublishDialog } from './PublishDialog.tsx';
 import { SidePanel } from './SidePanel.tsx';
 import { shownSteps, shownWays } from './shown.ts';
 import { TestRunDialog } from './TestRunDialog.tsx';
-import { Toolbar } from './Toolbar.tsx';
+import { DesignerToolbar } from './Toolbar.tsx';
 import { type Issue, type People, peopleQuery, type Workflow } from './workflow.ts';
 
 type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
@@ -63,7 +63,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
         <EditState editing={editing} onSelect={(id) => select({ kind: 'step', id })} />
       </Notes>
       <div className="designer" data-panel={isPanelOpen}>
-        <Toolbar
+        <DesignerToolbar
           editing={editing}
           isChecking={isChecking}
           publishes={publishes}

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { ChangeList } from './ChangeList.tsx';
-import { type DryRun, dryRunQuery, Issues } from './dry-run.tsx';
+import { dryRunQuery, Issues, type PublishPreview } from './dry-run.tsx';
 import { blockedBy, type Editing } from './editing.ts';
 import { hasAction } from './graph/graph.ts';
 import { readKept } from './kept.ts';
@@ -102,7 +102,7 @@ function Unpublished({
 }: {
   workflow: Workflow;
   editing: Editing;
-  preview: UseQueryResult<DryRun>;
+  preview: UseQueryResult<PublishPreview>;
 }) {
   return (
     <section className="stack" aria-label="Unpublished changes">

@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useFilters, useProjectId } from '../../app/address.ts';
 import { Address } from '../../ui/Address.tsx';
 import { Badge } from '../../ui/Badge.tsx';
@@ -141,8 +141,7 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
   );
 }
 
-type Execution =
-  paths['/workflows/{id}/executions']['get']['responses'][200]['content']['application/json']['data'][number];
+type Execution = components['schemas']['ListWorkflowExecutionsResponse']['data'][number];
 
 function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly Execution[] }) {
   const project = useProjectId();

@@ -8,7 +8,7 @@ import { automaticLayout } from './graph/layout.ts';
 import { StepMenu } from './StepMenu.tsx';
 
 /** What can be done to the graph as a whole, and where its edit stands. */
-export function Toolbar({
+export function DesignerToolbar({
   editing,
   isChecking,
   publishes,

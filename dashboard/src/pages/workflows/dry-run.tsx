@@ -5,7 +5,7 @@ import { putGraph } from './workflow.ts';
 type Migrate = Parameters<typeof putGraph>[3]['migrate'];
 
 /** What a publication would do. */
-export type DryRun = Extract<Awaited<ReturnType<typeof putGraph>>, { dryRun: true }>;
+export type PublishPreview = Extract<Awaited<ReturnType<typeof putGraph>>, { dryRun: true }>;
 
 /** What a publication of the edit would do, as a query that never does it. `key` tells one plan of a dialog from another. */
 export function dryRunQuery(

@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { useEffect, useRef, useState } from 'react';
 import { ApiError, answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import { begin, decided, discarded, edited, follow, type News, published, travel } from './edit-history.ts';
 import { countChanges, type Graph, hasBrokenBody } from './graph/draft.ts';
@@ -10,7 +10,7 @@ import { keep, readKept } from './kept.ts';
 import type { Settings } from './settings.ts';
 import { type PutGraph, putGraph, type Workflow, workflowKey, workflowQuery } from './workflow.ts';
 
-type PatchBody = NonNullable<paths['/workflows/{id}']['patch']['requestBody']>['content']['application/json'];
+type PatchBody = components['schemas']['UpdateWorkflowRequest'];
 
 /** How a graph is edited: in this browser, until it is published. */
 export interface Editing {

@@ -1,7 +1,7 @@
 import { useQueries } from '@tanstack/react-query';
 import { useMemo } from 'react';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import type { ShownWay } from './Canvas.tsx';
@@ -11,7 +11,7 @@ import type { ShownStep } from './StepNode.tsx';
 import { shownWays } from './shown.ts';
 import type { StepExecution, Version } from './workflow.ts';
 
-type Email = paths['/emails/{id}']['get']['responses'][200]['content']['application/json'];
+type Email = components['schemas']['Email'];
 
 /** What happened at a step, in words. */
 export interface Outcome {

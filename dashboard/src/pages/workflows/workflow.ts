@@ -1,6 +1,6 @@
 import type { QueryClient } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
-import type { paths } from '../../api/schema.d.ts';
+import type { components, paths } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import { bodyOf, type Graph } from './graph/draft.ts';
 
@@ -23,7 +23,7 @@ export type Execution = Reply<'/workflows/{id}/executions/{executionId}'>;
 /** A version of a graph, which never changes. */
 export type Version = Reply<'/workflows/{id}/versions/{version}'>;
 /** What replaces a graph. */
-export type PutGraph = paths['/workflows/{id}/graph']['put']['requestBody']['content']['application/json'];
+export type PutGraph = components['schemas']['ReplaceWorkflowGraphRequest'];
 export type StepExecution = Execution['stepExecutions'][number];
 
 /** How the states of an execution are named and meant. */

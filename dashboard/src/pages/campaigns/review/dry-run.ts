@@ -1,11 +1,10 @@
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { ApiError, answer, api } from '../../../api/client.ts';
-import type { paths } from '../../../api/schema.d.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 
 /** The report of a dry run. */
-export type DryRun =
-  paths['/campaigns/{id}/dry-runs/{n}']['get']['responses'][200]['content']['application/json']['data'];
+export type DryRun = components['schemas']['GetCampaignDryRunResponse']['data'];
 
 /** The latest dry run of a campaign, null before the first; it is read again until it ends. `start` begins another. */
 export function useDryRun(campaign: string) {

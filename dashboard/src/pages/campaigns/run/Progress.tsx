@@ -1,4 +1,4 @@
-import type { paths } from '../../../api/schema.d.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { Figure } from '../../../ui/Figure.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
@@ -6,7 +6,7 @@ import { count, counted, rate } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
 
 /** Counts and rates of a campaign. */
-export type Stats = paths['/campaigns/{id}/stats']['get']['responses'][200]['content']['application/json']['data'];
+export type Stats = components['schemas']['GetCampaignStatsResponse']['data'];
 
 /** How far a campaign is, and what became of it so far. */
 export function Progress({ campaign, stats, isSending }: { campaign: Campaign; stats: Stats; isSending: boolean }) {

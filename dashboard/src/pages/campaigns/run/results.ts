@@ -1,10 +1,10 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../../api/client.ts';
-import type { paths } from '../../../api/schema.d.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 
 /** What became of a campaign over time, by link, and beside those before it. */
-export type Results = paths['/campaigns/{id}/results']['get']['responses'][200]['content']['application/json']['data'];
+export type Results = components['schemas']['ListCampaignResultsResponse']['data'];
 
 /** The results of a campaign, fresh while it is sending and now and then afterwards. */
 export function useResults(id: string, isSending: boolean) {

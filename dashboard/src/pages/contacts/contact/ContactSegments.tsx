@@ -10,7 +10,7 @@ import { Empty, Problem, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { toast } from '../../../ui/toasts.tsx';
-import { typeNames } from '../../segments/segment.ts';
+import { segmentTypeNames } from '../../segments/segment.ts';
 
 /** The segments a contact is in; static ones are joined and left here. */
 export function ContactSegments({ contact: { id, email } }: { contact: { id: string; email: string } }) {
@@ -61,7 +61,7 @@ export function ContactSegments({ contact: { id, email } }: { contact: { id: str
                     </Link>
                   ),
                 },
-                { key: 'type', title: 'Type', cell: ({ type }) => typeNames[type] },
+                { key: 'type', title: 'Type', cell: ({ type }) => segmentTypeNames[type] },
                 { key: 'since', title: 'Since', cell: ({ enteredAt }) => <Timestamp at={enteredAt} /> },
                 {
                   key: 'leave',

@@ -2,7 +2,7 @@ import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
-import type { paths } from '../../../api/schema.d.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { Badge } from '../../../ui/Badge.tsx';
 import { Button } from '../../../ui/Button.tsx';
@@ -16,8 +16,7 @@ import { toast } from '../../../ui/toasts.tsx';
 import { WhyButton } from '../../explain/Why.tsx';
 import { executionStates, isActive } from '../../workflows/workflow.ts';
 
-type Execution =
-  paths['/contacts/{id}/executions']['get']['responses'][200]['content']['application/json']['data'][number];
+type Execution = components['schemas']['ListContactExecutionsResponse']['data'][number];
 
 /** The workflows a contact is or was in: they are started here by hand, and stopped. */
 export function ContactWorkflows({ contact: { id, email } }: { contact: { id: string; email: string } }) {

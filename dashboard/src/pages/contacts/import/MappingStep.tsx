@@ -1,6 +1,6 @@
 import { inputClass } from '../../../ui/Field.tsx';
 import { Table } from '../../../ui/Table.tsx';
-import { type CellType, type ColumnChoice, typeNames } from './mapping.ts';
+import { type CellType, type ColumnChoice, cellTypeNames } from './mapping.ts';
 
 /** Says for each column of a file which field it becomes. */
 export function MappingStep({
@@ -51,7 +51,7 @@ export function MappingStep({
                 value={choice.type}
                 onChange={({ target }) => change(place, { type: target.value as CellType })}
               >
-                {Object.entries(typeNames).map(([type, name]) => (
+                {Object.entries(cellTypeNames).map(([type, name]) => (
                   <option key={type} value={type}>
                     {name}
                   </option>

@@ -1,7 +1,7 @@
 import type { Beginning } from './csv.ts';
 
 /** What the cells of a column become. */
-export const typeNames = {
+export const cellTypeNames = {
   auto: 'Detect',
   text: 'Text',
   number: 'Number',
@@ -9,7 +9,7 @@ export const typeNames = {
   date: 'Date',
 } as const;
 /** What the cells of a column become. */
-export type CellType = keyof typeof typeNames;
+export type CellType = keyof typeof cellTypeNames;
 
 /** What a column of a file is for. */
 export interface ColumnChoice {

@@ -8,7 +8,7 @@ import { Note, Shown } from '../../../ui/States.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { UndoJob } from '../UndoJob.tsx';
 import type { Contact } from './list.ts';
-import type { Selection, Selector } from './selection.ts';
+import type { ContactSelection, Selector } from './selection.ts';
 
 const changes = {
   subscribe: { verb: 'Subscribe', path: '/contacts/bulk-subscribe' },
@@ -36,7 +36,7 @@ export function BulkDialog({
   change: BulkChange;
   chosen: Chosen;
   rows: readonly Contact[];
-  selection: Selection;
+  selection: ContactSelection;
   onQueued: (jobId: string) => void;
   onClose: () => void;
 }) {
@@ -75,7 +75,12 @@ export function BulkDialog({
 }
 
 // Contacts who are subscribed already are not concerned.
-function useUnsubscribed(isAsked: boolean, { selector }: Chosen, rows: readonly Contact[], selection: Selection) {
+function useUnsubscribed(
+  isAsked: boolean,
+  { selector }: Chosen,
+  rows: readonly Contact[],
+  selection: ContactSelection,
+) {
   const project = useProjectId();
   const isAll = selector.mode === 'query';
   const all = useQuery({

@@ -8,11 +8,11 @@ import { Badge } from '../../../ui/Badge.tsx';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { type Contact, columnTitle, type ListState, type Sort, sorts } from './list.ts';
-import type { Selection } from './selection.ts';
+import type { ContactSelection } from './selection.ts';
 
 interface Shared {
   columns: readonly string[];
-  selection: Selection;
+  selection: ContactSelection;
 }
 
 const grid = 'sm:grid sm:grid-cols-(--contact-columns) sm:items-center sm:gap-3';

@@ -8,7 +8,7 @@ import { type BulkChange, BulkDialog, BulkProgress } from './BulkDialog.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
 import { type Contact, filterOf, type ListState } from './list.ts';
 import { SegmentDialog } from './SegmentDialog.tsx';
-import type { Selection } from './selection.ts';
+import type { ContactSelection } from './selection.ts';
 
 const most = 1_000;
 
@@ -20,7 +20,7 @@ export function SelectionBar({
   total,
   rows,
 }: {
-  selection: Selection;
+  selection: ContactSelection;
   state: ListState;
   columns: readonly string[];
   total: number;

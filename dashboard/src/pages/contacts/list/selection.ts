@@ -2,7 +2,7 @@ import { useState } from 'react';
 import type { Contact, ContactFilter } from './list.ts';
 
 /** Who is selected in a list: some contacts, or everybody who matches but some. */
-export interface Selection {
+export interface ContactSelection {
   /** Whether everybody who matches is selected, loaded or not. */
   isAll: boolean;
   has: (id: string) => boolean;
@@ -22,7 +22,7 @@ export type Selector =
   | { mode: 'query'; filter: ContactFilter; excludeIds: string[] };
 
 /** The selection of a list that has loaded `rows` of `total` contacts; another `list` begins without one. */
-export function useSelection(list: string, rows: readonly Contact[], total: number): Selection {
+export function useSelection(list: string, rows: readonly Contact[], total: number): ContactSelection {
   const [held, setHeld] = useState({ list, isAll: false, ids: new Set<string>(), last: '' });
   const { isAll, ids, last } = held.list === list ? held : { isAll: false, ids: new Set<string>(), last: '' };
   const set = (next: { isAll: boolean; ids: Set<string>; last?: string }) => setHeld({ list, last: '', ...next });

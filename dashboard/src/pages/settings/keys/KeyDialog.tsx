@@ -1,7 +1,7 @@
 import { useMutation } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
-import type { paths } from '../../../api/schema.d.ts';
+import type { components } from '../../../api/schema.d.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
@@ -99,9 +99,7 @@ export function NewKeyDialog({
   );
 }
 
-type NewKey = NonNullable<
-  paths['/users/@me/projects/{id}/api-keys']['post']['requestBody']
->['content']['application/json'];
+type NewKey = components['schemas']['CreateProjectApiKeyRequest'];
 
 function newKeyOf(form: {
   name: string;

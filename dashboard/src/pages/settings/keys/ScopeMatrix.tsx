@@ -1,6 +1,6 @@
 import { Button } from '../../../ui/Button.tsx';
 import { tableClass } from '../../../ui/Table.tsx';
-import { areas, columns, presets, type Scope } from './scopes.ts';
+import { columns, presets, type Scope, scopeAreas } from './scopes.ts';
 
 /** Chooses what a key may do: a row for each area of the API, a column for each way to use it. */
 export function ScopeMatrix({
@@ -39,7 +39,7 @@ export function ScopeMatrix({
             </tr>
           </thead>
           <tbody>
-            {areas.map((area) => (
+            {scopeAreas.map((area) => (
               <tr key={area.name}>
                 <th scope="row" className="bg-transparent! text-start text-base! text-ink!">
                   {area.name}

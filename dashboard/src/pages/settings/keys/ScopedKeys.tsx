@@ -16,7 +16,7 @@ import { mayAdminister, type Project } from '../project.ts';
 import { EditKeyDialog, NewKeyDialog, RotateKeyDialog } from './KeyDialog.tsx';
 import { mcpOf, mcpText } from './McpFields.tsx';
 import { ShownOnce } from './ShownOnce.tsx';
-import { type ApiKey, areas, columns } from './scopes.ts';
+import { type ApiKey, columns, scopeAreas } from './scopes.ts';
 
 /** A key, and what to do with it. */
 interface ChosenKey {
@@ -225,7 +225,7 @@ function DeleteKeyDialog({
 
 // One line for each area, as the matrix has them.
 function Scopes({ apiKey: { scopes } }: { apiKey: ApiKey }) {
-  const lines = areas.flatMap((area) => {
+  const lines = scopeAreas.flatMap((area) => {
     const ways = (Object.keys(columns) as (keyof typeof columns)[]).flatMap((column) => {
       const scope = area[column];
       return scope && scopes.includes(scope) ? [columns[column].toLowerCase()] : [];

@@ -5,7 +5,7 @@ export type ApiKey = components['schemas']['UpdateProjectApiKeyResponse'];
 export type Scope = ApiKey['scopes'][number];
 
 /** What each area of the API can be opened for, by the column of the matrix. */
-export const areas: readonly { name: string; read?: Scope; write?: Scope; send?: Scope }[] = [
+export const scopeAreas: readonly { name: string; read?: Scope; write?: Scope; send?: Scope }[] = [
   { name: 'Emails', read: 'emails:read', send: 'emails:send' },
   { name: 'Events', write: 'events:write' },
   { name: 'Contacts and segments', read: 'contacts:read', write: 'contacts:write' },
@@ -20,7 +20,7 @@ export const areas: readonly { name: string; read?: Scope; write?: Scope; send?:
 /** The columns of the matrix. */
 export const columns = { read: 'Read', write: 'Write', send: 'Send' } as const;
 
-const every = areas.flatMap(({ read, write, send }) => [read, write, send].filter((scope) => scope !== undefined));
+const every = scopeAreas.flatMap(({ read, write, send }) => [read, write, send].filter((scope) => scope !== undefined));
 
 /** Choices of scopes that most keys have. */
 export const presets: Record<string, { name: string; scopes: readonly Scope[] }> = {
