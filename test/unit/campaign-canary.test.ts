@@ -11,6 +11,7 @@ const decide = (changes: Partial<CanaryFacts['counts']>, facts: Partial<CanaryFa
     stopIf: { bounceRate: 3, complaintRate: 0.1, unsubscribeRate: 2 },
     minDelivered: 300,
     isHoldOver: false,
+    isProjectDisabled: false,
     isReleased: false,
     ...facts,
   });
@@ -54,6 +55,13 @@ test('at the end of the hold enough must be known as delivered', () => {
     stopped: { code: 'canary_too_few_delivered', count: 299, of: 1000, limit: 300 },
   });
   expect(decide({ delivered: 299 })).toEqual({ next: 'hold' });
+});
+
+test('the canary of a disabled project holds nobody back, and still stops what it would stop', () => {
+  const isProjectDisabled = true;
+  expect(decide({ delivered: 0 }, { isProjectDisabled })).toEqual({ next: 'pass' });
+  expect(decide({ mailed: 900, pending: 100 }, { isProjectDisabled })).toEqual({ next: 'send' });
+  expect(decide({ bounced: 31 }, { isProjectDisabled }).next).toBe('stop');
 });
 
 test('once a person has decided, no limit counts and only the rest of the slice is waited for', () => {

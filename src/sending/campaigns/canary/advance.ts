@@ -35,6 +35,7 @@ interface Canary {
   holdMs: number;
   leftMs: number | null;
   heldUntil: string | null;
+  isProjectDisabled: boolean;
   isReleased: boolean;
   openClaims: number;
   counts: CanaryCounts;
@@ -85,10 +86,12 @@ async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Pr
     select c.project_id as "projectId", c.name, c.paused_at is not null as paused, k.state, k.recipients,
       k.stop_if as "stopIf", k.min_delivered as "minDelivered", 1000.0::float8 * k.hold_seconds as "holdMs",
       (1000 * extract(epoch from k.held_until - clock_timestamp()))::float8 as "leftMs",
-      ${raw(isoText('k.held_until'))} as "heldUntil", k.released_at is not null as "isReleased", now.counts,
+      ${raw(isoText('k.held_until'))} as "heldUntil", k.released_at is not null as "isReleased",
+      p.disabled or p.deleted_at is not null as "isProjectDisabled", now.counts,
       (select count(*) from campaign_claims o
         where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq and not o.settled)::int as "openClaims"
-    from campaign_canaries k join campaigns c on c.id = k.campaign_id, lateral (${canaryCounts}) now
+    from campaign_canaries k join campaigns c on c.id = k.campaign_id
+      join projects p on p.id = c.project_id, lateral (${canaryCounts}) now
     where k.campaign_id = ${campaignId} and k.send_seq = ${sendSeq} for update of k`);
 }
 

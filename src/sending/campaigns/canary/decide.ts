@@ -42,6 +42,8 @@ export interface CanaryFacts {
   minDelivered: number;
   /** Whether the time of the hold is over. */
   isHoldOver: boolean;
+  /** Whether the project may not send any more: what waits ends with that reason, as in any campaign. */
+  isProjectDisabled: boolean;
   /** Whether a person has decided that the campaign continues. */
   isReleased: boolean;
 }
@@ -60,7 +62,7 @@ const limits = [
  * mailed, so that a limit breaks early only when nothing can mend it.
  */
 export function decideCanary(facts: CanaryFacts): CanaryDecision {
-  const { counts, openClaims, stopIf, minDelivered, isHoldOver, isReleased } = facts;
+  const { counts, openClaims, stopIf, minDelivered, isHoldOver, isProjectDisabled, isReleased } = facts;
   const isSent = counts.pending === 0 && openClaims === 0;
   if (isReleased) return { next: isSent ? 'pass' : 'send' };
   const of = counts.mailed + counts.pending;
@@ -71,6 +73,7 @@ export function decideCanary(facts: CanaryFacts): CanaryDecision {
       return { next: 'stop', stopped: { code, count, of, limit } };
   }
   if (!isSent) return { next: 'send' };
+  if (isProjectDisabled) return { next: 'pass' };
   if (!isHoldOver) return { next: 'hold' };
   if (counts.delivered >= minDelivered) return { next: 'pass' };
   return {

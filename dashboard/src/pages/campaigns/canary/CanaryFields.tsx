@@ -1,4 +1,9 @@
+import { useQuery } from '@tanstack/react-query';
+import { answer, api } from '../../../api/client.ts';
+import { useProjectId } from '../../../app/address.ts';
 import { TextField } from '../../../ui/Field.tsx';
+import { Note } from '../../../ui/States.tsx';
+import { counted } from '../../../words/numbers.ts';
 
 /** What the form of a canary holds; texts, as they are typed. */
 export interface CanaryForm {
@@ -63,6 +68,7 @@ export function CanaryFields({
         />{' '}
         Send to a small part first, and pause if reports are bad
       </label>
+      {form.isOn ? <NewProjectLimits /> : null}
       {form.isOn ? (
         <div className="grid gap-3 sm:grid-cols-2">
           <TextField
@@ -98,5 +104,25 @@ export function CanaryFields({
         </div>
       ) : null}
     </fieldset>
+  );
+}
+
+// A new project is disabled at a number of bounces, which a canary may reach while its own limits, which are rates, still hold.
+function NewProjectLimits() {
+  const project = useProjectId();
+  const { data } = useQuery({
+    queryKey: ['deliverability', project, 1],
+    queryFn: () => answer(api.GET('/deliverability', { params: { query: { days: 1 } } })),
+  });
+  const most = (of: 'bounces' | 'complaints') =>
+    data?.limits.find((limit) => limit.of === of && limit.window === 'twentyFourHour' && limit.unit === 'emails')
+      ?.critical.count;
+  const [bounces, complaints] = [most('bounces'), most('complaints')];
+  if (!data?.pauses || bounces === undefined || complaints === undefined) return null;
+  return (
+    <Note tone="warn">
+      This project is new: {counted(bounces, 'bounce')} or {counted(complaints, 'complaint')} within 24 hours disable
+      it, even if the canary’s limits hold. Then nothing more is sent. Choose a small canary to stop sooner.
+    </Note>
   );
 }
