@@ -88,6 +88,13 @@ test('a paused campaign is fixed and continued, and who got the first version ge
     expect(await dialog.getByRole('button', { name: 'Save and continue' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Subject', { exact: true }).fill('The herons are really back');
     await dialog.getByText('Changed: subject.').waitFor();
+    const changes = dialog.getByRole('region', { name: 'Changes', exact: true });
+    await changes.getByText('really', { exact: false }).waitFor();
+    await dialog.getByRole('textbox', { name: 'Body' }).fill('<p>Right link</p>');
+    await dialog.getByText('Changed: subject and content.').waitFor();
+    const html = changes.getByRole('region', { name: 'HTML changes' });
+    await html.getByText('− <p>Wrong link</p>').waitFor();
+    await html.getByText('+ <p>Right link</p>').waitFor();
     await dialog.getByLabel('I have checked the new version').check();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Save and continue' }).click();

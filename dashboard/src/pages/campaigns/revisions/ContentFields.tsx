@@ -8,6 +8,8 @@ import type { Campaign } from '../campaign.ts';
 
 /** A message that is being rewritten, and which parts differ from the campaign's. */
 export interface Writing {
+  /** The message as the campaign has it. */
+  before: MailContent;
   content: MailContent;
   changed: string[];
   change: (change: Partial<MailContent>) => void;
@@ -20,6 +22,7 @@ export function useWriting(campaign: Campaign): Writing {
   const isSameBody =
     content.body === before.body && JSON.stringify(content.document) === JSON.stringify(before.document);
   return {
+    before,
     content,
     changed: [...(content.subject === before.subject ? [] : ['subject']), ...(isSameBody ? [] : ['content'])],
     change: (part) => setContent((old) => ({ ...old, ...part })),

@@ -1,14 +1,21 @@
 import { useMutation } from '@tanstack/react-query';
-import { useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
+import { loaded } from '../../../api/load.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
-import { Note } from '../../../ui/States.tsx';
+import { Loading, Note } from '../../../ui/States.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
+import { useSource } from '../../mail/brand.ts';
+import type { MailContent } from '../../mail/content.ts';
 import type { Campaign } from '../campaign.ts';
 import type { Stats } from '../run/Progress.tsx';
 import { ContentFields, useWriting, writtenBody } from './ContentFields.tsx';
+
+const ContentDiff = lazy(() =>
+  loaded(() => import('./ContentDiff.tsx')).then((part) => ({ default: part.ContentDiff })),
+);
 
 /** Replaces the content of a paused campaign for who has not got it yet, and lets it continue where that is wanted. */
 export function FixDialog({
@@ -44,6 +51,8 @@ export function FixDialog({
     },
   });
   const [confirmed, setConfirmed] = useState(false);
+  const sourceOf = useSource();
+  const written = (content: MailContent) => ({ subject: content.subject, html: sourceOf(content) });
   const isReady = writing.changed.length > 0 && confirmed;
   return (
     <Dialog wide title={`Send version ${contentVersion + 1} to the remaining recipients?`} onClose={onClose}>
@@ -55,6 +64,11 @@ export function FixDialog({
       <p aria-live="polite">
         {writing.changed.length === 0 ? 'Nothing has changed yet.' : `Changed: ${writing.changed.join(' and ')}.`}
       </p>
+      {writing.changed.length === 0 ? null : (
+        <Suspense fallback={<Loading />}>
+          <ContentDiff before={written(writing.before)} after={written(writing.content)} />
+        </Suspense>
+      )}
       <label className="row">
         <input type="checkbox" checked={confirmed} onChange={(event) => setConfirmed(event.target.checked)} /> I have
         checked the new version
