@@ -12,6 +12,7 @@ export const longTests = [
   'test/e2e/erasure-needles.test.ts',
   'test/start/guides.test.ts',
   'test/e2e/apps.test.ts',
+  'test/e2e/campaign-worker-kills.test.ts',
   'test/api/cli-work.test.ts',
   'test/e2e/examples.test.ts',
 ];
