@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { changedLines } from '../../dashboard/src/pages/campaigns/revisions/changed-lines.ts';
+import { changedLines } from '../../dashboard/src/pages/campaigns/rules/changed-lines.ts';
 
 const paragraphs = (count: number) => Array.from({ length: count }, (_, index) => `<p>${index + 1}</p>`);
 

@@ -1,6 +1,6 @@
 import { diffWordsWithSpace } from 'diff';
 import { counted } from '../../../words/numbers.ts';
-import { type ChangedLines, changedLines } from './changed-lines.ts';
+import { type ChangedLines, changedLines } from '../rules/changed-lines.ts';
 
 /** A message as it is sent: its subject, and its HTML source. */
 export interface Written {
