@@ -138,7 +138,7 @@ test('revises a paused campaign when it is told to, and corrects what was sent b
 
   const correction = ['campaigns', 'correct', id, '--subject', 'Correction', '--body', '<p>Sorry</p>'];
   const corrected = await run(correction);
-  expect([corrected.code, corrected.out]).toEqual([0, expect.stringContaining('a draft for 1 contacts')]);
+  expect([corrected.code, corrected.out]).toEqual([0, expect.stringContaining('a draft for 1 contact.')]);
   const draft = /launch (\S+)/.exec(corrected.out)?.[1] ?? '';
   expect((await run(['campaigns', 'launch', draft, '--yes', '--watch'])).out).toContain('SENT, 1 of 1 sent');
   expect(await json([...correction, '--versions', '1', '3'])).toMatchObject({ totalRecipients: 3, status: 'DRAFT' });

@@ -10,7 +10,7 @@ import type { Database } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { domainOf } from '../../core/lib/email-address.ts';
-import { badRequest, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
+import { AppError, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
@@ -222,9 +222,14 @@ async function refuseUnsubscribed(
   const subscribed = body.subscribed === false ? new Set() : await subscribedAddresses(db, projectId, addresses);
   const refused = addresses.find((address) => !subscribed.has(address));
   if (refused !== undefined)
-    throw badRequest(
-      `${refused} is not subscribed, and the template is of type MARKETING: nothing was sent. Pass "subscribed": true if the recipient agreed.`,
-      { email: refused },
+    throw new AppError(
+      400,
+      'BAD_REQUEST',
+      `${refused} is not subscribed, and this is marketing mail: nothing was sent`,
+      {
+        details: { email: refused },
+        suggestion: 'Pass "subscribed": true if the recipient agreed.',
+      },
     );
 }
 

@@ -66,7 +66,7 @@ export function correctCommand(): Command {
         print(
           command,
           data,
-          `${plain(name)}: a draft for ${totalRecipients} contacts. Send it with: campaigns launch ${draft}`,
+          `${plain(name)}: a draft for ${totalRecipients} ${totalRecipients === 1 ? 'contact' : 'contacts'}. Send it with: campaigns launch ${draft}`,
         );
       },
     );
