@@ -23,10 +23,20 @@ import { type TestWorker, testWorker } from '../support/worker.ts';
 let db: TestDatabase;
 let mailer: FakeMailer;
 let worker: TestWorker;
+let lanesAtWork = 0;
 beforeAll(async () => {
   db = await testDatabase();
   mailer = new FakeMailer({ name: 'recovery' });
-  worker = await testWorker({ activities: campaignActivitiesFor(db.db, mailer), queues: ['campaign'] });
+  const activities = campaignActivitiesFor(db.db, mailer);
+  const sendLane: typeof activities.sendLane = async (...place) => {
+    lanesAtWork += 1;
+    try {
+      return await activities.sendLane(...place);
+    } finally {
+      lanesAtWork -= 1;
+    }
+  };
+  worker = await testWorker({ activities: { ...activities, sendLane }, queues: ['campaign'] });
 });
 afterAll(async () => {
   await worker.stop();
@@ -95,7 +105,11 @@ describe('one pass of the reconciler', () => {
     };
     await worker.perform(start);
     await expect.poll(async () => (await handle.describe()).status.name).toBe('TERMINATED');
-    // Its activities end by themselves; what they hold is theirs for a while.
+    // Its activities end by themselves, and what they hold then is theirs for a while.
+    await expect.poll(() => lanesAtWork).toBe(0);
+    await db.db.count(`update campaign_claims set taken_at = now() - interval '1 hour' where campaign_id = $1`, [
+      campaign,
+    ]);
     await expect
       .poll(async () => {
         await agesOf(campaign, 10);
@@ -103,9 +117,6 @@ describe('one pass of the reconciler', () => {
         return reconcile();
       })
       .toBe(1);
-    await db.db.count(`update campaign_claims set taken_at = now() - interval '1 hour' where campaign_id = $1`, [
-      campaign,
-    ]);
     expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 40 });
     const reached = mailer.sent.filter(({ projectId }) => projectId === project.id).map(({ to }) => to.address);
     expect(new Set(reached).size).toBe(40);
