@@ -7,6 +7,7 @@ import { leastId } from '../../../core/lib/ids.ts';
 import { handOver } from '../../engine/index.ts';
 import { openAudience } from '../audience-cursor.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../content.ts';
+import type { ClaimedRecipient } from '../ledger.ts';
 import { changedFields, factsOf } from './facts.ts';
 import {
   failDryRun,
@@ -14,6 +15,7 @@ import {
   loadDryRun,
   mailByDomain,
   type OpenDryRun,
+  type ReviewedPage,
   readContacts,
   sampledContacts,
   savePage,
@@ -64,21 +66,72 @@ export async function reviewShare(deps: DryRunDeps, id: string, options: DryRunS
     await failDryRun(deps.db, id, fault ?? 'The campaign was deleted');
     return { state: 'over', contacts: run.audience };
   }
-  const size = claimSize(content, deps.chunk);
-  const compose = deps.prepare(content);
   const ids = await nextContacts(deps, run);
   if (ids === null) return { state: 'over', contacts: run.audience };
-  for (let at = 0; at < ids.length; at += size) {
-    if (options.stop.aborted || performance.now() > endsAt) return { state: 'unfinished', contacts: run.audience };
-    const next = await reviewPage(deps, run, compose, ids.slice(at, at + size));
-    // Another attempt has moved the run, or somebody has ended it.
-    if (next === null) return { state: 'unfinished', contacts: run.audience };
-    run = next;
-    options.onPage(run.audience);
-  }
-  if (ids.length === contactsPerRead) return { state: 'unfinished', contacts: run.audience };
+  const pages = pagesOf(ids, claimSize(content, deps.chunk));
+  const isCut = () => options.stop.aborted || performance.now() > endsAt;
+  const passed = await reviewPages(deps, run, deps.prepare(content), pages, isCut, options.onPage);
+  run = passed.run;
+  if (!passed.isWhole || ids.length === contactsPerRead) return { state: 'unfinished', contacts: run.audience };
   await finish(deps.db, run);
   return { state: 'over', contacts: run.audience };
+}
+
+function pagesOf(ids: readonly string[], size: number): (readonly string[])[] {
+  return Array.from({ length: Math.ceil(ids.length / size) }, (_, page) => ids.slice(page * size, (page + 1) * size));
+}
+
+/**
+ * Reviews page after page. While one is rendered, the next is read and the one before is written, so that rendering and Postgres work
+ * side by side. Answers how far the run has come, and whether it has passed all of them: it may have been cut off, moved by another
+ * attempt or ended by somebody.
+ */
+async function reviewPages(
+  deps: DryRunDeps,
+  from: OpenDryRun,
+  compose: ComposeNoted,
+  pages: readonly (readonly string[])[],
+  isCut: () => boolean,
+  onPage: (contacts: number) => void,
+): Promise<{ run: OpenDryRun; isWhole: boolean }> {
+  const read = (page: number) => handled(readContacts(deps.db, from.projectId, pages[page] ?? []));
+  let run = from;
+  let reading = read(0);
+  let saving: Promise<OpenDryRun | null> = Promise.resolve(run);
+  try {
+    for (const [page, ids] of pages.entries()) {
+      if (isCut()) break;
+      const recipients = await reading;
+      if (page + 1 < pages.length) reading = read(page + 1);
+      const reviewed = await reviewPage(deps, run, compose, ids, recipients);
+      const saved = await saving;
+      if (saved === null) return { run: from, isWhole: false };
+      onPage(saved.audience);
+      saving = handled(saveReviewed(deps.db, run, reviewed));
+      run = nextOf(run, reviewed);
+    }
+    const last = await saving;
+    if (last !== null) onPage(last.audience);
+    return { run: last ?? from, isWhole: last !== null && last.through === (pages.at(-1)?.at(-1) ?? from.through) };
+  } finally {
+    await Promise.allSettled([reading, saving]);
+  }
+}
+
+/** A promise that is awaited later, whose failure is not unhandled until then. */
+function handled<Result>(work: Promise<Result>): Promise<Result> {
+  work.catch(() => undefined);
+  return work;
+}
+
+/** Writes a page down. Answers the run after it, or null where the run has moved or is over. */
+async function saveReviewed(db: Database, run: OpenDryRun, page: ReviewedPage): Promise<OpenDryRun | null> {
+  return (await savePage(db, run, page)) ? nextOf(run, page) : null;
+}
+
+function nextOf(run: OpenDryRun, { through, findings, chain, reviewed, rendered }: ReviewedPage): OpenDryRun {
+  const audience = run.audience + reviewed.length;
+  return { ...run, through, findings, chain, audience, rendered: run.rendered + rendered };
 }
 
 /** Why a dry run cannot go on; null where it can. */
@@ -114,9 +167,9 @@ async function reviewPage(
   run: OpenDryRun,
   compose: ComposeNoted,
   ids: readonly string[],
-): Promise<OpenDryRun | null> {
+  recipients: readonly ClaimedRecipient[],
+): Promise<ReviewedPage> {
   const { db, log, rendering } = deps;
-  const recipients = await readContacts(db, run.projectId, ids);
   const began = performance.now();
   const round = new DryRound({
     db,
@@ -137,15 +190,7 @@ async function reviewPage(
   const through = ids.at(-1) ?? leastId;
   const findings = tally(run.findings, reviewed);
   const chain = chained(run.chain, reviewed);
-  if (!(await savePage(db, run, { through, reviewed, findings, chain, rendered, renderMs }))) return null;
-  return {
-    ...run,
-    through,
-    findings,
-    chain,
-    audience: run.audience + reviewed.length,
-    rendered: run.rendered + rendered,
-  };
+  return { through, reviewed, findings, chain, rendered, renderMs };
 }
 
 /**
