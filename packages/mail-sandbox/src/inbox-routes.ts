@@ -8,7 +8,7 @@ import { framedHtml, framePolicy } from './frame.ts';
 import { inboundPage } from './pages/inbound-page.ts';
 import { errorPage } from './pages/layout.ts';
 import { listPage } from './pages/list-page.ts';
-import { messagePage, type View } from './pages/message-page.ts';
+import { messagePage, type Scheme, type View } from './pages/message-page.ts';
 import { styleSheet } from './pages/style.ts';
 import type { Parts } from './parts.ts';
 import { EventSchema, eventTypes, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
@@ -63,8 +63,9 @@ function messageRoutes(router: Router, parts: Parts): void {
     if (!found) return;
     const view = viewOf(parameter(ctx, 'view'), found.message);
     const images = parameter(ctx, 'images') !== '';
+    const scheme = schemeOf(parameter(ctx, 'scheme'));
     const notice = noticeOf(parameter(ctx, 'done'));
-    show(ctx, messagePage({ ...found, view, images, notice, webhooks: parts.webhooks !== null }));
+    show(ctx, messagePage({ ...found, view, images, scheme, notice, webhooks: parts.webhooks !== null }));
   });
   router.get('/inbox/:id/html', async (ctx) => {
     const found = await messageOf(ctx, parts);
@@ -172,9 +173,13 @@ function parameter(ctx: Context, name: string): string {
 }
 
 function viewOf(wanted: string, message: SubmittedMessage): View {
-  if (wanted === 'source') return 'source';
+  if (wanted === 'source' || wanted === 'headers') return wanted;
   if (wanted === 'text' && message.TextBody) return 'text';
   return message.HtmlBody ? 'html' : 'text';
+}
+
+function schemeOf(wanted: string): Scheme {
+  return wanted === 'light' || wanted === 'dark' ? wanted : 'system';
 }
 
 function noticeOf(done: string): { text: string; bad: boolean } | null {

@@ -9,6 +9,12 @@ const crlf = '\r\n';
  * base64. Boundaries come from the message's id, so that the text is the same each time.
  */
 export function messageSource(entry: Entry, message: SubmittedMessage): string {
+  const lines = messageHeaders(entry, message).map(([name, value]) => `${name}: ${value}`);
+  return lines.join(crlf) + crlf + mixedPart(entry.id, message);
+}
+
+/** The headers of the message as name and encoded value, in the order of its source, without those of its MIME parts. */
+export function messageHeaders(entry: Entry, message: SubmittedMessage): [name: string, value: string][] {
   const headers: [string, string][] = [
     ['From', addressHeader(message.From)],
     ['To', addressHeader(message.To)],
@@ -20,8 +26,7 @@ export function messageSource(entry: Entry, message: SubmittedMessage): string {
     ...(message.Headers ?? []).map(({ Name, Value }): [string, string] => [Name, encodeText(Value)]),
     ['MIME-Version', '1.0'],
   ];
-  const lines = headers.filter(([, value]) => value !== '').map(([name, value]) => `${name}: ${value}`);
-  return lines.join(crlf) + crlf + mixedPart(entry.id, message);
+  return headers.filter(([, value]) => value !== '');
 }
 
 function mixedPart(id: string, message: SubmittedMessage): string {

@@ -15,6 +15,10 @@ export interface ListView {
   deleted: boolean;
 }
 
+const snippet = `curl http://localhost:3000/v1/send \\
+  -H "Authorization: Bearer $SECRET_KEY" -H 'Content-Type: application/json' \\
+  -d '{ "to": "ada@example.com", "from": "hello@posthorn.test", "subject": "Hello", "body": "<p>Welcome!</p>" }'`;
+
 /** The inbox: a search, one page of messages, newest first, and the button that deletes all. */
 export function listPage(view: ListView): string {
   const { entries, total, query, before, refresh, totals } = view;
@@ -89,7 +93,9 @@ function attachmentCount(count: number): string {
 
 function empty(query: string): Html {
   if (query !== '') return html`<p class="card">No message matches “${query}”.</p>`;
-  return html`<p class="card">No messages yet. Send one, for example with <code>POST /v1/send</code>.</p>`;
+  return html`<section class="card" aria-labelledby="empty"><h2 id="empty">No messages yet</h2>
+<p>Send a first email with a secret key of your project, then reload this page:</p>
+<pre>${snippet}</pre></section>`;
 }
 
 function address(parameters: Record<string, string>): string {

@@ -1,13 +1,16 @@
 import type { Mailbox } from '../addresses.ts';
 import { type Entry, eventName, type MailEvent } from '../entry.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
-import { messageSource } from '../source.ts';
+import { messageHeaders, messageSource } from '../source.ts';
 import { type Html, html } from './html.ts';
 import { layout, moment } from './layout.ts';
 import { statusMark } from './list-page.ts';
 
 /** Which rendering of the message is shown. */
-export type View = 'html' | 'text' | 'source';
+export type View = 'html' | 'text' | 'headers' | 'source';
+
+/** The color scheme the HTML is previewed in; `system` is the reader's own. */
+export type Scheme = 'system' | 'light' | 'dark';
 
 /** What the page of one message shows. */
 export interface MessageView {
@@ -16,6 +19,7 @@ export interface MessageView {
   view: View;
   /** Whether remote images of the HTML are loaded. */
   images: boolean;
+  scheme: Scheme;
   notice: { text: string; bad: boolean } | null;
   webhooks: boolean;
 }
@@ -29,7 +33,13 @@ const buttons: readonly (readonly [EventType, string])[] = [
   ['unsubscribe', 'Unsubscribe'],
 ];
 
-/** One message: its facts, HTML in a frame without rights, text, source, attachments, events and buttons for more. */
+const schemes: readonly (readonly [Scheme, string])[] = [
+  ['system', 'System'],
+  ['light', 'Light'],
+  ['dark', 'Dark'],
+];
+
+/** One message: its facts, HTML in a frame without rights, text, headers, source, attachments, events and buttons for more. */
 export function messagePage(page: MessageView): string {
   const { entry, message, notice } = page;
   const subject = entry.subject.trim() || '(no subject)';
@@ -76,6 +86,7 @@ function tabs({ entry, message, view }: MessageView): Html {
   const names: [View, string, boolean][] = [
     ['html', 'HTML', Boolean(message.HtmlBody)],
     ['text', 'Text', Boolean(message.TextBody)],
+    ['headers', 'Headers', true],
     ['source', 'Source', true],
   ];
   const items = names.filter(([, , present]) => present);
@@ -85,19 +96,42 @@ function tabs({ entry, message, view }: MessageView): Html {
   )}</ul></nav>`;
 }
 
-function shown({ entry, message, view, images }: MessageView): Html {
+function shown(page: MessageView): Html {
+  const { entry, message, view } = page;
   if (view === 'text') return html`<div class="card"><pre>${message.TextBody ?? ''}</pre></div>`;
+  if (view === 'headers') return headers(entry, message);
   if (view === 'source') {
     return html`<p><a href="/inbox/${entry.id}/source.eml" download>Download as .eml</a></p>
 <div class="card"><pre>${shortened(messageSource(entry, message))}</pre></div>`;
   }
-  const query = images ? '?images=1' : '';
-  return html`<iframe title="HTML version" src="/inbox/${entry.id}/html${query}"
+  return preview(page);
+}
+
+function headers(entry: Entry, message: SubmittedMessage): Html {
+  const rows = messageHeaders(entry, message);
+  return html`<div class="list"><table><caption class="hidden">Headers, in the order of the source</caption>
+<thead><tr><th scope="col">Header</th><th scope="col">Value</th></tr></thead>
+<tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></div>`;
+}
+
+function preview({ entry, images, scheme }: MessageView): Html {
+  const address = (changed: { images?: boolean; scheme?: Scheme }) => {
+    const wanted = { images, scheme, ...changed };
+    const query = new URLSearchParams({ view: 'html' });
+    if (wanted.images) query.set('images', '1');
+    if (wanted.scheme !== 'system') query.set('scheme', wanted.scheme);
+    return `/inbox/${entry.id}?${query}`;
+  };
+  return html`<nav aria-label="Preview theme"><ul class="tabs">${schemes.map(
+    ([name, label]) =>
+      html`<li><a href="${address({ scheme: name })}"${name === scheme && html` aria-current="true"`}>${label}</a></li>`,
+  )}</ul></nav>
+<iframe class="${scheme}" title="HTML version" src="/inbox/${entry.id}/html${images && '?images=1'}"
 sandbox="allow-popups allow-popups-to-escape-sandbox" referrerpolicy="no-referrer"></iframe>
 <p class="muted">${
     images
-      ? html`Remote images are loaded. <a href="/inbox/${entry.id}?view=html">Block images</a>`
-      : html`Remote images are blocked. <a href="/inbox/${entry.id}?view=html&amp;images=1">Load images</a>`
+      ? html`Remote images are loaded. <a href="${address({ images: false })}">Block images</a>`
+      : html`Remote images are blocked. <a href="${address({ images: true })}">Load images</a>`
   }</p>`;
 }
 

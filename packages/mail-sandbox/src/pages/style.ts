@@ -57,7 +57,9 @@ dl.facts dd { margin: 0; overflow-wrap: anywhere; }
 .tabs { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0 .5rem; padding: 0; list-style: none; }
 .tabs a { display: inline-block; padding: .35rem .8rem; border: 1px solid var(--line); border-radius: 6px; background: var(--card); }
 .tabs a[aria-current] { border-color: var(--accent); font-weight: 600; text-decoration: none; }
-iframe { display: block; width: 100%; height: 70vh; resize: vertical; border: 1px solid var(--line); border-radius: 8px; background: #fff; }
+iframe { display: block; width: 100%; height: 70vh; resize: vertical; border: 1px solid var(--line); border-radius: 8px; background: light-dark(#ffffff, #121212); }
+iframe.light { color-scheme: light; }
+iframe.dark { color-scheme: dark; }
 pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: .85rem/1.5 ui-monospace, monospace; }
 .notice { border: 1px solid var(--accent); border-radius: 8px; padding: .6rem 1rem; background: var(--card); }
 .notice.bad { border-color: var(--bad); }
@@ -66,10 +68,10 @@ footer { color: var(--muted); font-size: .9rem; padding-top: 2rem; padding-botto
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 42rem) {
   .list thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
-  .list, .list tbody, .list tr, .list td { display: block; }
+  .list, .list tbody, .list tr, .list td, .list tbody th { display: block; }
   .list tr { border-bottom: 1px solid var(--line); padding: .5rem 0; }
   .list tr:last-child { border-bottom: 0; }
-  .list td { border: 0; padding: .1rem .75rem; }
+  .list td, .list tbody th { border: 0; padding: .1rem .75rem; }
   dl.facts { grid-template-columns: 1fr; gap: 0; }
   dl.facts dd { margin-bottom: .5rem; }
 }
