@@ -222,7 +222,7 @@ describe('a dry run', () => {
     const { report, start } = await aDryRun(db.db, project, campaign);
     const first = await getDryRun(reviewDeps(db.db, project), project.id, campaign, '1');
     expect(first).toMatchObject({ state: 'FAILED', failedReason: 'A newer dry run has replaced it' });
-    // An attempt that is cut off after its second page of ten, as a kill would leave it.
+    // An attempt that is cut off once its second page of ten is written; the third has been rendered meanwhile and is kept as well.
     const killed = new AbortController();
     const { dryRunId } = start.input as { dryRunId: string };
     const deps = {
@@ -235,7 +235,7 @@ describe('a dry run', () => {
     const onPage = (passed: number) => passed >= 20 && killed.abort();
     await reviewShare(deps, dryRunId, { stop: killed.signal, longestMs: 60_000, onPage });
     const half = await getDryRun(reviewDeps(db.db, project), project.id, campaign, String(report.n));
-    expect(half).toMatchObject({ state: 'RUNNING', audience: 20, progress: 57, fingerprint: null });
+    expect(half).toMatchObject({ state: 'RUNNING', audience: 30, progress: 85, fingerprint: null });
     await worker.perform(start);
     await worker.result(start.id);
     const done = await getDryRun(reviewDeps(db.db, project), project.id, campaign, String(report.n));
