@@ -103,7 +103,7 @@ export function recipientOf({ recipient }: StepConfigs['SEND_EMAIL']): MailRecip
 
 async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): Promise<Entered> {
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
-  const { set, remove } = split(updates);
+  const { set, remove } = splitUpdates(updates);
   // A refusal of the database must not end the transaction, in which the step is noted as failed.
   await tx.count(sql`savepoint update_contact`);
   const row = await changeContact(
@@ -143,7 +143,8 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
   };
 }
 
-function split(updates: Readonly<Record<string, unknown>>) {
+/** What an UPDATE_CONTACT sets and removes. @throws StepFailure for data that no contact can have */
+export function splitUpdates(updates: Readonly<Record<string, unknown>>) {
   try {
     return splitData(updates);
   } catch (error) {

@@ -1,10 +1,8 @@
-import { splitData } from '../../core/lib/contact-data.ts';
-import { AppError } from '../../core/lib/errors.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type Graph, type GraphStep, nextStep, type StepResult, triggerOf } from '../graph.ts';
 import { type ConditionConfig, evaluateStepCondition } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/failure.ts';
-import { configOf } from '../runtime/steps.ts';
+import { configOf, splitUpdates } from '../runtime/steps.ts';
 import { contextOf, mergeContext, type StepFacts } from '../runtime/values.ts';
 import { delayMs } from '../step-configs.ts';
 import type { TestedStep, TestRun, TestRunBody } from './schema.ts';
@@ -124,7 +122,7 @@ function tryWait(
 
 function tryUpdate(step: GraphStep, facts: StepFacts, at: number): Tried {
   const { updates, subscriptionAction } = configOf('UPDATE_CONTACT', step);
-  const { set, remove } = split(updates);
+  const { set, remove } = splitUpdates(updates);
   const data = Object.fromEntries(
     Object.entries({ ...facts.contact.data, ...set }).filter(([key]) => !remove.includes(key)),
   ) as JsonObjectValue;
@@ -134,12 +132,4 @@ function tryUpdate(step: GraphStep, facts: StepFacts, at: number): Tried {
     endsAt: at,
     facts: { ...facts, contact: { ...facts.contact, data, subscribed } },
   };
-}
-
-function split(updates: Readonly<Record<string, unknown>>) {
-  try {
-    return splitData(updates);
-  } catch (error) {
-    throw error instanceof AppError ? new StepFailure(error.message) : error;
-  }
 }

@@ -1,12 +1,12 @@
 import type { ReactNode } from 'react';
-import type { paths } from '../../api/schema.d.ts';
+import type { components } from '../../api/schema.d.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Note } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { StepIcon } from './StepIcon.tsx';
 
 /** What would happen to a contact, as the API answers it. */
-export type TestRun = paths['/workflows/{id}/test-run']['post']['responses'][200]['content']['application/json'];
+export type TestRun = components['schemas']['WorkflowTestRun'];
 type TestedStep = TestRun['steps'][number];
 
 const outcomes: Record<TestedStep['outcome'], { name: string; tone?: Tone }> = {
