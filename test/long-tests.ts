@@ -1,4 +1,22 @@
-/** Files that take too long for `npm test`, the longest first. `npm run test:soak` runs them, and CI does. */
+import { readdirSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+/** Of the tests in a browser, those of the pages that a change of something else breaks first. `npm test` runs them. */
+const browserBasics = [
+  'accounts.test.ts',
+  'campaign-results.test.ts',
+  'contacts.test.ts',
+  'lost-updates.test.ts',
+  'recipient-pages.test.ts',
+  'why.test.ts',
+];
+
+/** The other tests in a browser, which would take a third of the time of `npm test`: pages in both themes, by mouse and by keyboard. */
+export const browserTests = readdirSync(fileURLToPath(new URL('browser', import.meta.url)))
+  .filter((name) => name.endsWith('.test.ts') && !browserBasics.includes(name))
+  .map((name) => `test/browser/${name}`);
+
+/** Other files that take too long for `npm test`, the longest first. `npm run test:soak` runs them and those above, and CI does. */
 export const longTests = [
   'test/e2e/erasure-killed.test.ts',
   'test/api/idempotency-kills.test.ts',
@@ -10,6 +28,7 @@ export const longTests = [
   'test/browser/awkward-texts.test.ts',
   'test/e2e/webhook-verifiers.test.ts',
   'test/e2e/erasure-needles.test.ts',
+  'test/start/npm-start.test.ts',
   'test/start/guides.test.ts',
   'test/e2e/apps.test.ts',
   'test/e2e/campaign-worker-kills.test.ts',
@@ -27,10 +46,9 @@ export const longForms = [
   'test/db/explain.test.ts',
 ];
 
-/** Files that take longest of those that `npm test` runs, the longest first. */
+/** Files that take longest of all others, the longest first. */
 export const slowTests = [
   'test/browser/dashboard-access.test.ts',
-  'test/start/npm-start.test.ts',
   'test/unit/content-limits.test.ts',
   'test/browser/dashboard-designer.test.ts',
   'test/api/shutdown.test.ts',

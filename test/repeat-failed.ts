@@ -6,9 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { unhandledOf } from './support/unhandled-errors.ts';
 
 // For `.ci/run`, after an `npm test` that failed: repeats the files with failures once, each alone on the machine, says which tests were
-// flaky, and puts the files' new results into the report. Exits with 0 only when everything passes now.
+// flaky, and puts the files' new results into the report. Exits with 0 only when everything passes now. With `soak`, it does so for the
+// tests in a browser that the soak runs, and only if nothing else of it failed.
 const root = fileURLToPath(new URL('..', import.meta.url));
-const report = join(root, '.cache/test-results.json');
+const isSoak = process.argv[2] === 'soak';
+const report = join(root, isSoak ? '.cache/test-results-long.json' : '.cache/test-results.json');
+const mayRepeat = ({ name }: FileResult): boolean => !isSoak || name.includes('/test/browser/');
 const repeated = join(root, '.cache/test-results-repeated.json');
 // More than a few failures at once are a defect of the change.
 const mostFiles = 3;
@@ -43,7 +46,7 @@ async function repeatFailed(): Promise<number> {
   if (!existsSync(report) || existsSync(unhandledOf(report))) return 1;
   const first = read(report);
   const failed = first.testResults.filter(({ status }) => status === 'failed');
-  if (failed.length === 0 || failed.length > mostFiles) return 1;
+  if (failed.length === 0 || failed.length > mostFiles || !failed.every(mayRepeat)) return 1;
   console.log(`\nRepeating ${failed.length} of ${first.testResults.length} files that failed`);
   rmSync(repeated, { force: true });
   const code = await run(failed.map(({ name }) => name));

@@ -1,13 +1,19 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { longForms, longTests } from './long-tests.ts';
+import { browserTests, longForms, longTests } from './long-tests.ts';
 import { SlowFirst } from './support/slow-first.ts';
 import { noteUnhandledErrors } from './support/unhandled-errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isLong = process.env.LONG_TESTS === '1';
 const report = fileURLToPath(new URL(`../${process.env.TEST_RESULTS ?? '.cache/test-results.json'}`, import.meta.url));
+
+// A file that somebody names runs, whichever command runs it otherwise.
+const named = process.argv.slice(2).filter((argument) => argument.endsWith('.test.ts'));
+const left = [...longTests, ...browserTests].filter(
+  (file) => !named.some((name) => name.endsWith(file) || file.endsWith(name)),
+);
 
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
 const alone = [
@@ -32,8 +38,8 @@ const standsAlone = { root, expect: patience, testTimeout: 60_000, hookTimeout: 
 const services = {
   name: 'services',
   root,
-  include: isLong ? [...longTests, ...longForms] : ['test/**/*.test.ts'],
-  exclude: isLong ? [] : [...alone, ...longTests],
+  include: isLong ? [...longForms, ...longTests, ...browserTests] : ['test/**/*.test.ts'],
+  exclude: isLong ? [] : [...alone, ...left],
   // Loading the service again for every file would take a third of the processor time.
   isolate: false,
   expect: patience,
@@ -68,7 +74,7 @@ export default defineConfig({
                 name: 'unit',
                 ...standsAlone,
                 include: alone,
-                exclude: [...isolated, ...longTests],
+                exclude: [...isolated, ...left],
                 isolate: false,
               },
             },
