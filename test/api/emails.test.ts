@@ -144,6 +144,46 @@ test('a list is of one person or of a span, by status and source, page by page',
   expect((await get(other, `/${ids[0]}`)).status).toBe(404);
 });
 
+test('words of a subject find mail that was sent, that waits, and that a campaign has', async () => {
+  const project = await aProject(database);
+  const since = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
+  const found = async (subject: string, more = `from=${since}`) => {
+    const { status, body } = await get(project, `?${more}&subject=${encodeURIComponent(subject)}`);
+    expect(status).toBe(200);
+    return body.data.map((mail: { id: string }) => mail.id);
+  };
+  const [sent = ''] = await send(project, 'ada@example.com', {
+    data: { name: 'Ünal' },
+    subject: 'Order {{name}} 100% ready',
+  });
+  await deliver(project);
+  const [waiting = ''] = await send(project, 'bo@example.com', { subject: 'Order {{number}} is late' });
+  const [literal = ''] = await send(project, 'ada@example.com', { subject: 'No order_' });
+  expect(await found('order')).toEqual([literal, waiting, sent]);
+  expect(await found('  READY   ünal ')).toEqual([sent]);
+  expect(await found('{{number}} late')).toEqual([waiting]);
+  expect(await found('order missing')).toEqual([]);
+  // Not patterns.
+  expect(await found('100%')).toEqual([sent]);
+  expect(await found('order_')).toEqual([literal]);
+  expect(await found('order', 'to=ada@example.com')).toEqual([literal, sent]);
+  expect(await found('order', `from=${since}&status=PENDING&source=TRANSACTIONAL`)).toEqual([literal, waiting]);
+  // It narrows a list and does not replace its span.
+  expect((await get(project, '?subject=order')).status).toBe(400);
+  expect((await get(project, `?from=${since}&subject=${'a'.repeat(201)}`)).status).toBe(422);
+
+  const campaign = await database.db.row<{ id: string }>(
+    `insert into campaigns (id, project_id, name, subject, body, "from", audience_type)
+     values (uuidv7(), $1, 'Seasons', $2, 'x', 'a@b.c', 'ALL') returning id`,
+    [project.id, 'Spring for {{firstName}}'],
+  );
+  await database.db.count(
+    `update emails set campaign_id = $2, send_seq = 1, render = null, subject = null, source_type = 'CAMPAIGN' where id = $1`,
+    [waiting, campaign?.id],
+  );
+  expect(await found('spring firstname')).toEqual([waiting]);
+});
+
 test('a search for what is rare looks at 20,000 mails a page, and says that there is more', async () => {
   const project = await aProject(database);
   const [id = ''] = await send(project, 'rare@example.com', { data: { name: 'rare' } });

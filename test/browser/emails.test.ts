@@ -62,6 +62,18 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await page.getByText('No emails match').waitFor();
     await page.getByLabel('Status').selectOption('Any status');
     await page.getByLabel('Recipient').fill('');
+    // By keyboard: from the recipient to the subject, whose words may come in any order.
+    await rows(page).filter({ hasText: 'ole@wattenmeer.test' }).waitFor();
+    await page.getByLabel('Recipient').focus();
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('tide LOW');
+    await page.waitForURL(/subject=/);
+    await expect.poll(() => rows(page).allTextContents()).toEqual([expect.stringContaining('ole@wattenmeer.test')]);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByLabel('Subject').fill('spring tide');
+    await page.getByText('No emails match').waitFor();
+    await page.getByLabel('Subject').fill('');
+    await rows(page).filter({ hasText: 'ole@wattenmeer.test' }).waitFor();
     await page.getByLabel('Tag (name:value)').fill('order');
     await page.getByText('Type a whole tag').waitFor();
     await page.getByLabel('Tag (name:value)').fill('order:A-17');

@@ -88,11 +88,12 @@ export const readTools: readonly Tool[] = [
     name: 'search_emails',
     title: 'Search emails',
     description:
-      'Emails by recipient, tag, status or time; the latest first. Without a recipient or a tag: those of the last day.',
+      'Emails by recipient, tag, subject, status or time; the latest first. Without a recipient or a tag: those of the last day.',
     mode: read,
     input: v.strictObject({
       to: text('The whole address of the recipient.'),
       tag: text('A tag as name:value.'),
+      subject: text('Words of the subject.'),
       status: v.optional(v.picklist(mailStatuses)),
       from: text('Instant, such as 2026-03-01T00:00:00Z.'),
       until: text('Instant.'),

@@ -16634,6 +16634,8 @@ export interface operations {
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
                 /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
                 scheduled?: "true";
+                /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
+                subject?: string;
                 /** @description Mail that was created then or later. */
                 from?: string;
                 /** @description Mail that was created before it; now when absent. */

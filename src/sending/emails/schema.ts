@@ -117,6 +117,15 @@ export const ListEmails = v.object({
     'Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed.',
     ['true'],
   ),
+  subject: v.optional(
+    v.pipe(
+      v.string(),
+      v.maxLength(200, 'must have at most 200 characters'),
+      v.description(
+        'Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables.',
+      ),
+    ),
+  ),
   from: parameter('Mail that was created then or later.', { format: 'date-time' }),
   until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),
   cursor: CursorParameter,

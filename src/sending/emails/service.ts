@@ -54,6 +54,7 @@ export async function listEmails(
     tag: query.tag === undefined ? null : tagOf(query.tag),
     status: query.status ?? null,
     source: query.source ?? null,
+    words: (query.subject ?? '').split(/\s+/u).filter((word) => word !== ''),
     first: firstIdAt(from ?? new Date(0)),
     before: before ?? firstIdAt(query.until === undefined ? new Date(now.getTime() + dayMs) : until),
   };

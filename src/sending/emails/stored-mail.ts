@@ -31,12 +31,11 @@ export interface StoredMail {
   project: Pick<ProjectFacts, 'name' | 'tracking' | 'language' | 'escapeContactData'>;
 }
 
-/** The columns of `StoredMail`, from `storedMailJoins`. */
-export const storedMailColumns: Query = sql`
+const columns = (body: Query) => sql`
   e.id, e.project_id as "projectId", e.source_type as "sourceType", e.message_class as "messageClass",
   e.to_address as "recipientAddress", e.to_name as "toName", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
   coalesce(e.render ->> 'subject', e.subject, former.subject, k.subject) as subject,
-  coalesce(e.render ->> 'body', e.body, former.body, k.body) as body,
+  ${body} as body,
   e.render is null and e.subject is not null as rendered,
   e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
   coalesce((e.render ->> 'isLiteral')::boolean, false) as "isLiteral", e.render ->> 'text' as text,
@@ -45,11 +44,19 @@ export const storedMailColumns: Query = sql`
   jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
     'escapeContactData', p.escape_contact_data) as project`;
 
+/** The columns of `StoredMail`, from `storedMailJoins`. */
+export const storedMailColumns = columns(sql`coalesce(e.render ->> 'body', e.body, former.body, k.body)`);
+/** The same with an empty body, for lists: bodies are large. */
+export const storedMailColumnsWithoutBody = columns(sql`''`);
+
+/** The join of the campaign's content that mail was sent with, where a later version has replaced it. */
+export const formerContent: Query = sql`campaign_versions former on former.campaign_id = e.campaign_id and former.send_seq = e.send_seq
+    and (e.sent_at is not null or e.message_id is not null) and former.version = coalesce(e.content_version, 1)`;
+
 /** The tables that `storedMailColumns` reads. */
 export const storedMailJoins: Query = sql`emails e join ${contactsAndTrash} c on c.id = e.contact_id join projects p on p.id = e.project_id
   left join campaigns k on k.id = e.campaign_id
-  left join campaign_versions former on former.campaign_id = e.campaign_id and former.send_seq = e.send_seq
-    and (e.sent_at is not null or e.message_id is not null) and former.version = coalesce(e.content_version, 1)`;
+  left join ${formerContent}`;
 
 /** A mail's texts; the body is empty and `text` null once they were emptied. */
 interface Rendered {

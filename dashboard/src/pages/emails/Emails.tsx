@@ -38,11 +38,11 @@ export function Emails() {
 
 function Everything() {
   const project = useProjectId();
-  const [{ to = '', tag = '', status, source, period, from, until }, change] = useFilters();
+  const [{ to = '', tag = '', subject = '', status, source, period, from, until }, change] = useFilters();
   const isNarrow = to !== '' || tag !== '';
   const isTag = tag === '' || tag.indexOf(':') > 0;
   const emails = usePages({
-    queryKey: ['emails', project, { to, tag, status, source, period, from, until }],
+    queryKey: ['emails', project, { to, tag, subject, status, source, period, from, until }],
     enabled: (to === '' || isAddress(to)) && isTag,
     fetchPage: (cursor, signal) =>
       answer(
@@ -53,6 +53,7 @@ function Everything() {
               cursor,
               ...(to ? { to } : {}),
               ...(tag ? { tag } : {}),
+              ...(subject ? { subject } : {}),
               ...(status ? { status: status as EmailSummary['status'] } : {}),
               ...(source ? { source: source as EmailSummary['source'] } : {}),
               ...spanOf(period, from, until, isNarrow),
@@ -68,7 +69,7 @@ function Everything() {
         ? 5_000
         : false,
   });
-  const isFiltered = isNarrow || Boolean(status || source || period);
+  const isFiltered = isNarrow || Boolean(subject || status || source || period);
   return (
     <>
       <Filters isNarrow={isNarrow} />
@@ -100,10 +101,11 @@ function Everything() {
 }
 
 function Filters({ isNarrow }: { isNarrow: boolean }) {
-  const [{ to = '', tag = '', period, from, until }, change] = useFilters();
+  const [{ to = '', tag = '', subject = '', period, from, until }, change] = useFilters();
   return (
     <div className="filters">
       <SearchField label="Recipient" value={to} onChange={(text) => change({ to: text.trim() })} />
+      <SearchField label="Subject" value={subject} onChange={(text) => change({ subject: text.trim() })} />
       <SearchField label="Tag (name:value)" value={tag} onChange={(text) => change({ tag: text.trim() })} />
       <ChoiceFilter
         name="status"
