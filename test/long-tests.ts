@@ -51,6 +51,7 @@ export const slowTests = [
   'test/browser/dashboard-access.test.ts',
   'test/unit/content-limits.test.ts',
   'test/browser/dashboard-designer.test.ts',
+  'test/browser/dashboard-canvas.test.ts',
   'test/api/shutdown.test.ts',
   'test/api/access.test.ts',
   'test/browser/email-editor.test.ts',

@@ -13,6 +13,7 @@ import {
   withStepBetween,
   withWay,
 } from '../../dashboard/src/pages/workflows/graph/draft.ts';
+import { findSteps } from '../../dashboard/src/pages/workflows/graph/find.ts';
 import { hasAction, pathCountOf, summary } from '../../dashboard/src/pages/workflows/graph/graph.ts';
 import { merge, takeTheirs } from '../../dashboard/src/pages/workflows/graph/merge.ts';
 
@@ -185,4 +186,15 @@ test('a delay of one is said in the singular', () => {
 test('a workflow acts by a step that its trigger leads to', () => {
   expect(hasAction(base.steps, base.transitions)).toBe(true);
   expect(hasAction(base.steps, withoutWay(base, 'wait-mail').transitions)).toBe(false);
+});
+
+test('steps are found by words of name, type and summary, from the top down', () => {
+  const found = (text: string) => findSteps(base.steps, text).map(({ id }) => id);
+  expect(found('')).toEqual(['trigger', 'wait', 'mail', 'end']);
+  expect(found(' SEND mail ')).toEqual(['mail']);
+  expect(found('1 day')).toEqual(['wait']);
+  expect(found('nowhere')).toEqual([]);
+  const [first, ...rest] = base.steps;
+  const lower = first ? [{ ...first, position: { x: 0, y: 9 } }, ...rest] : rest;
+  expect(findSteps(lower, '').map(({ id }) => id)).toEqual(['wait', 'mail', 'end', 'trigger']);
 });

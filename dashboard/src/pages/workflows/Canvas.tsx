@@ -2,21 +2,24 @@ import {
   Background,
   Controls,
   type EdgeTypes,
-  MarkerType,
   MiniMap,
   type NodeTypes,
   ReactFlow,
   type ReactFlowInstance,
   ReactFlowProvider,
   useNodesState,
+  useReactFlow,
+  useStore,
 } from '@xyflow/react';
 import '@xyflow/react/dist/style.css';
 import './designer.css';
-import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef } from 'react';
+import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
+import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
-import { type Addable, stepSize, wayKey, waysOut } from './graph/graph.ts';
+import { type Addable, stepSize } from './graph/graph.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
-import { type ShownStep, StepNode, type StepNodeType, spoken } from './StepNode.tsx';
+import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
+import { StepSearch } from './StepSearch.tsx';
 import type { Transition } from './workflow.ts';
 
 /** A path as the canvas shows it. */
@@ -79,20 +82,17 @@ export function Canvas({
   const flow = useRef<Flow | null>(null);
   const isEditable = edits !== undefined;
   const { nodes, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
-  const chosen = selection?.kind === 'step' ? selection.id : null;
-  useInSight(
-    chosen,
-    nodes.some(({ id }) => id === chosen),
-    place,
-    flow,
+  const [isSearching, setSearching] = useState(false);
+  const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
+    setSearching(true),
   );
-
-  const { onKeyDown, onDrop } = useHands({ steps, ways, selection, onSelect, edits }, place, flow);
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: it hears keys of the steps inside, which are focusable
     <div
       className="canvas"
       ref={place}
+      // Keys are heard as well where its empty space was pressed last.
+      tabIndex={-1}
       onKeyDown={onKeyDown}
       onDragOver={(event) => edits && event.preventDefault()}
       onDrop={onDrop}
@@ -126,6 +126,16 @@ export function Canvas({
         >
           <Background />
           <Controls showInteractive={false} orientation="horizontal" />
+          <ChosenInSight id={selection?.kind === 'step' ? selection.id : null} />
+          <StepSearch
+            steps={steps}
+            isOpen={isSearching}
+            onOpen={setSearching}
+            onFind={(id) => {
+              setSearching(false);
+              find(id);
+            }}
+          />
         </ReactFlow>
         <div className="canvas-foot">
           <p className="muted">{foot}</p>
@@ -160,14 +170,20 @@ function useHands(
   { steps, ways, selection, onSelect, edits }: ShownGraph,
   place: RefObject<HTMLElement | null>,
   flow: RefObject<Flow | null>,
+  onSearch: () => void,
 ) {
   const focusOn = (id: string) => {
     onSelect({ kind: 'step', id });
     place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
   };
+  const find = (id: string) => {
+    centerOn(flow.current, id, readable);
+    focusOn(id);
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     // Menus of the canvas are drawn elsewhere, and their keys are theirs.
-    if (!place.current?.contains(event.target as HTMLElement)) return;
+    const target = event.target as HTMLElement;
+    if (!place.current?.contains(target) || target.closest('input')) return;
     const actions = {
       select: onSelect,
       focusOn,
@@ -175,104 +191,49 @@ function useHands(
       remove: edits?.onDelete,
       undo: edits?.onUndo,
       redo: edits?.onRedo,
+      search: onSearch,
     };
-    if (pressKey(event, { steps, ways, selection }, actions)) event.preventDefault();
+    if (!pressKey(event, { steps, ways, selection }, actions)) return;
+    event.preventDefault();
+    // Shortcuts of the page are not for keys that the canvas has used.
+    event.stopPropagation();
   };
   const onDrop = (event: DragEvent) => {
     const type = event.dataTransfer.getData('text/step-type');
     const at = flow.current?.screenToFlowPosition({ x: event.clientX, y: event.clientY });
     if (type && at) edits?.onDrop(type, { x: Math.round(at.x), y: Math.round(at.y) });
   };
-  return { onKeyDown, onDrop };
+  return { onKeyDown, onDrop, find };
 }
 
-function movedOf(dragged: readonly StepNodeType[], steps: readonly ShownStep[]) {
-  const moved = dragged.filter(({ id, position }) => {
-    const before = steps.find(({ step }) => step.id === id)?.step.position;
-    return before && (before.x !== position.x || before.y !== position.y);
-  });
-  return moved.map(({ id, position }) => ({ id, position }));
-}
-
-function nodesOf(
-  before: readonly StepNodeType[],
-  steps: readonly ShownStep[],
-  ways: readonly ShownWay[],
-  selection: Selection,
-  isEditable: boolean,
-): StepNodeType[] {
-  return steps.map((shown) => {
-    const { step } = shown;
-    const handles = waysOut(step);
-    // Paths that the config no longer knows still need a place to leave from.
-    for (const way of ways)
-      if (way.fromStepId === step.id && !handles.some(({ key }) => key === wayKey(way)))
-        handles.push({ ...way, key: wayKey(way), label: way.label });
-    return {
-      ...before.find(({ id }) => id === step.id),
-      id: step.id,
-      type: 'step' as const,
-      position: step.position,
-      width: stepSize.width,
-      data: { shown, handles, isEditable },
-      selected: selection?.kind === 'step' && selection.id === step.id,
-      ariaLabel: spoken(shown),
-    };
-  });
-}
-
-function edgesOf(
-  steps: readonly ShownStep[],
-  ways: readonly ShownWay[],
-  selection: Selection,
-  onInsert: CanvasEdits['onInsert'] | undefined,
-): PathEdgeType[] {
-  const names = new Map(steps.map(({ step }) => [step.id, step.name]));
-  const places = steps.map(({ step }) => step.position);
-  return ways.map((way) => {
-    const between = [names.get(way.fromStepId) ?? '', names.get(way.toStepId) ?? ''] as const;
-    return {
-      id: way.id,
-      type: 'path' as const,
-      source: way.fromStepId,
-      target: way.toStepId,
-      sourceHandle: wayKey(way),
-      label: way.label,
-      data: { steps: places, between, onInsert: onInsert && ((type) => onInsert(way.id, type)) },
-      selected: selection?.kind === 'way' && selection.id === way.id,
-      focusable: onInsert !== undefined,
-      markerEnd: {
-        type: MarkerType.ArrowClosed,
-        width: 16,
-        height: 16,
-        markerUnits: 'userSpaceOnUse',
-        color: way.taken ? 'var(--accent)' : 'var(--line-strong)',
-      },
-      className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
-      ariaLabel: `Path from ${between[0]} to ${between[1]}${way.label ? `: ${way.label}` : ''}`,
-    };
-  });
-}
-
-/** Brings a step into sight that is chosen elsewhere, or was just added. */
-function useInSight(
-  chosen: string | null,
-  isDrawn: boolean,
-  place: RefObject<HTMLElement | null>,
-  flow: RefObject<Flow | null>,
-): void {
+/** Brings the chosen step into sight when it is chosen elsewhere, was just added, or lost its place because the canvas shrank. */
+function ChosenInSight({ id }: { id: string | null }) {
+  const flow = useReactFlow<StepNodeType, PathEdgeType>();
+  const width = useStore((state) => state.width);
+  const height = useStore((state) => state.height);
+  const isDrawn = useStore(({ nodeLookup }) => id !== null && nodeLookup.has(id));
   useEffect(() => {
-    const node = chosen === null || !isDrawn ? undefined : flow.current?.getNode(chosen);
-    const frame = place.current?.querySelector('.react-flow')?.getBoundingClientRect();
-    if (!node || !frame || !flow.current) return;
-    const { x, y, zoom } = flow.current.getViewport();
+    const node = id === null || !isDrawn ? undefined : flow.getNode(id);
+    if (!node || width === 0) return;
+    const { x, y, zoom } = flow.getViewport();
     const [left, top] = [node.position.x * zoom + x, node.position.y * zoom + y];
     const [right, bottom] = [left + stepSize.width * zoom, top + stepSize.height * zoom];
-    if (left >= 0 && top >= 0 && right <= frame.width && bottom <= frame.height) return;
-    const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
-    void flow.current.setCenter(node.position.x + stepSize.width / 2, node.position.y + stepSize.height / 2, {
-      zoom,
-      duration: isCalm ? 0 : 200,
-    });
-  }, [chosen, isDrawn, place, flow]);
+    if (left >= 0 && top >= 0 && right <= width && bottom <= height) return;
+    centerOn(flow, node.id, 0);
+  }, [id, isDrawn, width, height, flow]);
+  return null;
+}
+
+/** The zoom at which names of steps can be read. */
+const readable = 0.75;
+
+/** Moves a step to the middle of the canvas, at least at this zoom. */
+function centerOn(flow: Flow | null, id: string | null, leastZoom: number): void {
+  const node = id === null ? undefined : flow?.getNode(id);
+  if (!node || !flow) return;
+  const isCalm = window.matchMedia('(prefers-reduced-motion: reduce)').matches;
+  void flow.setCenter(node.position.x + stepSize.width / 2, node.position.y + stepSize.height / 2, {
+    zoom: Math.max(leastZoom, flow.getViewport().zoom),
+    duration: isCalm ? 0 : 200,
+  });
 }

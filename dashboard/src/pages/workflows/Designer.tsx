@@ -121,7 +121,8 @@ function ToWorkflows({ project }: { project: string }) {
 /** What is selected; what is selected newly is shown in the panel. */
 function useSelection() {
   const [selection, setSelection] = useState<Selection>(null);
-  const [isPanelOpen, setPanelOpen] = useState(true);
+  // On a phone the graph comes first.
+  const [isPanelOpen, setPanelOpen] = useState(() => window.matchMedia('(min-width: 60.01rem)').matches);
   const select = (next: Selection) => {
     setSelection(next);
     if (next !== null) setPanelOpen(true);

@@ -21,7 +21,12 @@ export function DesignerAbout({ workflow, people }: { workflow: Workflow; people
           {people.arriving > 0 ? `, ${count(people.arriving)} entering` : ''}
         </>
       ) : null}
-      {description ? <span dir="auto"> · {description}</span> : null}
+      {description ? (
+        <span className="max-md:hidden" dir="auto">
+          {' '}
+          · {description}
+        </span>
+      ) : null}
     </>
   );
 }

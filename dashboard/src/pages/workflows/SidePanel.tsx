@@ -102,6 +102,8 @@ function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addab
           <dd>Delete</dd>
           <dt>Escape</dt>
           <dd>Clear the selection</dd>
+          <dt>/ or Ctrl + F</dt>
+          <dd>Find a step</dd>
           <dt>Ctrl + Z, Ctrl + Y</dt>
           <dd>Undo, redo</dd>
         </dl>

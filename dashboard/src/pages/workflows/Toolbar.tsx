@@ -1,4 +1,4 @@
-import { Network, PanelRightClose, PanelRightOpen, Plus, Redo2, Undo2 } from 'lucide-react';
+import { Network, PanelRightClose, PanelRightOpen, Plus, Redo2, RotateCcw, Undo2 } from 'lucide-react';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../words/numbers.ts';
 import type { Editing } from './editing.ts';
@@ -35,24 +35,24 @@ export function DesignerToolbar({
   const state = `${counted(changes, 'change')} not ${publishes ? 'published' : 'saved'}`;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a fieldset is for the fields of a form
-    <div className="designer-bar" role="group" aria-label="Edit the workflow">
+    <div className="designer-bar @container" role="group" aria-label="Edit the workflow">
       <StepMenu
         label="Step types"
         onChoose={onAdd}
         trigger={
-          <Button size="small">
-            <Plus aria-hidden /> Add step
+          <Button size="small" aria-label="Add step">
+            <Plus aria-hidden /> <span className="@max-2xl:hidden">Add step</span>
           </Button>
         }
       />
       <GraphButtons editing={editing} />
       <span className="designer-bar-end">
-        <span className="muted text-sm" role="status">
+        <span className="min-w-0 truncate text-sm text-muted" role="status">
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}
         </span>
         {changes > 0 ? (
-          <Button size="small" look="plain" onClick={editing.discard}>
-            Discard changes
+          <Button size="small" look="plain" aria-label="Discard changes" onClick={editing.discard}>
+            <RotateCcw aria-hidden /> <span className="@max-2xl:hidden">Discard changes</span>
           </Button>
         ) : null}
         <Button
@@ -63,19 +63,24 @@ export function DesignerToolbar({
           title={blocked ?? undefined}
           onClick={onSave}
         >
-          {publishes ? 'Review and publish' : 'Save'}
+          {publishes ? (
+            <>
+              <span className="@max-2xl:hidden">Review and publish</span>
+              <span className="@2xl:hidden">Publish</span>
+            </>
+          ) : (
+            'Save'
+          )}
         </Button>
-        <span className="designer-bar-panel">
-          <Button
-            size="small"
-            look="plain"
-            aria-label="Side panel"
-            aria-expanded={isPanelOpen}
-            onClick={() => onPanel(!isPanelOpen)}
-          >
-            {isPanelOpen ? <PanelRightClose aria-hidden /> : <PanelRightOpen aria-hidden />}
-          </Button>
-        </span>
+        <Button
+          size="small"
+          look="plain"
+          aria-label="Side panel"
+          aria-expanded={isPanelOpen}
+          onClick={() => onPanel(!isPanelOpen)}
+        >
+          {isPanelOpen ? <PanelRightClose aria-hidden /> : <PanelRightOpen aria-hidden />}
+        </Button>
       </span>
     </div>
   );
@@ -96,7 +101,7 @@ function GraphButtons({ editing }: { editing: Editing }) {
         aria-label="Arrange"
         onClick={() => editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)))}
       >
-        <Network aria-hidden /> <span className="max-sm:hidden">Arrange</span>
+        <Network aria-hidden /> <span className="@max-2xl:hidden">Arrange</span>
       </Button>
     </>
   );

@@ -11,6 +11,8 @@ export interface KeyActions {
   remove?: (() => void) | undefined;
   undo?: (() => void) | undefined;
   redo?: (() => void) | undefined;
+  /** Opens the search for a step. */
+  search: () => void;
 }
 
 const arrows: Record<string, { x: number; y: number }> = {
@@ -28,6 +30,10 @@ export function pressKey(
 ): boolean {
   const { key, altKey, shiftKey } = event;
   if (event.ctrlKey || event.metaKey) return pressCommand(key.toLowerCase(), shiftKey, actions);
+  if (key === '/') {
+    actions.search();
+    return true;
+  }
   if (key === 'Escape') {
     actions.select(null);
     return false;
@@ -57,9 +63,10 @@ export function pressKey(
   return true;
 }
 
-function pressCommand(key: string, withShift: boolean, { undo, redo }: KeyActions): boolean {
+function pressCommand(key: string, withShift: boolean, { undo, redo, search }: KeyActions): boolean {
   if (key === 'z') (withShift ? redo : undo)?.();
   else if (key === 'y') redo?.();
+  else if (key === 'f') search();
   else return false;
   return true;
 }

@@ -1,0 +1,76 @@
+import { MarkerType } from '@xyflow/react';
+import type { CanvasEdits, Selection, ShownWay } from './Canvas.tsx';
+import { stepSize, wayKey, waysOut } from './graph/graph.ts';
+import type { PathEdgeType } from './PathEdge.tsx';
+import { type ShownStep, type StepNodeType, spoken } from './StepNode.tsx';
+
+/** The steps that were dragged to another place. */
+export function movedOf(dragged: readonly StepNodeType[], steps: readonly ShownStep[]) {
+  const moved = dragged.filter(({ id, position }) => {
+    const before = steps.find(({ step }) => step.id === id)?.step.position;
+    return before && (before.x !== position.x || before.y !== position.y);
+  });
+  return moved.map(({ id, position }) => ({ id, position }));
+}
+
+/** The steps as nodes of the canvas; what the canvas has measured of them `before` is kept. */
+export function nodesOf(
+  before: readonly StepNodeType[],
+  steps: readonly ShownStep[],
+  ways: readonly ShownWay[],
+  selection: Selection,
+  isEditable: boolean,
+): StepNodeType[] {
+  return steps.map((shown) => {
+    const { step } = shown;
+    const handles = waysOut(step);
+    // Paths that the config no longer knows still need a place to leave from.
+    for (const way of ways)
+      if (way.fromStepId === step.id && !handles.some(({ key }) => key === wayKey(way)))
+        handles.push({ ...way, key: wayKey(way), label: way.label });
+    return {
+      ...before.find(({ id }) => id === step.id),
+      id: step.id,
+      type: 'step' as const,
+      position: step.position,
+      width: stepSize.width,
+      data: { shown, handles, isEditable },
+      selected: selection?.kind === 'step' && selection.id === step.id,
+      ariaLabel: spoken(shown),
+    };
+  });
+}
+
+/** The paths as edges of the canvas. */
+export function edgesOf(
+  steps: readonly ShownStep[],
+  ways: readonly ShownWay[],
+  selection: Selection,
+  onInsert: CanvasEdits['onInsert'] | undefined,
+): PathEdgeType[] {
+  const names = new Map(steps.map(({ step }) => [step.id, step.name]));
+  const places = steps.map(({ step }) => step.position);
+  return ways.map((way) => {
+    const between = [names.get(way.fromStepId) ?? '', names.get(way.toStepId) ?? ''] as const;
+    return {
+      id: way.id,
+      type: 'path' as const,
+      source: way.fromStepId,
+      target: way.toStepId,
+      sourceHandle: wayKey(way),
+      label: way.label,
+      data: { steps: places, between, onInsert: onInsert && ((type) => onInsert(way.id, type)) },
+      selected: selection?.kind === 'way' && selection.id === way.id,
+      focusable: onInsert !== undefined,
+      markerEnd: {
+        type: MarkerType.ArrowClosed,
+        width: 16,
+        height: 16,
+        markerUnits: 'userSpaceOnUse',
+        color: way.taken ? 'var(--accent)' : 'var(--line-strong)',
+      },
+      className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
+      ariaLabel: `Path from ${between[0]} to ${between[1]}${way.label ? `: ${way.label}` : ''}`,
+    };
+  });
+}
