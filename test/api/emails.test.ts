@@ -202,6 +202,56 @@ test('a search for what is rare looks at 20,000 mails a page, and says that ther
   expect(second.data.map((mail: { id: string }) => mail.id)).toEqual([id]);
 });
 
+test('an export is a CSV file of the mail that a list has, without formulas, and in the audit log', async () => {
+  const project = await aProject(database);
+  const exported = async (body: object, key = project.secretKey) => {
+    const response = await fetch(`${api.url}/emails/export`, {
+      method: 'POST',
+      headers: { Authorization: `Bearer ${key}`, 'Content-Type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    const text = await response.text();
+    return { status: response.status, type: response.headers.get('content-type'), text, lines: text.split('\r\n') };
+  };
+  const addresses = Array.from({ length: 1_050 }, (_, n) => `p${n}@example.com`);
+  for (let at = 0; at < addresses.length; at += 50)
+    await send(project, addresses.slice(at, at + 50), { subject: 'All' });
+  const [id = ''] = await send(project, 'ada@example.com', {
+    subject: '=HYPERLINK("https://evil.test")',
+    tags: { order: 'A-17' },
+  });
+  await deliver(project);
+  const since = new Date(Date.now() - 3_600_000).toISOString();
+  const all = await exported({ from: since });
+  expect(all).toMatchObject({ status: 200, type: 'text/csv; charset=utf-8; header=present' });
+  expect(all.lines).toHaveLength(1_053);
+  expect(all.lines[0]).toBe(
+    'id,to,from,subject,status,error,source,campaignId,templateId,opens,clicks,scheduledFor,createdAt,sentAt',
+  );
+  expect(all.lines[1]).toMatch(
+    new RegExp(
+      `^${id},ada@example.com,${project.sender},"'=HYPERLINK\\(""https://evil.test""\\)",SENT,,TRANSACTIONAL,,,0,0,,`,
+    ),
+  );
+  const ids = all.lines.slice(1, -1).map((line) => line.split(',')[0]);
+  expect(ids).toEqual(ids.toSorted().toReversed());
+  expect(new Set(ids).size).toBe(1_051);
+  for (const filters of [{ tag: 'order:A-17' }, { to: 'ada@example.com' }, { from: since, subject: 'hyperlink' }])
+    expect((await exported(filters)).lines.slice(1, -1).map((line) => line.split(',')[0])).toEqual([id]);
+  const { contact } = (await get(project, `/${id}`)).body;
+  await exported({ to: 'ada@example.com', status: 'SENT' });
+  expect(
+    await database.db.row(`select action, after from audit_log where project_id = $1 order by position desc limit 1`, [
+      project.id,
+    ]),
+  ).toEqual({ action: 'emails.exported', after: { contactId: contact.id, status: 'SENT' } });
+  expect((await exported({})).status).toBe(400);
+  expect((await exported({ from: '2020-01-01T00:00:00Z' })).status).toBe(400);
+  expect((await exported({ to: 'nobody@example.com' })).lines).toEqual([all.lines[0], '']);
+  const other = await aProject(database);
+  expect((await exported({ from: since }, other.secretKey)).lines).toHaveLength(2);
+});
+
 test('tags are kept with a mail, told in its events, and lead to it', async () => {
   const project = await aProject(database);
   const tags = { order: 'A:17', 'kind-of_2': 'receipt' };

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
@@ -103,6 +104,31 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.getByRole('link', { name: 'order: A-17' }).click();
     await rows(page).filter({ hasText: 'imke@wattenmeer.test' }).waitFor();
+  });
+});
+
+test('what the filters leave is downloaded as a CSV file, by keyboard', async () => {
+  await send('ina@wattenmeer.test', { subject: 'Ebb & flow, daily' });
+  await send('jan@wattenmeer.test', { subject: 'Gulls' });
+  await inDashboard(async (page) => {
+    await open(page, 'emails?subject=ebb');
+    await rows(page).filter({ hasText: 'ina@wattenmeer.test' }).waitFor();
+    await button(page, 'Export').focus();
+    await page.keyboard.press('Enter');
+    const dialog = page.getByRole('dialog', { name: 'Export emails' });
+    await dialog.waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    const waiting = page.waitForEvent('download');
+    await dialog.getByRole('button', { name: 'Download CSV' }).focus();
+    await page.keyboard.press('Enter');
+    const lines = readFileSync(await (await waiting).path(), 'utf8').split('\r\n');
+    expect(lines.slice(1)).toEqual([expect.stringContaining('"Ebb & flow, daily"'), '']);
+    await page.getByText('Emails exported').waitFor();
+    await dialog.waitFor({ state: 'detached' });
+    // Half an address is no filter yet.
+    await page.getByLabel('Recipient').fill('ina@');
+    await button(page, 'ina@wattenmeer.test').waitFor();
+    expect(await button(page, 'Export').getAttribute('aria-disabled')).toBe('true');
   });
 });
 

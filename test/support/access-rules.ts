@@ -184,6 +184,7 @@ const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string
 const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: string) => Scope | null)][] = [
   [/^\/mcp$/, 'any'],
   [/^\/v1\/(send|verify|emails\/batch)$/, 'emails:send'],
+  [/^\/emails\/export$/, 'emails:read'],
   [
     /^(\/v1|\/suppressions)?\/emails(\/:id(\/(cancel|release|resend))?)?$/,
     (method) => (method === 'GET' ? 'emails:read' : 'emails:send'),

@@ -58,6 +58,7 @@ export const operationTable = {
   explain: ['POST', '/explain'],
   exportContact: ['GET', '/contacts/{id}/export'],
   exportContacts: ['POST', '/contacts/export'],
+  exportEmails: ['POST', '/emails/export'],
   getActivityStats: ['GET', '/activity/stats'],
   getBillingConsumption: ['GET', '/users/@me/projects/{id}/billing-consumption'],
   getBillingLimits: ['GET', '/users/@me/projects/{id}/billing-limits'],

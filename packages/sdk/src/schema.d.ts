@@ -2700,6 +2700,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/emails/export": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Export emails as CSV
+         * @description A file of the mail that a list with these filters has, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
+         */
+        post: operations["exportEmails"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/suppressions/emails": {
         parameters: {
             query?: never;
@@ -6149,6 +6169,39 @@ export interface components {
             excludeIds?: string[];
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file. */
             columns?: string[];
+        };
+        ExportEmailsRequest: {
+            /**
+             * Format: uuid
+             * @description The contact.
+             */
+            contactId?: string;
+            /** @description The recipient. */
+            to?: string;
+            /** @description `name:value`: mail that was sent with this tag. */
+            tag?: string;
+            /**
+             * @description The status.
+             * @enum {string}
+             */
+            status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
+            /**
+             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @enum {string}
+             */
+            source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
+            /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
+            subject?: string;
+            /**
+             * Format: date-time
+             * @description Mail that was created then or later.
+             */
+            from?: string;
+            /**
+             * Format: date-time
+             * @description Mail that was created before it; now when absent.
+             */
+            until?: string;
         };
         FieldProblem: {
             /** @description The field. */
@@ -16632,14 +16685,14 @@ export interface operations {
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
                 /** @description What sent it: a request, a campaign, a workflow; or received mail. */
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
-                /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
-                scheduled?: "true";
                 /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
                 subject?: string;
                 /** @description Mail that was created then or later. */
                 from?: string;
                 /** @description Mail that was created before it; now when absent. */
                 until?: string;
+                /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
+                scheduled?: "true";
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
                 /** @description Items of a page; 20 when absent. Default: `20`. */
@@ -16871,6 +16924,52 @@ export interface operations {
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
             409: components["responses"]["Error409"];
+            413: components["responses"]["Error413"];
+            422: components["responses"]["Error422"];
+            429: components["responses"]["Error429"];
+            default: components["responses"]["Failure"];
+        };
+    };
+    exportEmails: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The project, for sessions. Keys name their own. */
+                "X-Project-Id"?: components["parameters"]["ProjectId"];
+            };
+            path?: never;
+            cookie?: never;
+        };
+        /** @description At most 16 kB. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "from": "2026-11-01T00:00:00Z",
+                 *       "until": "2026-12-01T00:00:00Z",
+                 *       "status": "BOUNCED"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ExportEmailsRequest"];
+            };
+        };
+        responses: {
+            /** @description Done. */
+            200: {
+                headers: {
+                    "X-Request-ID": components["headers"]["X-Request-ID"];
+                    "RateLimit-Limit": components["headers"]["RateLimit-Limit"];
+                    "RateLimit-Remaining": components["headers"]["RateLimit-Remaining"];
+                    "RateLimit-Reset": components["headers"]["RateLimit-Reset"];
+                    [name: string]: unknown;
+                };
+                content: {
+                    "text/csv": string;
+                };
+            };
+            400: components["responses"]["Error400"];
+            401: components["responses"]["Error401"];
+            403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];

@@ -60,9 +60,13 @@ export interface FoundEmails {
 // A status that hardly any mail has would otherwise be searched for in all of it.
 const mostLookedAt = 20_000;
 
-/** A page of mail, newest first, along the index of the tag, the contact or the project; looks at 20,000 rows at most. */
-export async function findEmails(db: Database, search: EmailSearch, limit: number): Promise<FoundEmails> {
-  const looked = alongIndex(search, mostLookedAt);
+/** At most `limit` mails, newest first, along the index of the tag, the contact or the project; looks at `look` rows at most. */
+export async function findEmails(
+  db: Database,
+  search: EmailSearch,
+  { limit, look = mostLookedAt }: { limit: number; look?: number },
+): Promise<FoundEmails> {
+  const looked = alongIndex(search, look);
   const patterns = search.words.length === 0 ? null : search.words.map((word) => `%${likeText(word)}%`);
   const found = await db.row<{ ids: string[]; last: string | null; count: number }>(sql`
     with looked as materialized (${looked}),
@@ -84,7 +88,7 @@ export async function findEmails(db: Database, search: EmailSearch, limit: numbe
       : await db.rows<EmailRow>(
           sql`select ${listedColumns} from ${storedMailJoins} where e.id = any(${ids}::uuid[]) order by e.id desc`,
         );
-  return { rows, lookedUpTo: lastShown ?? (found.count === mostLookedAt ? found.last : null) };
+  return { rows, lookedUpTo: lastShown ?? (found.count === look ? found.last : null) };
 }
 
 // There is no index of subjects. Settling a mail writes its subject and changes no indexed column, so Postgres leaves the

@@ -2,9 +2,10 @@ import type { Database } from '../../core/database/sql.ts';
 import type { App, KeyActor, UserActor } from '../../core/http/context.ts';
 import { type Access, reply, route } from '../../core/http/route.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
+import { exportEmails } from './export.ts';
 import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
 import { resendEmail } from './resending.ts';
-import { EmailRecord, EmailsPage, GetEmail, ListEmails, MoveEmail, ResendEmail } from './schema.ts';
+import { EmailRecord, EmailsPage, ExportEmails, GetEmail, ListEmails, MoveEmail, ResendEmail } from './schema.ts';
 import { getEmail, listEmails } from './service.ts';
 
 const whileItWaits = 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.';
@@ -121,5 +122,24 @@ function scopedOf(actor: KeyActor | UserActor) {
   return actor.kind === 'key' ? actor.scoped : null;
 }
 
+const exportRoute = route.post('/emails/export', {
+  scope: 'emails:read',
+  access: 'dashboard',
+  summary: 'Export emails as CSV',
+  operationId: 'exportEmails',
+  description:
+    'A file of the mail that a list with these filters has, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it.',
+  tag: 'emails',
+  body: ExportEmails,
+  example: { from: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', status: 'BOUNCED' },
+  textReply: 'text/csv',
+  handle: async ({ app, db, project, body }) =>
+    reply(200, await exportEmails(db, composerOf(app), project.id, body, app.clock()), {
+      'Content-Type': 'text/csv; charset=utf-8; header=present',
+      'Content-Disposition': 'attachment; filename="emails.csv"',
+      'Cache-Control': 'no-store',
+    }),
+});
+
 /** Emails as a resource: what became of each, by the id that `POST /v1/send` answered. */
-export const emailRoutes = [...routesBelow('/v1', 'secret'), ...routesBelow('', 'dashboard')];
+export const emailRoutes = [...routesBelow('/v1', 'secret'), ...routesBelow('', 'dashboard'), exportRoute];

@@ -106,17 +106,13 @@ export const ResendEmail = v.object({
   ),
 });
 
-/** `GET /v1/emails`. */
-export const ListEmails = v.object({
+/** Which mail a list is about. */
+const filters = {
   contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
   to: v.optional(EmailField),
   tag: parameter('`name:value`: mail that was sent with this tag.'),
   status: v.optional(v.picklist(mailStatuses, `must be one of ${mailStatuses.join(', ')}`)),
   source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
-  scheduled: choiceParameter(
-    'Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed.',
-    ['true'],
-  ),
   subject: v.optional(
     v.pipe(
       v.string(),
@@ -128,10 +124,23 @@ export const ListEmails = v.object({
   ),
   from: parameter('Mail that was created then or later.', { format: 'date-time' }),
   until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),
+};
+
+/** `GET /v1/emails`. */
+export const ListEmails = v.object({
+  ...filters,
+  scheduled: choiceParameter(
+    'Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed.',
+    ['true'],
+  ),
   cursor: CursorParameter,
   limit: limitParameter(20, 100),
 });
 export type ListEmails = v.InferOutput<typeof ListEmails>;
+
+/** `POST /emails/export`. */
+export const ExportEmails = v.object(filters);
+export type EmailFilters = v.InferOutput<typeof ExportEmails>;
 
 /** A page of mail, the latest first. */
 export const EmailsPage = v.object({

@@ -2,11 +2,9 @@ import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { firstIdAt, isUuid } from '../../core/lib/ids.ts';
-import { dateParameter, dayMs } from '../../core/lib/span.ts';
+import { isUuid } from '../../core/lib/ids.ts';
 import type { Composer } from '../engine/index.ts';
 import {
-  contactOfAddress,
   type DuePlace,
   type EmailRow,
   eventsOfEmail,
@@ -17,9 +15,8 @@ import {
   type WholeEmailRow,
 } from './queries.ts';
 import type { EmailRecord, EmailSummary, EmailsPage, ListEmails, TimelineItem } from './schema.ts';
+import { emailSearch } from './search.ts';
 import { renderStored } from './stored-mail.ts';
-
-const longestSpanDays = 31;
 
 /**
  * A page of mail, the latest first (contract page 4); scheduled mail by when it is due. Mail of one person or tag is searched whole, other mail in a span of at most 31 days.
@@ -32,44 +29,20 @@ export async function listEmails(
   query: ListEmails,
   now: Date,
 ): Promise<EmailsPage> {
-  const from = dateParameter('from', query.from);
-  const until = dateParameter('until', query.until) ?? now;
-  const isNarrow =
-    query.scheduled === 'true' || query.contactId !== undefined || query.to !== undefined || query.tag !== undefined;
-  if (!isNarrow && (from === null || until.getTime() - from.getTime() > longestSpanDays * dayMs))
-    throw badRequest(
-      `Name "contactId", "to" or "tag", or a span of at most ${longestSpanDays} days with "from" (and "until")`,
-      { field: 'from' },
-    );
-  const contactId =
-    query.to === undefined ? (query.contactId ?? null) : await contactOfAddress(db, projectId, query.to);
-  const isNobody = query.to !== undefined && (contactId === null || (query.contactId ?? contactId) !== contactId);
-  if (query.scheduled === 'true') return isNobody ? noEmails : listScheduled(db, compose, projectId, contactId, query);
-  if (isNobody) return noEmails;
-  const before = query.cursor === undefined ? null : placeOf(query.cursor);
-  // Ids carry the instant they were made at, a moment before their row.
-  const search = {
-    projectId,
-    contactId,
-    tag: query.tag === undefined ? null : tagOf(query.tag),
-    status: query.status ?? null,
-    source: query.source ?? null,
-    words: (query.subject ?? '').split(/\s+/u).filter((word) => word !== ''),
-    first: firstIdAt(from ?? new Date(0)),
-    before: before ?? firstIdAt(query.until === undefined ? new Date(now.getTime() + dayMs) : until),
-  };
-  const { rows, lookedUpTo } = await findEmails(db, search, clampLimit(query.limit, 20, 100));
+  const search = await emailSearch(db, projectId, query, now, query.scheduled === 'true');
+  if (query.scheduled === 'true')
+    return search === null ? noEmails : listScheduled(db, compose, projectId, search.contactId, query);
+  if (search === null) return noEmails;
+  const before = query.cursor === undefined ? search.before : placeOf(query.cursor);
+  const { rows, lookedUpTo } = await findEmails(db, { ...search, before }, { limit: clampLimit(query.limit, 20, 100) });
   return {
-    data: rows.map((row) => summaryOf(row, subjectOf(compose, row))),
+    data: rows.map((row) => listedEmail(compose, row)),
     cursor: lookedUpTo === null ? null : encodeCursor([lookedUpTo]),
     hasMore: lookedUpTo !== null,
   };
 }
 
 const noEmails: EmailsPage = { data: [], cursor: null, hasMore: false };
-
-// The subject alone is rendered.
-const subjectOf = (compose: Composer, row: EmailRow) => renderStored(compose, { ...row, body: '' }).subject;
 
 async function listScheduled(
   db: Database,
@@ -83,7 +56,7 @@ async function listScheduled(
   const rows = await findScheduled(db, { projectId, contactId, after, limit: limit + 1 });
   const last = rows.length > limit ? rows[limit - 1] : undefined;
   return {
-    data: rows.slice(0, limit).map((row) => summaryOf(row, subjectOf(compose, row))),
+    data: rows.slice(0, limit).map((row) => listedEmail(compose, row)),
     cursor: last === undefined ? null : encodeCursor([isoInstant(last.dueAt), last.id]),
     hasMore: last !== undefined,
   };
@@ -93,12 +66,6 @@ function duePlaceOf(cursor: string): DuePlace {
   const [dueAt, id] = decodeCursor(cursor, 2);
   if (isInstant(dueAt) && typeof id === 'string' && isUuid(id)) return { dueAt, id };
   throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
-}
-
-function tagOf(tag: string): { name: string; value: string } {
-  const colon = tag.indexOf(':');
-  if (colon < 1) throw badRequest('"tag" is not "name:value"', { field: 'tag' });
-  return { name: tag.slice(0, colon), value: tag.slice(colon + 1) };
 }
 
 function placeOf(cursor: string): string {
@@ -139,6 +106,11 @@ export async function getEmail(
     timeline: timelineOf(row, await eventsOfEmail(db, row)),
     ...(withBody ? { body: body === '' ? null : body, text } : {}),
   };
+}
+
+/** A mail of a list; of its texts the subject alone is rendered. */
+export function listedEmail(compose: Composer, row: EmailRow): EmailSummary {
+  return summaryOf(row, renderStored(compose, { ...row, body: '' }).subject);
 }
 
 function summaryOf(row: EmailRow, subject: string): EmailSummary {

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
+import { Download } from 'lucide-react';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter } from '../../app/filters.tsx';
 import { usePages } from '../../app/pages.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -12,11 +13,10 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { isAddress } from '../../words/sentences.ts';
 import { EmailRow } from './EmailRow.tsx';
-import { type EmailSummary, sources, statuses } from './email.ts';
+import { ExportDialog } from './ExportDialog.tsx';
+import { sources, statuses } from './email.ts';
+import { emailFilters, emailQuery, isNarrow, periods } from './filters.ts';
 import { Scheduled } from './Scheduled.tsx';
-
-const dayMs = 86_400_000;
-const periods = { '1': 'Last 24 hours', '7': 'Last 7 days', '30': 'Last 30 days', dates: 'Between two days' } as const;
 
 /** Everything that was sent, to anybody, by any way; and what waits for its time. */
 export function Emails() {
@@ -38,30 +38,15 @@ export function Emails() {
 
 function Everything() {
   const project = useProjectId();
-  const [{ to = '', tag = '', subject = '', status, source, period, from, until }, change] = useFilters();
-  const isNarrow = to !== '' || tag !== '';
+  const [filters, change] = useFilters();
+  const { to = '', tag = '' } = filters;
   const isTag = tag === '' || tag.indexOf(':') > 0;
+  const isWhole = (to === '' || isAddress(to)) && isTag;
   const emails = usePages({
-    queryKey: ['emails', project, { to, tag, subject, status, source, period, from, until }],
-    enabled: (to === '' || isAddress(to)) && isTag,
+    queryKey: ['emails', project, Object.fromEntries(emailFilters.map((name) => [name, filters[name]]))],
+    enabled: isWhole,
     fetchPage: (cursor, signal) =>
-      answer(
-        api.GET('/emails', {
-          params: {
-            query: {
-              limit: 50,
-              cursor,
-              ...(to ? { to } : {}),
-              ...(tag ? { tag } : {}),
-              ...(subject ? { subject } : {}),
-              ...(status ? { status: status as EmailSummary['status'] } : {}),
-              ...(source ? { source: source as EmailSummary['source'] } : {}),
-              ...spanOf(period, from, until, isNarrow),
-            },
-          },
-          signal,
-        }),
-      ),
+      answer(api.GET('/emails', { params: { query: { limit: 50, cursor, ...emailQuery(filters) } }, signal })),
     // While mail of the first page is on its way, and somebody looks at that page alone.
     refetchInterval: ({ state: { data } }) =>
       data?.pages.length === 1 &&
@@ -69,10 +54,10 @@ function Everything() {
         ? 5_000
         : false,
   });
-  const isFiltered = isNarrow || Boolean(subject || status || source || period);
+  const isFiltered = emailFilters.some((name) => filters[name]);
   return (
     <>
-      <Filters isNarrow={isNarrow} />
+      <Filters isNarrow={isNarrow(filters)} isWhole={isWhole} />
       {to !== '' && !isAddress(to) ? (
         <Addresses text={to} onChoose={(address) => change({ to: address })} />
       ) : isTag ? (
@@ -100,8 +85,9 @@ function Everything() {
   );
 }
 
-function Filters({ isNarrow }: { isNarrow: boolean }) {
+function Filters({ isNarrow, isWhole }: { isNarrow: boolean; isWhole: boolean }) {
   const [{ to = '', tag = '', subject = '', period, from, until }, change] = useFilters();
+  const [dialog, open] = useDialog();
   return (
     <div className="filters">
       <SearchField label="Recipient" value={to} onChange={(text) => change({ to: text.trim() })} />
@@ -137,6 +123,10 @@ function Filters({ isNarrow }: { isNarrow: boolean }) {
           />
         </>
       ) : null}
+      <Button disabled={!isWhole} onClick={() => open('export')}>
+        <Download aria-hidden /> Export
+      </Button>
+      {dialog === 'export' && isWhole ? <ExportDialog onClose={() => open(null)} /> : null}
     </div>
   );
 }
@@ -171,25 +161,4 @@ function Addresses({ text, onChoose }: { text: string; onChoose: (address: strin
       }
     </Shown>
   );
-}
-
-// Days are those of the viewer; the last one belongs to the span.
-function spanOf(period: string | undefined, from: string | undefined, until: string | undefined, isNarrow: boolean) {
-  if (period === 'dates')
-    return {
-      ...(from ? { from: new Date(`${from}T00:00`).toISOString() } : isNarrow ? {} : daysBack(30, until)),
-      ...(until ? { until: new Date(midnightAfter(until)).toISOString() } : {}),
-    };
-  if (period === undefined && isNarrow) return {};
-  return daysBack(Number(period ?? 30));
-}
-
-function daysBack(days: number, until?: string) {
-  const end = until ? midnightAfter(until) : Date.now();
-  return { from: new Date(end - days * dayMs).toISOString() };
-}
-
-function midnightAfter(day: string): number {
-  const date = new Date(`${day}T00:00`);
-  return date.setDate(date.getDate() + 1);
 }
