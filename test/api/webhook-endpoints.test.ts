@@ -163,6 +163,50 @@ test('events arrive in sequence without a gap, each verified by the library of S
   expect(receiver.requests).toHaveLength(120);
 });
 
+test('deliveries are listed by type and status, page by page', async () => {
+  await using receiver = await startReceiver();
+  const project = await aProject(database);
+  const { id } = await anEndpoint(project, receiver, { events: ['*'] });
+  await beginEarlier(id);
+  await happened(project, ['plan.changed', 'plan.ended', 'planet', 'plan.changed', 'a_b', 'axb', 'plan.changed']);
+  await work(id);
+  const sequencesOf = ({ body }: { body: { data: { sequence: number }[] } }) =>
+    body.data.map(({ sequence }) => sequence);
+  const list = (query: string) => call(project, 'GET', `/${id}/deliveries?${query}`);
+  expect(sequencesOf(await list(''))).toEqual([7, 6, 5, 4, 3, 2, 1]);
+  const types = async (query: string) =>
+    (await list(query)).body.data.map(({ type }: { type: string }) => type).toSorted();
+  expect(await types('type=plan.changed')).toEqual(['plan.changed', 'plan.changed', 'plan.changed']);
+  expect(await types('type=plan.*')).toEqual(['plan.changed', 'plan.changed', 'plan.changed', 'plan.ended']);
+  expect(await types('type=*')).toHaveLength(7);
+  expect(await types('type=a_b')).toEqual(['a_b']);
+  expect(await types('type=plan.*&status=DELIVERED')).toHaveLength(4);
+  expect((await list('type=plan.*&status=FAILED')).body).toEqual({ data: [], cursor: null, hasMore: false });
+  expect((await list('type=p*an')).status).toBe(422);
+  const first = await list('type=plan.*&limit=3');
+  expect(first.body).toMatchObject({ hasMore: true });
+  const second = await list(`type=plan.*&limit=3&cursor=${first.body.cursor}`);
+  expect(second.body).toMatchObject({ hasMore: false, cursor: null });
+  expect([...sequencesOf(first), ...sequencesOf(second)]).toHaveLength(4);
+});
+
+test('a search for a rare type looks at 20,000 deliveries a page, and says that there is more', async () => {
+  await using receiver = await startReceiver();
+  const project = await aProject(database);
+  const { id } = await anEndpoint(project, receiver, { events: ['*'] });
+  await database.db.count(
+    `insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at, status)
+     select uuidv7(), $1, n, uuidv7(), case n when 1 then 'rare' else 'plan.changed' end, now(), 'DELIVERED'
+     from generate_series(1, 30000) n`,
+    [id],
+  );
+  const first = (await call(project, 'GET', `/${id}/deliveries?type=rare`)).body;
+  expect(first).toMatchObject({ data: [], hasMore: true });
+  const second = (await call(project, 'GET', `/${id}/deliveries?type=rare&cursor=${first.cursor}`)).body;
+  expect(second.data).toEqual([expect.objectContaining({ type: 'rare', sequence: 1 })]);
+  expect(second.hasMore).toBe(false);
+});
+
 test('names and prefixes choose among events, with the same result for narrow and wide subscriptions', async () => {
   await using receiver = await startReceiver();
   const project = await aProject(database);

@@ -149,6 +149,19 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     await log.filter({ hasText: 'Delivered' }).waitFor();
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByText('No deliveries match').waitFor();
+    await page.getByLabel('Status').selectOption('Any status');
+    await log.filter({ hasText: 'plan.changed' }).waitFor();
+    await page.getByLabel('Event type').focus();
+    await page.keyboard.type('plan');
+    await page.waitForURL(/type=plan\.changed/);
+    await log.filter({ hasText: 'plan.changed' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    // A type that nothing has been delivered of, as a link has it.
+    await page.goto(page.url().replace('type=plan.changed', 'type=plan.ended'));
+    await page.getByText('No deliveries match').waitFor();
+    expect(await page.getByLabel('Event type').inputValue()).toBe('plan.ended');
+    await page.getByLabel('Event type').selectOption('Any type');
+    await log.filter({ hasText: 'plan.changed' }).waitFor();
 
     await page.getByRole('tab', { name: 'Verify signatures' }).click();
     const call = receiver.requests.at(-1);

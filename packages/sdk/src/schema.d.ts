@@ -8906,7 +8906,7 @@ export interface components {
             data: components["schemas"]["WebhookDelivery"][];
             /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
-            /** @description Whether there is another page. */
+            /** @description Whether there is another page. With `type` a page may be short, or empty, although there is: go on with `cursor`. */
             hasMore: boolean;
         };
         WebhookDelivery: {
@@ -18312,6 +18312,8 @@ export interface operations {
             query?: {
                 /** @description The status. */
                 status?: "PENDING" | "DELIVERED" | "FAILED";
+                /** @description The name of an event, `contact.*` for all that begin with `contact.`, or `*` for every event. */
+                type?: string;
                 /** @description Items of a page; 20 when absent. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */

@@ -1,7 +1,7 @@
 import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { eventData } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { type DeliveredEvent, payloadOf } from './payload.ts';
@@ -26,24 +26,39 @@ function deliveryBody({ id: _, dueAt, ...row }: DeliveryRow): DeliveryBody {
   };
 }
 
-/** A page of an endpoint's deliveries, the latest first. */
-export async function listDeliveries(db: Database, endpointId: string, { status, limit, cursor }: ListDeliveries) {
-  const size = clampLimit(limit, 20, 100);
+// A type that hardly any delivery has would otherwise be searched for in all of them.
+const mostLookedAt = 20_000;
+
+/** A page of an endpoint's deliveries, the latest first; with a type it looks at 20,000 of them at most. */
+export async function listDeliveries(db: Database, endpointId: string, query: ListDeliveries) {
+  const { status = null, type, cursor } = query;
+  const size = clampLimit(query.limit, 20, 100);
   const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, 1);
   if (typeof before !== 'number' || !Number.isSafeInteger(before))
     throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
-  const rows = await db.rows<DeliveryRow>(sql`
-    select ${columns} from webhook_deliveries d
+  const looked = (most: number) => sql`
+    select d.* from webhook_deliveries d
     where d.endpoint_id = ${endpointId} and d.sequence < ${before}::bigint
-      and (${status ?? null}::text is null or d.status = ${status ?? null}::text)
-    order by d.sequence desc limit ${size + 1}`);
+      and (${status}::text is null or d.status = ${status}::text)
+    order by d.sequence desc limit ${most}`;
+  const found =
+    type === undefined
+      ? looked(size + 1)
+      : sql`
+    select d.* from (${looked(mostLookedAt)}) d where ${subscribes(sql`d.event_name`, [type])}
+    order by d.sequence desc limit ${size + 1}`;
+  const rows = await db.rows<DeliveryRow>(sql`select ${columns} from (${found}) d order by d.sequence desc`);
   const page = rows.slice(0, size);
-  const last = rows.length > size ? page.at(-1) : undefined;
-  return {
-    data: page.map(deliveryBody),
-    cursor: last === undefined ? null : encodeCursor([last.sequence]),
-    hasMore: last !== undefined,
-  };
+  const last = rows.length > size ? (page.at(-1)?.sequence ?? null) : null;
+  const next = last ?? (type === undefined ? null : await lookedUpTo(db, looked(mostLookedAt)));
+  return { data: page.map(deliveryBody), cursor: next === null ? null : encodeCursor([next]), hasMore: next !== null };
+}
+
+/** The last sequence that was looked at where there may be more behind it. */
+async function lookedUpTo(db: Database, looked: Query): Promise<number | null> {
+  const row = await db.row<{ last: number }>(sql`
+    select min(sequence)::float8 as last from (${looked}) l having count(*) = ${mostLookedAt}`);
+  return row?.last ?? null;
 }
 
 interface HourRow {

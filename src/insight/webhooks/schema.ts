@@ -163,6 +163,7 @@ export type ReplayBody = v.InferOutput<typeof ReplayBody>;
 /** `GET /webhook-endpoints/{id}/deliveries`. */
 export const ListDeliveries = v.object({
   status: v.optional(v.picklist(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`)),
+  type: v.optional(EventPattern),
   limit: limitParameter(20, 100),
   cursor: CursorParameter,
 });
@@ -185,7 +186,12 @@ export type DeliveryBody = v.InferOutput<typeof DeliveryBody>;
 export const DeliveriesPage = v.object({
   data: v.array(DeliveryBody),
   cursor: v.nullable(v.string()),
-  hasMore: v.boolean(),
+  hasMore: v.pipe(
+    v.boolean(),
+    v.description(
+      'Whether there is another page. With `type` a page may be short, or empty, although there is: go on with `cursor`.',
+    ),
+  ),
 });
 
 /** A delivery with its calls, the oldest first. */

@@ -16,15 +16,16 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
 import { AttemptResult } from './AttemptResult.tsx';
-import { type Delivery, type DeliveryDetails, deliveryStates, type Endpoint } from './endpoint.ts';
+import { type Delivery, type DeliveryDetails, deliveryStates, type Endpoint, includes } from './endpoint.ts';
 
 const eventIdIn = (text: string) => /[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/.exec(text)?.[0];
 
 /** The log of an endpoint, the latest event first. */
 export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
   const project = useProjectId();
-  const [{ status, event = '' }, change] = useFilters();
-  const queryKey = ['webhooks', project, endpoint.id, 'deliveries', { status }];
+  const [{ status, type, event = '' }, change] = useFilters();
+  const types = useTypes(endpoint, type);
+  const queryKey = ['webhooks', project, endpoint.id, 'deliveries', { status, type }];
   const deliveries = usePages({
     queryKey,
     fetchPage: (cursor, signal) =>
@@ -32,7 +33,12 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
         api.GET('/webhook-endpoints/{id}/deliveries', {
           params: {
             path: { id: endpoint.id },
-            query: { limit: 50, cursor, ...(status ? { status: status as Delivery['status'] } : {}) },
+            query: {
+              limit: 50,
+              cursor,
+              ...(status ? { status: status as Delivery['status'] } : {}),
+              ...(type ? { type } : {}),
+            },
           },
           signal,
         }),
@@ -49,6 +55,7 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
           all="Any status"
           choices={Object.entries(deliveryStates).map(([value, { name }]) => [value, name])}
         />
+        <ChoiceFilter name="type" label="Event type" all="Any type" choices={types.map((name) => [name, name])} />
         <SearchField label="Webhook or event ID" value={event} onChange={(text) => change({ event: text.trim() })} />
       </div>
       <EndlessRows
@@ -57,8 +64,8 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
         rowsOf={(page) => page.data}
         rowKey={({ eventId }) => eventId}
         empty={
-          status ? (
-            <Empty title="No deliveries match" />
+          status || type ? (
+            <Empty title="No deliveries match">Try another status or event type.</Empty>
           ) : (
             <Empty title="No deliveries yet">Events that this endpoint subscribes to appear here.</Empty>
           )
@@ -91,6 +98,18 @@ export function Deliveries({ endpoint }: { endpoint: Endpoint }) {
       {shown ? <OneDelivery endpoint={endpoint} eventId={shown} onClose={() => change({ event: undefined })} /> : null}
     </>
   );
+}
+
+/** The types that deliveries of an endpoint can have: what it subscribes to, and the events of the project among that. */
+function useTypes({ events }: Endpoint, chosen: string | undefined): string[] {
+  const project = useProjectId();
+  const names = useQuery({
+    queryKey: ['events', project, 'names'],
+    queryFn: () => answer(api.GET('/events/names')),
+  });
+  const known = names.data?.eventNames.filter((name) => events.some((pattern) => includes(pattern, name))) ?? [];
+  const all = [...events.filter((pattern) => pattern !== '*'), ...known, ...(chosen ? [chosen] : [])];
+  return [...new Set(all)].sort();
 }
 
 function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; eventId: string; onClose: () => void }) {

@@ -37,6 +37,11 @@ export const commonEvents = [
   'contact.unsubscribed',
 ] as const;
 
+/** Whether an event is among those of a subscription: a name, a prefix such as `contact.*`, or `*`. */
+export function includes(pattern: string, name: string): boolean {
+  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+}
+
 /** The names of events that somebody has typed, one per line or separated by commas. */
 export function namesIn(text: string): string[] {
   return [...new Set(text.split(/[\n,]+/).flatMap((each) => each.trim() || []))];
