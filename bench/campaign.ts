@@ -1,15 +1,12 @@
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore, type Store } from '../src/core/database/orm.ts';
+import type { Store } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
-import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
-import { openTemporal } from '../temporal/connection.ts';
-import { prepareNamespace } from '../temporal/setup.ts';
+import type { FirstProjectFacts } from '../src/main/first-project.ts';
 import type { Usage } from './support/campaign-child.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { FloorResult } from './support/campaign-floor.ts';
-import { type Child, startChild } from './support/child.ts';
+import type { Child } from './support/child.ts';
+import { inDeliveryWorld } from './support/delivery-world.ts';
 import { cpuOfServers } from './support/processes.ts';
-import { benchServices } from './support/services.ts';
 import type { SinkCount } from './support/sink.ts';
 
 const recipients = Number(process.env.BENCH_RECIPIENTS ?? 100_000);
@@ -36,42 +33,15 @@ interface Bench {
 }
 
 /** Campaign messages a second, as a ratio to a hand-written loop in the same run, and where the rest goes. */
-export async function benchCampaign(): Promise<void> {
-  await using services = await benchServices({ temporal: true });
-  const { databaseUrl, temporalAddress } = services;
-  await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
-  await prepareNamespace(temporal);
-  const base = {
-    ...process.env,
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporalAddress,
-    TEMPORAL_TASK_QUEUE: `bench-${newId().slice(-6)}`,
-    RATE_LIMIT_PER_MINUTE: '0',
-    SEND_RATE_PER_PROJECT: '0',
-    LOG_LEVEL: 'warn',
-  };
-  const project = await createFirstProject(readConfig(base));
-  if (project === null) throw new Error('The database of a benchmark must be empty');
-  const children: Child[] = [];
-  const start = async (file: string, args: string[], env: NodeJS.ProcessEnv = base) => {
-    const child = await startChild(file, args, env);
-    children.push(child);
-    return child;
-  };
-  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []);
-  try {
-    const sink = await start('./campaign-child.ts', ['sink', String(delayMs)]);
-    const env = { ...base, POSTMARK_API_URL: sink.url };
+export function benchCampaign(): Promise<void> {
+  return inDeliveryWorld({ sinkDelayMs: delayMs }, async ({ databaseUrl, store, project, sink, start }) => {
     const running: Child[] = [];
-    for (let n = 0; n < workers; n += 1) running.push(await start('./campaign-child.ts', ['worker'], env));
-    const api = await start('./api-process.ts', [], env);
+    for (let n = 0; n < workers; n += 1) running.push(await start('./campaign-child.ts', ['worker']));
+    const api = await start('./api-process.ts', []);
     const floorSettings = JSON.stringify({ databaseUrl, sinkUrl: sink.url, projectId: project.projectId });
     const floor = await start('./campaign-child.ts', ['floor', floorSettings]);
     await measure({ store, project, sink, workers: running, floor, api });
-  } finally {
-    for (const { child } of children) child.kill();
-    await store.close();
-  }
+  });
 }
 
 async function measure(bench: Bench): Promise<void> {

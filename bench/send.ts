@@ -1,14 +1,10 @@
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore, type Store } from '../src/core/database/orm.ts';
-import { newId } from '../src/core/lib/ids.ts';
+import type { Store } from '../src/core/database/orm.ts';
 import { pause } from '../src/core/lib/time.ts';
-import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
-import { openTemporal } from '../temporal/connection.ts';
-import { prepareNamespace } from '../temporal/setup.ts';
-import { type Child, startChild } from './support/child.ts';
+import type { FirstProjectFacts } from '../src/main/first-project.ts';
+import type { Child } from './support/child.ts';
+import { inDeliveryWorld } from './support/delivery-world.ts';
 import { runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree, pssMb } from './support/processes.ts';
-import { benchServices } from './support/services.ts';
 import type { SinkCount } from './support/sink.ts';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 10);
@@ -36,35 +32,11 @@ interface Side {
 }
 
 /** Mails by `/v1/send`, accepted and delivered to a sink, beside a hand-written pair of processes, and where the time goes. */
-export async function benchSend(): Promise<void> {
-  await using services = await benchServices({ temporal: true });
-  const { databaseUrl, temporalAddress } = services;
-  await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
-  await prepareNamespace(temporal);
-  const base = {
-    ...process.env,
-    DATABASE_URL: databaseUrl,
-    TEMPORAL_ADDRESS: temporalAddress,
-    TEMPORAL_TASK_QUEUE: `bench-${newId().slice(-6)}`,
-    RATE_LIMIT_PER_MINUTE: '0',
-    SEND_RATE_PER_PROJECT: '0',
-    LOG_LEVEL: 'info',
-  };
-  const project = await createFirstProject(readConfig(base));
-  if (project === null) throw new Error('The database of a benchmark must be empty');
-  const children: Child[] = [];
-  const start = async (file: string, args: string[], env: NodeJS.ProcessEnv = base) => {
-    const child = await startChild(file, args, env);
-    children.push(child);
-    return child;
-  };
-  const store = await openStore({ url: databaseUrl, poolSize: 1, applicationName: 'posthorn-bench' }, []);
-  try {
-    const sink = await start('./campaign-child.ts', ['sink', '0']);
-    const env = { ...base, POSTMARK_API_URL: sink.url };
+export function benchSend(): Promise<void> {
+  return inDeliveryWorld({ logLevel: 'info' }, async ({ databaseUrl, store, project, sink, start }) => {
     const ours: Side = {
-      worker: await start('./campaign-child.ts', ['worker'], env),
-      api: await start('./api-process.ts', [], env),
+      worker: await start('./campaign-child.ts', ['worker']),
+      api: await start('./api-process.ts', []),
       path: '/v1/send',
     };
     const floor: Side = {
@@ -79,10 +51,7 @@ export async function benchSend(): Promise<void> {
       for (const name of round % 2 === 0 ? (['floor', 'Posthorn'] as const) : (['Posthorn', 'floor'] as const))
         runs[name].push(await measure(sides[name], sink, store, project, seconds));
     print(median(runs.floor), median(runs.Posthorn));
-  } finally {
-    for (const { child } of children) child.kill();
-    await store.close();
-  }
+  });
 }
 
 /** Runs one side from empty tables; anything but every accepted mail once at the sink is an error. */

@@ -1,0 +1,55 @@
+import { readConfig } from '../../src/core/config/config.ts';
+import { openStore, type Store } from '../../src/core/database/orm.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { createFirstProject, type FirstProjectFacts } from '../../src/main/first-project.ts';
+import { openTemporal } from '../../temporal/connection.ts';
+import { prepareNamespace } from '../../temporal/setup.ts';
+import { type Child, startChild } from './child.ts';
+import { benchServices } from './services.ts';
+
+/** A project, a connection of the benchmark's own, and a sink that stands for the provider. */
+export interface DeliveryWorld {
+  databaseUrl: string;
+  store: Store;
+  project: FirstProjectFacts;
+  sink: Child;
+  /** Starts a file of this folder as a process that ends with the benchmark. */
+  start(file: string, args: string[]): Promise<Child>;
+}
+
+/** Measures delivery on servers of its own, without limits on rates. The sink answers after `sinkDelayMs`. */
+export async function inDeliveryWorld(
+  { sinkDelayMs = 0, logLevel = 'warn' }: { sinkDelayMs?: number; logLevel?: string },
+  measure: (world: DeliveryWorld) => Promise<void>,
+): Promise<void> {
+  await using services = await benchServices({ temporal: true });
+  const { databaseUrl, temporalAddress } = services;
+  await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
+  await prepareNamespace(temporal);
+  const env: NodeJS.ProcessEnv = {
+    ...process.env,
+    DATABASE_URL: databaseUrl,
+    TEMPORAL_ADDRESS: temporalAddress,
+    TEMPORAL_TASK_QUEUE: `bench-${newId().slice(-6)}`,
+    RATE_LIMIT_PER_MINUTE: '0',
+    SEND_RATE_PER_PROJECT: '0',
+    LOG_LEVEL: logLevel,
+  };
+  const project = await createFirstProject(readConfig(env));
+  if (project === null) throw new Error('The database of a benchmark must be empty');
+  const children: Child[] = [];
+  const start = async (file: string, args: string[]) => {
+    const child = await startChild(file, args, env);
+    children.push(child);
+    return child;
+  };
+  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []);
+  try {
+    const sink = await start('./campaign-child.ts', ['sink', String(sinkDelayMs)]);
+    env.POSTMARK_API_URL = sink.url;
+    await measure({ databaseUrl, store, project, sink, start });
+  } finally {
+    for (const { child } of children) child.kill();
+    await store.close();
+  }
+}
