@@ -121,8 +121,9 @@ async function waitingStatements(): Promise<string[]> {
   return rows.map(({ query }) => query);
 }
 
+/** Steps with the rows they took. History is left out: the fold that takes the deletion of a contact deletes it too, where it comes first. */
 const stepsOf = (erasure: { steps: { what: string; rows: number }[] }) =>
-  erasure.steps.map(({ what, rows }) => [what, rows] as const);
+  erasure.steps.filter(({ what }) => !what.startsWith('History')).map(({ what, rows }) => [what, rows] as const);
 
 const countOf = async (from: string, id: string) =>
   (await database.db.row<{ n: number }>(`select count(*)::int as n from ${from}`, [id]))?.n;
@@ -176,6 +177,7 @@ test('an erasure whose worker is killed inside its steps and between them ends w
   const erasure = await whenDone(project, id);
   // As if nobody had been killed: no row was forgotten, and none counted twice.
   expect(stepsOf(erasure)).toEqual(expected);
+  expect(await countOf('contact_history where contact_id = $1', contactId)).toBe(0);
   const { json, signature, publicKey } = erasure.certificate;
   expect(verify(null, Buffer.from(json), createPublicKey(publicKey), Buffer.from(signature, 'base64'))).toBe(true);
   expect(JSON.parse(json)).toMatchObject({ final: true, subject: erasure.subject });
