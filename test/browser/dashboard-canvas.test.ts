@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems, phone, problemsInBothThemes } from '../support/browser.ts';
-import { type DesignerWorld, designerWorld, press, stepOn } from '../support/designer.ts';
+import { type DesignerWorld, designerWorld, press, save, stepOn } from '../support/designer.ts';
 
 let designer: DesignerWorld;
 
@@ -115,5 +115,110 @@ test('a step is found by name and by type, with the keyboard and with the mouse,
     // What was selected still is.
     await page.getByRole('heading', { level: 2, name: 'Tag 7.' }).waitFor();
     expect(await problemsInBothThemes(page)).toEqual([]);
+  });
+});
+
+test('steps are copied, cut, pasted and duplicated with the keyboard, into another workflow as well, and undone', async () => {
+  const { own, inDashboard, open } = designer;
+  const id = await tall('Von hier');
+  const other = await own.automation({ name: 'Nach dort' });
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Tag 2.').waitFor();
+    await stepOn(page, 'Tag 2.').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Shift+ArrowDown');
+    await page.getByRole('heading', { level: 2, name: '2 steps selected' }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('Control+c');
+    await page.getByText('2 steps copied').waitFor();
+    await page.keyboard.press('Control+v');
+    // They have names of their own, the path between them, and are selected.
+    await stepOn(page, 'Tag 2. 2').waitFor();
+    await stepOn(page, 'Tag 3. 2').waitFor();
+    await page.getByText('3 changes not saved').waitFor();
+    await page.keyboard.press('Control+z');
+    await page.getByText('No changes', { exact: true }).waitFor();
+
+    await page.getByRole('link', { name: 'Workflows', exact: true }).first().click();
+    await page.getByRole('link', { name: 'Nach dort' }).click();
+    await stepOn(page, 'Trigger').waitFor();
+    await stepOn(page, 'Trigger').focus();
+    await page.keyboard.press('Control+v');
+    await stepOn(page, 'Tag 2.').waitFor();
+    await save(page);
+    expect(await own.ways(other.id)).toEqual(['Tag 2. → Tag 3.']);
+
+    await stepOn(page, 'Tag 3.').focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Control+d');
+    await page.getByRole('heading', { level: 2, name: 'Tag 3. 2' }).waitFor();
+    await stepOn(page, 'Tag 2.').focus();
+    await page.keyboard.press('Control+a');
+    await page.getByRole('heading', { level: 2, name: '4 steps selected' }).waitFor();
+    await page.keyboard.press('Control+x');
+    // The trigger stays.
+    await page.getByText('3 steps cut').waitFor();
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(1);
+    await press(page, 'Undo');
+    await expect.poll(() => page.locator('.react-flow__node').count()).toBe(4);
+  });
+  // The first workflow is as it was.
+  expect((await own.done('GET', `/workflows/${id}`)).steps).toHaveLength(13);
+});
+
+test('with the mouse: steps are selected by clicks and by a frame, copied from the menu, and deleted together', async () => {
+  const { own, inDashboard, open } = designer;
+  const id = await tall('Mit Maus');
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Tag 12.').waitFor();
+    await stepOn(page, 'Tag 4.').click();
+    await stepOn(page, 'Tag 5.').click({ modifiers: ['Shift'] });
+    await page.getByRole('heading', { level: 2, name: '2 steps selected' }).waitFor();
+    await press(page, 'Edit steps');
+    await page.getByRole('menuitem', { name: 'Copy' }).click();
+    await page.getByText('2 steps copied').waitFor();
+    await press(page, 'Edit steps');
+    await page.getByRole('menuitem', { name: 'Paste' }).click();
+    await stepOn(page, 'Tag 5. 2').waitFor();
+    await page.getByRole('complementary', { name: 'Selection' }).getByRole('button', { name: 'Delete steps' }).click();
+    await stepOn(page, 'Tag 5. 2').waitFor({ state: 'detached' });
+    await page.getByText('No changes', { exact: true }).waitFor();
+
+    // A frame around the first three.
+    const [first, third] = [await stepOn(page, 'Tag 1.').boundingBox(), await stepOn(page, 'Tag 3.').boundingBox()];
+    if (first === null || third === null) throw new Error('A step is not to be seen');
+    await page.keyboard.down('Shift');
+    await page.locator('.react-flow__pane.selection').waitFor();
+    await page.mouse.move(first.x - 30, first.y - 4);
+    await page.mouse.down();
+    await page.mouse.move(third.x + third.width + 30, third.y + third.height + 2, { steps: 8 });
+    await page.mouse.up();
+    await page.keyboard.up('Shift');
+    await page.getByRole('heading', { level: 2, name: '3 steps selected' }).waitFor();
+    await page.keyboard.press('Delete');
+    await page.getByText('3 steps deleted').waitFor();
+    await save(page);
+    expect(await problemsInBothThemes(page)).toEqual([]);
+  });
+  // What led to them leads past them.
+  expect(await own.ways(id)).toContain('Trigger: user.signup → Tag 4.');
+});
+
+test('text that holds no steps is not pasted, and the reason is said', async () => {
+  const { inDashboard, open } = designer;
+  const id = await tall('Nichts da');
+  await inDashboard(async (page) => {
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Tag 1.').waitFor();
+    await page.evaluate(() =>
+      navigator.clipboard.writeText('{"type":"posthorn/workflow-steps","version":1,"steps":[{}]}'),
+    );
+    await stepOn(page, 'Tag 1.').focus();
+    await page.keyboard.press('Control+v');
+    await page.getByText('The clipboard has no workflow steps.').waitFor();
+    await page.getByText('No changes', { exact: true }).waitFor();
   });
 });

@@ -6,6 +6,7 @@ import {
   type NodeTypes,
   ReactFlow,
   type ReactFlowInstance,
+  type ReactFlowProps,
   ReactFlowProvider,
   useNodesState,
   useReactFlow,
@@ -16,10 +17,12 @@ import './designer.css';
 import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, useEffect, useRef, useState } from 'react';
 import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
+import { useClipboardKeys } from './clipboard.ts';
 import { type Addable, stepSize } from './graph/graph.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
 import { StepSearch } from './StepSearch.tsx';
+import { type Selection, selectionOf, toggled } from './selection.ts';
 import type { Transition } from './workflow.ts';
 
 /** A path as the canvas shows it. */
@@ -34,9 +37,6 @@ export interface ShownWay {
   taken?: boolean;
 }
 
-/** What is selected: a step or a path. */
-export type Selection = { kind: 'step' | 'way'; id: string } | null;
-
 /** What can be done to a graph on the canvas. */
 export interface CanvasEdits {
   onMove: (moved: { id: string; position: { x: number; y: number } }[]) => void;
@@ -46,6 +46,13 @@ export interface CanvasEdits {
   onDrop: (type: string, position: { x: number; y: number }) => void;
   onUndo: () => void;
   onRedo: () => void;
+  /** The selected steps as text for the clipboard; null where that is nothing. */
+  onCopy: () => string | null;
+  /** `onCopy`; the steps go from the graph. */
+  onCut: () => string | null;
+  onPaste: (text: string) => void;
+  onDuplicate: () => void;
+  onSelectAll: () => void;
 }
 
 // Below the graph, so that it never lies on a step.
@@ -81,7 +88,9 @@ export function Canvas({
   const place = useRef<HTMLDivElement>(null);
   const flow = useRef<Flow | null>(null);
   const isEditable = edits !== undefined;
+  useClipboardKeys(place, edits);
   const { nodes, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
+  const pointer = pointerOf({ selection, onSelect, edits }, flow);
   const [isSearching, setSearching] = useState(false);
   const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
     setSearching(true),
@@ -116,13 +125,7 @@ export function Canvas({
             flow.current = instance;
           }}
           {...draggable}
-          onNodeClick={(_, { id }) => onSelect({ kind: 'step', id })}
-          onEdgeClick={({ target }, { id }) => {
-            // What is pressed in the menu of a path arrives here as well.
-            if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
-          }}
-          onPaneClick={() => onSelect(null)}
-          onConnect={({ source, sourceHandle, target }) => edits?.onConnect(source, sourceHandle ?? 'next', target)}
+          {...pointer}
         >
           <Background />
           <Controls showInteractive={false} orientation="horizontal" />
@@ -144,6 +147,31 @@ export function Canvas({
       </ReactFlowProvider>
     </div>
   );
+}
+
+/** What the pointer selects and connects. */
+function pointerOf(
+  { selection, onSelect, edits }: Pick<ShownGraph, 'selection' | 'onSelect' | 'edits'>,
+  flow: RefObject<Flow | null>,
+): Partial<ReactFlowProps<StepNodeType, PathEdgeType>> {
+  const isEditable = edits !== undefined;
+  return {
+    onNodeClick: ({ shiftKey, ctrlKey, metaKey }, { id }) => {
+      const isMore = isEditable && (shiftKey || ctrlKey || metaKey);
+      onSelect(isMore ? toggled(selection, id) : { kind: 'step', id });
+    },
+    selectionKeyCode: isEditable ? 'Shift' : null,
+    onSelectionEnd: () => {
+      const framed = flow.current?.getNodes().filter(({ selected }) => selected) ?? [];
+      if (framed.length > 0) onSelect(selectionOf(framed.map(({ id }) => id)));
+    },
+    onEdgeClick: ({ target }, { id }) => {
+      // What is pressed in the menu of a path arrives here as well.
+      if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
+    },
+    onPaneClick: () => onSelect(null),
+    onConnect: ({ source, sourceHandle, target }) => edits?.onConnect(source, sourceHandle ?? 'next', target),
+  };
 }
 
 /** The steps as nodes that follow the pointer; what is dragged is not moved by the graph meanwhile. */
@@ -172,8 +200,8 @@ function useHands(
   flow: RefObject<Flow | null>,
   onSearch: () => void,
 ) {
-  const focusOn = (id: string) => {
-    onSelect({ kind: 'step', id });
+  const focusOn = (id: string, next: Selection = { kind: 'step', id }) => {
+    onSelect(next);
     place.current?.querySelector<HTMLElement>(`.react-flow__node[data-id="${id}"]`)?.focus();
   };
   const find = (id: string) => {
@@ -191,6 +219,8 @@ function useHands(
       remove: edits?.onDelete,
       undo: edits?.onUndo,
       redo: edits?.onRedo,
+      duplicate: edits?.onDuplicate,
+      selectAll: edits?.onSelectAll,
       search: onSearch,
     };
     if (!pressKey(event, { steps, ways, selection }, actions)) return;

@@ -6,22 +6,21 @@ import { useUnsaved } from '../../app/unsaved.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
-import { toast } from '../../ui/toasts.tsx';
 import { fieldSentence } from '../../words/sentences.ts';
-import { Canvas, type CanvasEdits, type Selection } from './Canvas.tsx';
+import { Canvas } from './Canvas.tsx';
 import { useCheck } from './check.ts';
 import { DeleteStep } from './DeleteStep.tsx';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
 import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
+import { editsOf } from './designer-edits.ts';
 import { EditState } from './EditState.tsx';
 import { blockedBy, type Editing, useEditing } from './editing.ts';
-import { type Added, addStep, insertStep } from './graph/add.ts';
-import { connectProblem, type DraftStep, withoutStep, withoutWay, withPlaces, withWay } from './graph/draft.ts';
-import { type Addable, addable } from './graph/graph.ts';
+import { type DraftStep, withoutStep } from './graph/draft.ts';
 import { MigrateDialog } from './MigrateDialog.tsx';
 import { PeopleDialog } from './PeopleDialog.tsx';
 import { PublishDialog } from './PublishDialog.tsx';
 import { SidePanel } from './SidePanel.tsx';
+import type { Selection } from './selection.ts';
 import { shownSteps, shownWays } from './shown.ts';
 import { TestRunDialog } from './TestRunDialog.tsx';
 import { DesignerToolbar } from './Toolbar.tsx';
@@ -70,7 +69,8 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           blocked={blockedBy(editing)}
           isSaving={isSaving}
           isPanelOpen={isPanelOpen}
-          onAdd={(type) => edits.add(type, null)}
+          edits={edits}
+          selection={selection}
           onSave={() => void save()}
           onPanel={setPanelOpen}
         />
@@ -90,9 +90,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             selection={selection}
             issues={issues}
             publishes={publishes}
-            onAdd={(type) => edits.add(type, null)}
-            onInsert={edits.onInsert}
-            onRemoveWay={edits.removeWay}
+            edits={edits}
             onDeleteStep={() => setDialog('step')}
             onPeople={() => setDialog('people')}
           />
@@ -144,47 +142,6 @@ function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) 
     setSaving(false);
   };
   return { save, isSaving, refused, setRefused };
-}
-
-/** What the canvas and the tools beside it do to the edit. */
-function editsOf(
-  editing: Editing,
-  selection: Selection,
-  select: (selection: Selection) => void,
-  askForStep: () => void,
-): CanvasEdits & { add: (type: Addable, at: DraftStep['position'] | null) => void; removeWay: (id: string) => void } {
-  const { graph, edit } = editing;
-  const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
-  const grow = ({ id, change }: Added) => {
-    edit(change);
-    select({ kind: 'step', id });
-  };
-  const add = (type: Addable, at: DraftStep['position'] | null) => grow(addStep(graph, type, at, step));
-  const removeWay = (id: string) => {
-    edit((before) => withoutWay(before, id));
-    select(null);
-  };
-  return {
-    add,
-    removeWay,
-    onMove: (moved) => edit((before) => withPlaces(before, new Map(moved.map(({ id, position }) => [id, position])))),
-    onConnect: (from, key, to) => {
-      const problem = connectProblem(graph, from, to);
-      if (problem !== null) toast(problem);
-      else edit((before) => withWay(before, from, key, to));
-    },
-    onInsert: (wayId, type) => grow(insertStep(graph, type, wayId)),
-    onDelete: () => {
-      if (step && step.type !== 'TRIGGER') askForStep();
-      else if (selection?.kind === 'way') removeWay(selection.id);
-    },
-    onDrop: (type, position) => {
-      const known = addable.find((each) => each.type === type);
-      if (known) add(known.type, position);
-    },
-    onUndo: editing.undo,
-    onRedo: editing.redo,
-  };
 }
 
 /** The graph as it is drawn: with its problems, and how many contacts are where. */

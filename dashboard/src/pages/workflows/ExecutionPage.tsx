@@ -10,10 +10,11 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { WhyButton } from '../explain/Why.tsx';
-import { Canvas, type Selection } from './Canvas.tsx';
+import { Canvas } from './Canvas.tsx';
 import { ExecutionFacts } from './ExecutionFacts.tsx';
 import { ExecutionSteps, Json } from './ExecutionSteps.tsx';
 import { RetryDialog } from './RetryDialog.tsx';
+import type { Selection } from './selection.ts';
 import { drawn, useOutcomes } from './trace.ts';
 import { type Execution, executionStates, isActive, refreshWorkflows, type Version } from './workflow.ts';
 
@@ -48,7 +49,7 @@ function Story({ version, execution }: { version: Version; execution: Execution 
   const { contact, status, stepExecutions, workflow } = execution;
   const outcomes = useOutcomes(stepExecutions);
   const { steps, ways } = useMemo(() => drawn(version, stepExecutions, outcomes), [version, stepExecutions, outcomes]);
-  const selected = steps.find(({ step }) => step.id === selection?.id)?.step ?? null;
+  const selected = steps.find(({ step }) => selection?.kind === 'step' && step.id === selection.id)?.step ?? null;
   return (
     <Page
       title={contact.email}

@@ -1,9 +1,11 @@
 import { Button } from '../../ui/Button.tsx';
-import type { Selection } from './Canvas.tsx';
+import type { DesignerEdits } from './designer-edits.ts';
+import { StepsPanel } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
 import { type Addable, addable, stepNames } from './graph/graph.ts';
 import { StepIcon } from './StepIcon.tsx';
 import { StepPanel } from './StepPanel.tsx';
+import type { Selection } from './selection.ts';
 import { TriggerForm } from './TriggerForm.tsx';
 import { WayPanel } from './WayPanel.tsx';
 import type { Issue, Workflow } from './workflow.ts';
@@ -15,9 +17,7 @@ export function SidePanel({
   selection,
   issues,
   publishes,
-  onAdd,
-  onInsert,
-  onRemoveWay,
+  edits,
   onDeleteStep,
   onPeople,
 }: {
@@ -26,9 +26,7 @@ export function SidePanel({
   selection: Selection;
   issues: readonly Issue[];
   publishes: boolean;
-  onAdd: (type: Addable) => void;
-  onInsert: (wayId: string, type: Addable) => void;
-  onRemoveWay: (wayId: string) => void;
+  edits: DesignerEdits;
   onDeleteStep: () => void;
   onPeople: () => void;
 }) {
@@ -52,11 +50,13 @@ export function SidePanel({
         <WayPanel
           graph={graph}
           way={way}
-          onInsert={(type) => onInsert(way.id, type)}
-          onRemove={() => onRemoveWay(way.id)}
+          onInsert={(type) => edits.onInsert(way.id, type)}
+          onRemove={() => edits.removeWay(way.id)}
         />
+      ) : selection?.kind === 'steps' ? (
+        <StepsPanel ids={selection.ids} edits={edits} />
       ) : (
-        <Palette publishes={publishes} onAdd={onAdd} />
+        <Palette publishes={publishes} onAdd={(type) => edits.add(type, null)} />
       )}
     </aside>
   );
@@ -98,6 +98,14 @@ function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addab
           <dd>Move the step</dd>
           <dt>Enter</dt>
           <dd>Open</dd>
+          <dt>Shift + arrow, Shift + click</dt>
+          <dd>Select more steps</dd>
+          <dt>Ctrl + C, X, V</dt>
+          <dd>Copy, cut, paste</dd>
+          <dt>Ctrl + D</dt>
+          <dd>Duplicate</dd>
+          <dt>Ctrl + A</dt>
+          <dd>Select all steps</dd>
           <dt>Delete</dt>
           <dd>Delete</dd>
           <dt>Escape</dt>

@@ -1,11 +1,13 @@
 import { Network, PanelRightClose, PanelRightOpen, Plus, Redo2, RotateCcw, Undo2 } from 'lucide-react';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../words/numbers.ts';
+import type { DesignerEdits } from './designer-edits.ts';
+import { EditMenu } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
 import { withPlaces } from './graph/draft.ts';
-import type { Addable } from './graph/graph.ts';
 import { automaticLayout } from './graph/layout.ts';
 import { StepMenu } from './StepMenu.tsx';
+import type { Selection } from './selection.ts';
 
 /** What can be done to the graph as a whole, and where its edit stands. */
 export function DesignerToolbar({
@@ -15,7 +17,8 @@ export function DesignerToolbar({
   blocked,
   isSaving,
   isPanelOpen,
-  onAdd,
+  edits,
+  selection,
   onSave,
   onPanel,
 }: {
@@ -27,7 +30,8 @@ export function DesignerToolbar({
   blocked: string | null;
   isSaving: boolean;
   isPanelOpen: boolean;
-  onAdd: (type: Addable) => void;
+  edits: DesignerEdits;
+  selection: Selection;
   onSave: () => void;
   onPanel: (isOpen: boolean) => void;
 }) {
@@ -38,7 +42,7 @@ export function DesignerToolbar({
     <div className="designer-bar @container" role="group" aria-label="Edit the workflow">
       <StepMenu
         label="Step types"
-        onChoose={onAdd}
+        onChoose={(type) => edits.add(type, null)}
         trigger={
           <Button size="small" aria-label="Add step">
             <Plus aria-hidden /> <span className="@max-2xl:hidden">Add step</span>
@@ -46,6 +50,7 @@ export function DesignerToolbar({
         }
       />
       <GraphButtons editing={editing} />
+      <EditMenu edits={edits} selection={selection} />
       <span className="designer-bar-end">
         <span className="min-w-0 truncate text-sm text-muted" role="status">
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}

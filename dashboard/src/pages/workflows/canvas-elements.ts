@@ -1,8 +1,9 @@
 import { MarkerType } from '@xyflow/react';
-import type { CanvasEdits, Selection, ShownWay } from './Canvas.tsx';
+import type { CanvasEdits, ShownWay } from './Canvas.tsx';
 import { stepSize, wayKey, waysOut } from './graph/graph.ts';
 import type { PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, type StepNodeType, spoken } from './StepNode.tsx';
+import { type Selection, selectedSteps } from './selection.ts';
 
 /** The steps that were dragged to another place. */
 export function movedOf(dragged: readonly StepNodeType[], steps: readonly ShownStep[]) {
@@ -21,6 +22,7 @@ export function nodesOf(
   selection: Selection,
   isEditable: boolean,
 ): StepNodeType[] {
+  const selected = new Set(selectedSteps(selection));
   return steps.map((shown) => {
     const { step } = shown;
     const handles = waysOut(step);
@@ -35,7 +37,7 @@ export function nodesOf(
       position: step.position,
       width: stepSize.width,
       data: { shown, handles, isEditable },
-      selected: selection?.kind === 'step' && selection.id === step.id,
+      selected: selected.has(step.id),
       ariaLabel: spoken(shown),
     };
   });

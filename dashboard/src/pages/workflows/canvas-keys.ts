@@ -1,16 +1,19 @@
 import type { KeyboardEvent } from 'react';
-import type { Selection, ShownWay } from './Canvas.tsx';
+import type { ShownWay } from './Canvas.tsx';
 import type { ShownStep } from './StepNode.tsx';
+import { type Selection, selectedSteps, selectionOf } from './selection.ts';
 
 /** What keys on the canvas do. */
 export interface KeyActions {
   select: (selection: Selection) => void;
-  /** Selects a step and gives it the focus. */
-  focusOn: (id: string) => void;
+  /** Gives a step the focus, and selects it unless something else is to be selected. */
+  focusOn: (id: string, selection?: Selection) => void;
   move?: ((moved: { id: string; position: { x: number; y: number } }[]) => void) | undefined;
   remove?: (() => void) | undefined;
   undo?: (() => void) | undefined;
   redo?: (() => void) | undefined;
+  duplicate?: (() => void) | undefined;
+  selectAll?: (() => void) | undefined;
   /** Opens the search for a step. */
   search: () => void;
 }
@@ -52,21 +55,35 @@ export function pressKey(
     return step !== undefined || way !== undefined;
   }
   if (step === undefined || !key.startsWith('Arrow')) return false;
-  const position = graph.steps.find((shown) => shown.step.id === step)?.step.position;
-  if (altKey && position && actions.move) {
+  if (altKey && actions.move) {
     const by = arrows[key] ?? { x: 0, y: 0 };
-    actions.move([{ id: step, position: { x: position.x + by.x, y: position.y + by.y } }]);
-  } else {
-    const next = neighbor(key, step, graph.steps, graph.ways);
-    if (next) actions.focusOn(next);
+    const selected = selectedSteps(graph.selection);
+    const moving = selected.includes(step) ? selected : [step];
+    const steps = graph.steps.map((shown) => shown.step).filter(({ id }) => moving.includes(id));
+    actions.move(steps.map(({ id, position: { x, y } }) => ({ id, position: { x: x + by.x, y: y + by.y } })));
+    return true;
   }
+  const next = neighbor(key, step, graph.steps, graph.ways);
+  if (next === undefined) return true;
+  if (shiftKey && actions.move) actions.focusOn(next, withMore(graph.selection, step, next));
+  else actions.focusOn(next);
   return true;
 }
 
-function pressCommand(key: string, withShift: boolean, { undo, redo, search }: KeyActions): boolean {
+function withMore(selection: Selection, ...ids: string[]): Selection {
+  return selectionOf([...new Set([...selectedSteps(selection), ...ids])]);
+}
+
+function pressCommand(
+  key: string,
+  withShift: boolean,
+  { undo, redo, search, duplicate, selectAll }: KeyActions,
+): boolean {
   if (key === 'z') (withShift ? redo : undo)?.();
   else if (key === 'y') redo?.();
   else if (key === 'f') search();
+  else if (key === 'd' && duplicate) duplicate();
+  else if (key === 'a' && selectAll) selectAll();
   else return false;
   return true;
 }
