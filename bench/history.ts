@@ -11,8 +11,12 @@ const rounds = Number(process.env.BENCH_ROUNDS ?? 5);
 const seconds = Number(process.env.BENCH_SECONDS ?? 8);
 const fileBytes = Number(process.env.BENCH_FILE_MB ?? 5) * 1024 * 1024;
 
-/** Microseconds of processor time by what was done, for each round. */
-type Costs = Map<string, number[]>;
+/** By what was done, for each round: microseconds of processor time, and bytes of write-ahead log, which other work on the machine leaves alone. */
+type Costs = Map<string, Cost[]>;
+interface Cost {
+  micros: number;
+  walBytes: number;
+}
 
 /**
  * What the history of contacts costs: processor time of Postgres and of the process that writes, with the triggers as they are and with
@@ -51,13 +55,16 @@ async function imports({ db, project }: BenchWorld, folding: Database, costs: Co
     ['two values of each changed', second],
   ] as const;
   for (const [name, file] of steps) {
-    await note(costs, `import, ${name}`, file.rows, [process.pid], db, () => importFile(db, project.projectId, file));
+    await note(costs, `import, ${name}`, [process.pid], db, async () => {
+      await importFile(db, project.projectId, file);
+      return file.rows;
+    });
     let changes = 0;
-    const fold = async () => {
+    await note(costs, `fold, ${name}`, [], db, async () => {
       changes = await foldContactChanges(folding, project.projectId);
-    };
-    // Counting alone notes a change as two rows: the unit is a row of the file.
-    await note(costs, `fold, ${name}`, file.rows, [], db, fold);
+      // Counting alone notes a change as two rows: the unit is a row of the file.
+      return file.rows;
+    });
     if (changes === 0) throw new Error('Nothing was folded');
     await db.rows('vacuum contacts, contact_changes');
   }
@@ -74,11 +81,10 @@ async function tracks({ db, project }: BenchWorld, api: Awaited<ReturnType<typeo
     connections: 50,
   } as const;
   await runLoad({ ...order, seconds: 1 });
-  let requests = 1;
-  const before = await cpu(db, [api.child.pid ?? 0]);
-  ({ requests } = await runLoad({ ...order, seconds }));
-  const after = await cpu(db, [api.child.pid ?? 0]);
-  add(costs, '/v1/track, a tenth of which changes data', (1e6 * (after - before)) / requests);
+  await note(costs, '/v1/track, a tenth of which changes data', [api.child.pid ?? 0], db, async () => {
+    const { requests } = await runLoad({ ...order, seconds });
+    return requests;
+  });
   await foldContactChanges(db, project.projectId);
 }
 
@@ -89,17 +95,28 @@ async function empty(db: Database): Promise<void> {
   );
 }
 
+/** Adds what `work` cost for each of the units that it answers. */
 async function note(
   costs: Costs,
   name: string,
-  rows: number,
   pids: readonly number[],
   db: Database,
-  work: () => Promise<void>,
+  work: () => Promise<number>,
 ): Promise<void> {
+  const walBefore = await walPosition(db);
   const before = await cpu(db, pids);
-  await work();
-  add(costs, name, (1e6 * ((await cpu(db, pids)) - before)) / rows);
+  const units = await work();
+  const micros = (1e6 * ((await cpu(db, pids)) - before)) / units;
+  const walBytes = ((await walPosition(db)) - walBefore) / units;
+  costs.set(name, [...(costs.get(name) ?? []), { micros, walBytes }]);
+}
+
+/** Bytes that were written to the write-ahead log since the database was made. */
+async function walPosition(db: Database): Promise<number> {
+  const row = await db.row<{ bytes: string }>(
+    `select pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::text as bytes`,
+  );
+  return Number(row?.bytes);
 }
 
 /** Seconds of processor time of Postgres and of processes. Of this one without Postgres, which it has started. */
@@ -110,15 +127,16 @@ async function cpu(db: Database, pids: readonly number[]): Promise<number> {
   return pids.reduce((sum, pid) => sum + own(pid), Postgres);
 }
 
-function add(costs: Costs, name: string, micros: number): void {
-  costs.set(name, [...(costs.get(name) ?? []), micros]);
-}
-
-function tell(name: string, counting: readonly number[], history: readonly number[]): void {
-  const shown = (costs: readonly number[]) =>
-    `${median(costs).toFixed(1)} (${Math.min(...costs).toFixed(1)} to ${Math.max(...costs).toFixed(1)})`;
-  const ratio = (median(history) / median(counting)).toFixed(2);
-  console.log(`  ${name.padEnd(44)} counting ${shown(counting)} µs   history ${shown(history)} µs   ratio ${ratio}`);
+function tell(name: string, counting: readonly Cost[], history: readonly Cost[]): void {
+  const compare = (what: keyof Cost, unit: string) => {
+    const [one, other] = [counting, history].map((costs) => costs.map((cost) => cost[what]));
+    const shown = (values: readonly number[] = []) =>
+      `${median(values).toFixed(1)} (${Math.min(...values).toFixed(1)} to ${Math.max(...values).toFixed(1)})`;
+    const ratio = (median(other ?? []) / median(one ?? [])).toFixed(2);
+    console.log(`  ${name.padEnd(44)} counting ${shown(one)}   history ${shown(other)} ${unit}   ratio ${ratio}`);
+  };
+  compare('micros', 'µs');
+  compare('walBytes', 'bytes of log');
 }
 
 function median(values: readonly number[]): number {
