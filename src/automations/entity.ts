@@ -57,6 +57,7 @@ export const AutomationStep = defineEntity({
     position: p.json<unknown>(),
     config: p.json<unknown>().defaultRaw("'{}'::jsonb"),
     templateId: p.manyToOne(Template).mapToPk().deleteRule('set null').nullable(),
+    note: p.text().nullable(),
   },
   uniques: [{ name: 'automation_steps_trigger', properties: ['automationId'], where: "type = 'TRIGGER'" }],
   indexes: [
@@ -97,6 +98,7 @@ export const AutomationVersion = defineEntity({
     hash: p.blob(),
     createdAt: baseColumns.createdAt,
     layout: p.json<unknown>().nullable(),
+    notes: p.json<unknown>().nullable(),
   },
   uniques: [{ properties: ['automationId', 'hash'] }, { properties: ['automationId', 'version'] }],
 });

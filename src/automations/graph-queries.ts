@@ -5,15 +5,15 @@ import { written } from './queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from './rows.ts';
 
 /** A step to be written. */
-export type NewStep = GraphStep & Pick<StepRow, 'position'>;
+export type NewStep = GraphStep & Pick<StepRow, 'position' | 'note'>;
 
 /** Writes new steps of an automation. */
 export function insertSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
   return tx.rows<StepRow>(sql`
-    insert into automation_steps as s (id, automation_id, type, name, position, config, template_id)
-    select id, ${automationId}::uuid, type, name, position, config, "templateId"
+    insert into automation_steps as s (id, automation_id, type, name, position, config, template_id, note)
+    select id, ${automationId}::uuid, type, name, position, config, "templateId", note
     from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as r (
-      id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid)
+      id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid, note text)
     returning ${stepColumns}`);
 }
 
@@ -21,9 +21,9 @@ export function insertSteps(tx: Database, automationId: string, steps: readonly 
 export function updateSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
   return tx.rows<StepRow>(sql`
     update automation_steps s set name = w.name, position = w.position, config = w.config, template_id = w."templateId",
-      updated_at = now()
+      note = w.note, updated_at = now()
     from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as w (
-      id uuid, name text, position jsonb, config jsonb, "templateId" uuid)
+      id uuid, name text, position jsonb, config jsonb, "templateId" uuid, note text)
     where s.automation_id = ${automationId} and s.id = w.id
     returning ${stepColumns}`);
 }

@@ -55,7 +55,7 @@ export const automationColumns = raw(`a.id, a.project_id as "projectId", a.name,
 
 /** Select list of `StepRow` over the alias `s` of `automation_steps`. */
 export const stepColumns = raw(`s.id, s.automation_id as "workflowId", s.type, s.name, s.position, s.config,
-  s.template_id as "templateId", ${instants('s')}`);
+  s.template_id as "templateId", s.note, ${instants('s')}`);
 
 /** Select list of `TransitionRow` over the alias `t` of `automation_transitions`. */
 export const transitionColumns = raw(`t.id, t.from_step_id as "fromStepId", t.to_step_id as "toStepId",

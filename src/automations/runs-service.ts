@@ -184,7 +184,7 @@ function wholeStep(
   const pinned = version ? stepOf(version.graph, run.currentStepId) : undefined;
   if (!pinned) return null;
   const { workflowId, createdAt, updatedAt } = run;
-  return { ...pinned, workflowId, position: { x: 0, y: 0 }, createdAt, updatedAt };
+  return { ...pinned, workflowId, position: { x: 0, y: 0 }, note: null, createdAt, updatedAt };
 }
 
 /** Ends a run; one that is over stays as it is. @throws 404 */

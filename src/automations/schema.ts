@@ -119,6 +119,10 @@ export const StepBody = v.object({
   position: v.object({ x: v.number(), y: v.number() }),
   config: describedBy(v.record(v.string(), v.unknown()), StepConfigShape),
   templateId: v.nullable(Uuid),
+  note: v.pipe(
+    v.nullable(v.string()),
+    v.description('What the people who edit the workflow should know about the step.'),
+  ),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -184,7 +188,7 @@ export const VersionWithGraph = v.object({
   ...Version,
   steps: v.array(
     v.object({
-      ...v.pick(StepBody, ['id', 'type', 'name', 'config', 'templateId']).entries,
+      ...v.pick(StepBody, ['id', 'type', 'name', 'config', 'templateId', 'note']).entries,
       /** Null where no place was kept. */
       position: v.nullable(StepBody.entries.position),
       /** By its name of today. */
@@ -203,6 +207,10 @@ const step = {
   position: Position,
   config: StepConfig,
   templateId: v.nullish(v.string()),
+  note: v.pipe(
+    v.nullish(textField('note', 0, 2000)),
+    v.description('For the people who edit the workflow; null or empty removes it.'),
+  ),
 };
 
 /** `POST /workflows/{id}/steps`. */

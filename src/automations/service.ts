@@ -98,7 +98,7 @@ export async function createAutomation(db: Database, projectId: string, body: Cr
       triggerConfig,
       allowReentry: body.allowReentry,
     });
-    const step = { id: newId(), type: 'TRIGGER', templateId: null, position: { x: 100, y: 100 } } as const;
+    const step = { id: newId(), type: 'TRIGGER', templateId: null, note: null, position: { x: 100, y: 100 } } as const;
     await insertSteps(tx, automation.id, [{ ...step, ...triggerStep(automation) }]);
     return workflowBody(automation);
   });

@@ -87,8 +87,14 @@ async function addStep(
   if (steps.length >= maxSteps) throw badRequest(`A workflow has at most ${maxSteps} steps`);
   const content = await checkedContent(tx, automation.projectId, body.type, body, { config: {}, templateId: null });
   const { type, name } = body;
-  const [step] = await insertSteps(tx, automation.id, [{ id: newId(), type, name, position, ...content }]);
+  const note = noteOf(body, null);
+  const [step] = await insertSteps(tx, automation.id, [{ id: newId(), type, name, position, note, ...content }]);
   return written(step ?? null);
+}
+
+/** The note of a step as a write leaves it: one that the write does not name stays. */
+export function noteOf({ note }: { note?: string | null | undefined }, before: string | null): string | null {
+  return note === undefined ? before : note || null;
 }
 
 /** What a step does. */
@@ -171,7 +177,9 @@ export function patchStep(target: EditTarget, stepId: string, body: PatchStep): 
       );
     const content = await checkedContent(tx, projectId, step.type, body, step);
     const { name = step.name, position = step.position } = body;
-    const [changed] = await updateSteps(tx, id, [{ ...step, ...content, name, position }]);
+    const [changed] = await updateSteps(tx, id, [
+      { ...step, ...content, name, position, note: noteOf(body, step.note) },
+    ]);
     return written(changed ?? null);
   });
 }

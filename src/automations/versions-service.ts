@@ -11,6 +11,7 @@ import { found } from './service.ts';
 interface Pinned extends Pick<VersionWithGraph, 'version' | 'createdAt' | 'isCurrent'> {
   graph: Graph;
   layout: Record<string, StepRow['position']> | null;
+  notes: Record<string, string> | null;
   templates: Record<string, string> | null;
 }
 
@@ -34,7 +35,7 @@ export async function listVersions(db: Database, projectId: string, automationId
 }
 
 /**
- * A version with its graph, as runs that are pinned to it execute it. Positions are those of today where every step is
+ * A version with its graph, as runs that are pinned to it execute it. Positions and notes are those of today where every step is
  * still there, else those of when it was made; null where they were not kept. @throws 404
  */
 export async function getVersion(
@@ -46,21 +47,22 @@ export async function getVersion(
   found(await findAutomation(db, projectId, automationId), automationId);
   if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound('version', version);
   const row = await db.row<Pinned>(sql`
-    select v.version, v.graph, v.layout, ${raw(isoText('v.created_at'))} as "createdAt",
+    select v.version, v.graph, v.layout, v.notes, ${raw(isoText('v.created_at'))} as "createdAt",
       v.id = a.current_version_id and not a.graph_dirty as "isCurrent",
       (select jsonb_object_agg(t.id, t.name) from templates t where t.project_id = a.project_id and t.id in (
         select (step ->> 'templateId')::uuid from jsonb_array_elements(v.graph -> 'steps') step)) as templates
     from automation_versions v join automations a on a.id = v.automation_id
     where v.automation_id = ${automationId} and v.version = ${Number(version)}`);
   if (row === null) throw notFound('version', version);
-  const { graph, layout, templates, ...facts } = row;
-  const today = new Map((await stepsOf(db, automationId)).map(({ id, position }) => [id, position]));
+  const { graph, layout, notes, templates, ...facts } = row;
+  const today = new Map((await stepsOf(db, automationId)).map((step) => [step.id, step]));
   const isHere = graph.steps.every(({ id }) => today.has(id));
   return {
     ...facts,
     steps: graph.steps.map((step) => ({
       ...step,
-      position: (isHere ? today.get(step.id) : layout?.[step.id]) ?? null,
+      position: (isHere ? today.get(step.id)?.position : layout?.[step.id]) ?? null,
+      note: (isHere ? today.get(step.id)?.note : notes?.[step.id]) ?? null,
       template: step.templateId === null ? null : { id: step.templateId, name: templates?.[step.templateId] ?? '' },
     })),
     transitions: [...graph.transitions],

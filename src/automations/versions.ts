@@ -17,9 +17,11 @@ export async function ensureVersion(tx: Database, automationId: string): Promise
   const graph = await draftGraph(tx, automationId);
   const hash = graphHash(graph);
   await tx.count(sql`
-    insert into automation_versions (id, automation_id, version, graph, hash, layout)
+    insert into automation_versions (id, automation_id, version, graph, hash, layout, notes)
     select ${newId()}::uuid, ${automationId}::uuid, coalesce(max(version), 0) + 1, ${graph}::jsonb, ${hash}::bytea,
-      (select jsonb_object_agg(s.id, s.position) from automation_steps s where s.automation_id = ${automationId}::uuid)
+      (select jsonb_object_agg(s.id, s.position) from automation_steps s where s.automation_id = ${automationId}::uuid),
+      (select jsonb_object_agg(s.id, s.note) from automation_steps s
+       where s.automation_id = ${automationId}::uuid and s.note is not null)
     from automation_versions where automation_id = ${automationId}::uuid
     on conflict (automation_id, hash) do nothing`);
   const version = await tx.row<{ id: string }>(sql`

@@ -498,6 +498,7 @@ describe('the versions of a graph', () => {
       name: 'Mail',
       config: { templateId: template },
       templateId: template,
+      note: null,
       position: { x: 100, y: 200 },
       template: { id: template, name: 'Then' },
     });
@@ -539,6 +540,75 @@ describe('the versions of a graph', () => {
       expect((await other.call('GET', `/workflows/${id}/versions/${version}`)).status).toBe(404);
     for (const version of ['0', '2', '-1', '1.5', 'x', '9'.repeat(30)])
       expect([version, (await own.call('GET', `/workflows/${id}/versions/${version}`)).status]).toEqual([version, 404]);
+  });
+});
+
+describe('notes of steps', () => {
+  test('are written with a step or a graph, stay where a write does not name them, and change nothing that runs', async () => {
+    const { id, wait, done } = await waiting();
+    const note = 'Ask Mira before you shorten this 🪶';
+    const made = await own.done('POST', `/workflows/${id}/steps`, {
+      ...{ type: 'DELAY', name: 'Noted', position: { x: 1, y: 2 }, config: { amount: 1, unit: 'days' } },
+      ...{ note, autoConnect: false },
+    });
+    expect(made.note).toBe(note);
+    await own.enable(id);
+    const contactId = await own.contact('noted@acme.test');
+    await own.done('POST', `/workflows/${id}/executions`, { contactId });
+    // A note may be written while contacts are inside, which content may not.
+    expect((await own.call('PATCH', `/workflows/${id}/steps/${wait}`, { config: {} })).status).toBe(409);
+    expect((await own.done('PATCH', `/workflows/${id}/steps/${wait}`, { note: 'Long' })).note).toBe('Long');
+    expect((await own.done('PATCH', `/workflows/${id}/steps/${wait}`, { name: 'A month' })).note).toBe('Long');
+
+    const graph = await graphOf(id);
+    const told = await own.done('PUT', `/workflows/${id}/graph`, {
+      ...graph,
+      steps: graph.steps.map((step: Graph) => (step.id === done ? { ...step, note: 'The end' } : step)),
+      dryRun: true,
+    });
+    expect(told.changes.steps).toEqual([{ id: done, name: 'Done', type: 'EXIT', change: 'changed', fields: ['note'] }]);
+    await own.done('PUT', `/workflows/${id}/graph`, {
+      ...graph,
+      steps: graph.steps.map((step: Graph) => (step.id === made.id ? { ...step, note: null } : step)),
+    });
+    const notes = async (path: string) =>
+      Object.fromEntries((await own.done('GET', path)).steps.map((step: Graph) => [step.id, step.note] as const));
+    expect(await notes(`/workflows/${id}`)).toMatchObject({ [wait]: 'Long', [done]: null, [made.id]: null });
+    // Neither the name of a note nor its text makes another version once the graph runs as before.
+    expect(await notes(`/workflows/${id}/versions/1`)).toMatchObject({ [wait]: 'Long' });
+    const before = (await own.done('GET', `/workflows/${id}/versions`)).total;
+    await own.done('PATCH', `/workflows/${id}/steps/${wait}`, { note: '' });
+    expect((await notes(`/workflows/${id}`))[wait]).toBeNull();
+    await own.done('POST', `/workflows/${id}/executions`, { contactId: await own.contact('noted2@acme.test') });
+    const after = await own.done('GET', `/workflows/${id}/versions`);
+    expect(after.total - before).toBeLessThanOrEqual(1);
+    await own.done('PATCH', `/workflows/${id}/steps/${wait}`, { note: 'Anew' });
+    await own.done('POST', `/workflows/${id}/executions`, { contactId: await own.contact('noted3@acme.test') });
+    expect((await own.done('GET', `/workflows/${id}/versions`)).total).toBe(after.total);
+  });
+
+  test('are kept by a version whose steps are gone, and by a copy of the workflow', async () => {
+    const { id, trigger, wait, done } = await waiting();
+    await own.done('PATCH', `/workflows/${id}/steps/${wait}`, { note: 'Kept' });
+    await own.done('PATCH', `/workflows/${id}/steps/${trigger}`, { note: 'Starts by hand' });
+    await own.enable(id);
+    await own.done('POST', `/workflows/${id}/executions`, { contactId: await own.contact('kept@acme.test') });
+    const copy = await own.done('POST', `/workflows/${id}/duplicate`);
+    const copied = await own.done('GET', `/workflows/${copy.id}`);
+    expect(copied.steps.map((step: Graph) => step.note)).toEqual(['Starts by hand', 'Kept', null]);
+    const graph = await graphOf(id);
+    await own.done('PUT', `/workflows/${id}/graph`, {
+      steps: graph.steps.filter((step: Graph) => step.id !== wait),
+      transitions: [{ fromStepId: trigger, toStepId: done }],
+    });
+    const version = await own.done('GET', `/workflows/${id}/versions/1`);
+    expect(version.steps.find((step: Graph) => step.id === wait).note).toBe('Kept');
+  });
+
+  test('of more than 2,000 characters are refused', async () => {
+    const { id, wait } = await waiting();
+    const refused = await own.call('PATCH', `/workflows/${id}/steps/${wait}`, { note: 'x'.repeat(2001) });
+    expect([refused.status, refused.body.error.errors[0].field]).toEqual([422, 'note']);
   });
 });
 

@@ -222,3 +222,27 @@ test('text that holds no steps is not pasted, and the reason is said', async () 
     await page.getByText('No changes', { exact: true }).waitFor();
   });
 });
+
+test('a note is written at a step, shown on the canvas, read aloud and named before publishing', async () => {
+  const { own, inDashboard, open, waiting } = designer;
+  const { id, wait } = await waiting('Mit Notiz');
+  const text = 'Frag Jördis, bevor du das kürzt 🪶';
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await stepOn(page, 'Wait a month').waitFor();
+    await stepOn(page, 'Wait a month').focus();
+    await page.keyboard.press('Enter');
+    await page.getByLabel('Note', { exact: true }).fill(text);
+    await stepOn(page, 'Wait a month').locator('.step-note').getByText(text).waitFor();
+    expect(await stepOn(page, 'Wait a month').getAttribute('aria-label')).toContain(`Note: ${text}`);
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await press(page, 'Review and publish');
+    await page.getByRole('dialog').getByText('(note)').waitFor();
+    await press(page, 'Publish');
+    await page.getByText('No changes', { exact: true }).waitFor();
+    await page.reload();
+    await stepOn(page, text).waitFor();
+  });
+  const { steps } = await own.done('GET', `/workflows/${id}`);
+  expect(steps.find((step: { id: string }) => step.id === wait).note).toBe(text);
+});

@@ -119,6 +119,9 @@ describe('copies of steps', () => {
         first.templateId = 7;
       },
       (_, first) => {
+        first.note = 'x'.repeat(2001);
+      },
+      (_, first) => {
         first.id = 'mail';
       },
     ];

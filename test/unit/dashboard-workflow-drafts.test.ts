@@ -81,7 +81,7 @@ describe('an edit of a graph', () => {
 
   test('is sent without what only the form knows, and takes over the ids that new steps have got', () => {
     const grown = withStep(withStepBetween(base, 'wait-mail', step('new-1', 'DELAY')), 'new-1', { bodyText: '{' });
-    expect(bodyOf(grown).steps.at(-1)).toEqual({ ...step('new-1', 'DELAY') });
+    expect(bodyOf(grown).steps.at(-1)).toEqual({ ...step('new-1', 'DELAY'), note: null });
     expect(ways(withIds(grown, { 'new-1': 'b7' }))).toContain('wait → b7');
   });
 });
@@ -186,6 +186,23 @@ test('a delay of one is said in the singular', () => {
 test('a workflow acts by a step that its trigger leads to', () => {
   expect(hasAction(base.steps, base.transitions)).toBe(true);
   expect(hasAction(base.steps, withoutWay(base, 'wait-mail').transitions)).toBe(false);
+});
+
+test('a note is a change of its step, travels with it, and of two people’s notes one’s own waits for a decision', () => {
+  const noted = withStep(base, 'mail', { note: 'Ask Mira' });
+  expect([countChanges(base, noted), countChanges(base, withStep(noted, 'mail', { note: '' }))]).toEqual([1, 0]);
+  expect(bodyOf(noted).steps.map(({ note }) => note)).toEqual([null, null, 'Ask Mira', null]);
+  const theirs = withStep(base, 'mail', { note: 'Ask Ben' });
+  expect(merge(base, withStep(base, 'mail', { name: 'Mail' }), theirs)).toMatchObject({ conflicts: [] });
+  expect(merge(base, noted, theirs).conflicts.map(({ stepId }) => stepId)).toEqual(['mail']);
+  const trigger = withStep(base, 'trigger', { note: 'By hand' });
+  expect(merge(base, trigger, theirs).graph.steps.map(({ note }) => note ?? null)).toEqual([
+    'By hand',
+    null,
+    'Ask Ben',
+    null,
+  ]);
+  expect(findSteps(noted.steps, 'mira').map(({ id }) => id)).toEqual(['mail']);
 });
 
 test('steps are found by words of name, type and summary, from the top down', () => {

@@ -5351,6 +5351,8 @@ export interface components {
             };
             /** @description The template; null without one. */
             templateId?: string | null;
+            /** @description For the people who edit the workflow; null or empty removes it. */
+            note?: string | null;
             /** @description Default: `true`. */
             autoConnect?: boolean;
         };
@@ -6609,6 +6611,8 @@ export interface components {
             };
             /** @description The template; null without one. */
             templateId?: string | null;
+            /** @description For the people who edit the workflow; null or empty removes it. */
+            note?: string | null;
         };
         Invitation: {
             /**
@@ -7617,6 +7621,8 @@ export interface components {
                 };
                 /** @description The template; null without one. */
                 templateId?: string | null;
+                /** @description For the people who edit the workflow; null or empty removes it. */
+                note?: string | null;
             }[];
             /** @description The paths between steps. */
             transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
@@ -8391,6 +8397,8 @@ export interface components {
                     };
                     /** @description The template; null without one. */
                     templateId?: string | null;
+                    /** @description For the people who edit the workflow; null or empty removes it. */
+                    note?: string | null;
                 }[];
                 /** @description The paths between steps. */
                 transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
@@ -8766,6 +8774,8 @@ export interface components {
             };
             /** @description The template; null without one. */
             templateId?: string | null;
+            /** @description For the people who edit the workflow; null or empty removes it. */
+            note?: string | null;
         };
         UploadedImage: {
             /** @description The address. */
@@ -9502,6 +9512,8 @@ export interface components {
             config: components["schemas"]["WorkflowStepConfig"];
             /** @description The template; null without one. */
             templateId: string | null;
+            /** @description What the people who edit the workflow should know about the step. */
+            note: string | null;
             /**
              * Format: date-time
              * @description When it was created.
@@ -9690,6 +9702,8 @@ export interface components {
                 config: components["schemas"]["WorkflowStepConfig"];
                 /** @description The template; null without one. */
                 templateId: string | null;
+                /** @description What the people who edit the workflow should know about the step. */
+                note: string | null;
                 /** @description Where it stands. */
                 position: {
                     /** @description Pixels from the left. */
@@ -9807,6 +9821,8 @@ export interface components {
                 config: components["schemas"]["WorkflowStepConfig"];
                 /** @description The template; null without one. */
                 templateId: string | null;
+                /** @description What the people who edit the workflow should know about the step. */
+                note: string | null;
                 /**
                  * Format: date-time
                  * @description When it was created.

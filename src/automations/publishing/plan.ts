@@ -4,7 +4,7 @@ import { type GraphTransition, stepOnCycle } from '../graph.ts';
 import type { NewStep } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
-import { type Draft, stepContent } from '../steps-service.ts';
+import { type Draft, noteOf, stepContent } from '../steps-service.ts';
 import { conditionOf, refuseSecondPath } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 
@@ -88,14 +88,15 @@ function planSteps(
     const id = isUuid(named) ? named : newId();
     if (id !== named) plan.ids.set(step.id, id);
     const { name, position } = step;
+    const note = noteOf(step, before?.note ?? null);
     if (before?.type === 'TRIGGER') {
       // It follows the trigger of the workflow.
-      plan.steps.push({ ...before, position, isNew: false });
+      plan.steps.push({ ...before, position, note, isNew: false });
       continue;
     }
     const content = rule(plan, at, () => stepContent(step.type, step, { config: {}, templateId: null }));
     if (content === null) continue;
-    plan.steps.push({ id, type: step.type, name, position, ...content, isNew: before === undefined });
+    plan.steps.push({ id, type: step.type, name, position, note, ...content, isNew: before === undefined });
   }
   if (trigger && !seen.has(trigger.id)) refuse(plan, 'steps', `must have the TRIGGER step ${trigger.id}`);
 }
@@ -143,7 +144,9 @@ export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
       ...plan.steps.flatMap((step): GraphChanges['steps'] => {
         const before = present.get(step.id);
         if (before === undefined) return [{ ...told(step), change: 'added', fields: [] }];
-        const fields = (['name', 'config', 'templateId'] as const).filter((key) => !same(before[key], step[key]));
+        const fields = (['name', 'config', 'templateId', 'note'] as const).filter(
+          (key) => !same(before[key], step[key]),
+        );
         if (fields.length > 0) return [{ ...told(step), change: 'changed', fields }];
         return same(before.position, step.position) ? [] : [{ ...told(step), change: 'moved', fields }];
       }),

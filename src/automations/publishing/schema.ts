@@ -5,14 +5,14 @@ import { maxSteps, maxTransitions } from '../graph.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';
 
-const { type, name, position, config, templateId } = CreateStep.entries;
+const { type, name, position, config, templateId, note } = CreateStep.entries;
 
 /** `PUT /workflows/{id}/graph`: the whole graph as it shall be. */
 export const PutGraph = v.object({
   /** An id of a step that was there keeps it; any other text names a new step within this request. */
   steps: v.pipe(
     v.array(
-      v.object({ id: textField('id', 1, 100), type, name, position, config, templateId }),
+      v.object({ id: textField('id', 1, 100), type, name, position, config, templateId, note }),
       'must be a list of steps',
     ),
     v.maxLength(maxSteps, `must have at most ${maxSteps} steps`),
@@ -34,7 +34,7 @@ export const GraphChanges = v.object({
       ...v.pick(StepBody, ['id', 'name', 'type']).entries,
       /** `moved` only has another place. */
       change: v.picklist(['added', 'removed', 'changed', 'moved']),
-      /** Which of `name`, `config`, `templateId` changed. */
+      /** Which of `name`, `config`, `templateId`, `note` changed. */
       fields: v.array(v.string()),
     }),
   ),

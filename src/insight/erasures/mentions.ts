@@ -27,12 +27,12 @@ export const searched: Readonly<
   automations: { type: 'workflow', columns: ['name', 'description', 'trigger_config', 'event_name'] },
   automation_steps: {
     type: 'workflow step',
-    columns: ['name', 'config'],
+    columns: ['name', 'config', 'note'],
     project: '(select a.project_id from automations a where a.id = automation_id)',
   },
   automation_versions: {
     type: 'workflow version',
-    columns: ['graph'],
+    columns: ['graph', 'notes'],
     project: '(select a.project_id from automations a where a.id = automation_id)',
   },
   suppression_rules: { type: 'suppression rule', columns: ['name', 'pattern'] },

@@ -6,7 +6,7 @@ type Answer = components['schemas']['ReplaceWorkflowGraphResponse'];
 type Changes = Answer['changes'];
 
 const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;
-const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template' };
+const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template', note: 'note' };
 
 /** What a publication changes, step by step and path by path. */
 export function ChangeList({

@@ -1,4 +1,5 @@
 import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
+import { StickyNote } from 'lucide-react';
 import { memo } from 'react';
 import { count, counted } from '../../words/numbers.ts';
 import { stepNames, summary, type WayOut } from './graph/graph.ts';
@@ -32,6 +33,7 @@ export function spoken(shown: ShownStep): string {
   return [
     `${stepNames[step.type]}: ${step.name}`,
     summary(step),
+    step.note ? `Note: ${step.note}` : '',
     trace,
     mark,
     here > 0 ? `${counted(here, 'contact')} here` : '',
@@ -60,6 +62,12 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Ste
       <div className="step-summary" dir="auto">
         {summary(step)}
       </div>
+      {step.note ? (
+        <div className="step-note" dir="auto" title={step.note}>
+          <StickyNote aria-hidden />
+          <span>{step.note}</span>
+        </div>
+      ) : null}
       {trace ? <div className="step-trace">{trace}</div> : null}
       {issues.length > 0 ? <div className="step-issue">⚠ {counted(issues.length, 'problem')}</div> : null}
       {here > 0 ? (

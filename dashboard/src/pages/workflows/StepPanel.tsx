@@ -1,5 +1,5 @@
 import { Button } from '../../ui/Button.tsx';
-import { SelectField, TextField } from '../../ui/Field.tsx';
+import { SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Note } from '../../ui/States.tsx';
 import type { Editing } from './editing.ts';
 import { ConfigForm } from './forms.tsx';
@@ -58,6 +58,14 @@ export function StepPanel({
         </div>
       )}
       <Ways graph={editing.graph} step={step} editing={editing} />
+      <TextArea
+        label="Note"
+        hint="For your team; contacts never see it."
+        rows={2}
+        maxLength={2000}
+        value={step.note ?? ''}
+        onChange={(event) => change({ note: event.target.value || null })}
+      />
       <div className="row">
         <Button size="small" onClick={onPeople}>
           View contacts here

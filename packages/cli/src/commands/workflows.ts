@@ -92,13 +92,14 @@ function fileOf(workflow: Reply<'getWorkflow'>): WorkflowFile {
     id: workflow.id,
     name: workflow.name,
     revision: workflow.revision,
-    steps: workflow.steps.map(({ id, type, name, position, config, templateId }) => ({
+    steps: workflow.steps.map(({ id, type, name, position, config, templateId, note }) => ({
       id,
       type,
       name,
       position,
       config,
       ...(templateId === null ? {} : { templateId }),
+      ...(note === null ? {} : { note }),
     })) as Graph['steps'],
     transitions: workflow.transitions.map(({ fromStepId, toStepId, branch, waitOutcome }) => ({
       fromStepId,

@@ -7,6 +7,7 @@ const marker = 'posthorn/workflow-steps';
 /** The most steps that a graph may have; the service has the last word. */
 const mostSteps = 200;
 const longestName = 255;
+const longestNote = 2000;
 
 /** The steps of these ids, but for the trigger, with the paths among them, as text for the clipboard; null where that is nothing. */
 export function copyText(graph: Graph, ids: readonly string[]): string | null {
@@ -48,7 +49,7 @@ function isRecord(value: unknown): value is Record<string, unknown> {
 
 function isStep(value: unknown): value is DraftStep {
   if (!isRecord(value) || !isRecord(value.position) || !isRecord(value.config)) return false;
-  const { id, type, name, position, templateId, template } = value;
+  const { id, type, name, position, templateId, template, note } = value;
   return (
     typeof id === 'string' &&
     typeof type === 'string' &&
@@ -58,6 +59,7 @@ function isStep(value: unknown): value is DraftStep {
     name.length <= longestName &&
     Number.isFinite(position.x) &&
     Number.isFinite(position.y) &&
+    (note === undefined || note === null || (typeof note === 'string' && note.length <= longestNote)) &&
     (templateId === null || typeof templateId === 'string') &&
     (template === undefined || template === null || (isRecord(template) && typeof template.name === 'string'))
   );

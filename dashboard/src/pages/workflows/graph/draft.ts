@@ -19,7 +19,7 @@ export interface Graph {
 /** The graph of an automation as the service has it. */
 export function graphOf({ steps, transitions }: { steps: readonly Step[]; transitions: readonly Transition[] }): Graph {
   return {
-    steps: steps.map(({ id, type, name, position, config, templateId, template }) => ({
+    steps: steps.map(({ id, type, name, position, config, templateId, template, note = null }) => ({
       id,
       type,
       name,
@@ -27,6 +27,7 @@ export function graphOf({ steps, transitions }: { steps: readonly Step[]; transi
       config,
       templateId,
       template,
+      note,
     })),
     transitions: transitions.map(({ id, fromStepId, toStepId, branch, waitOutcome, priority }) => ({
       id,
@@ -47,13 +48,14 @@ export function newName(): string {
 /** The graph as `PUT /workflows/{id}/graph` takes it. */
 export function bodyOf({ steps, transitions }: Graph) {
   return {
-    steps: steps.map(({ id, type, name, position, config, templateId }) => ({
+    steps: steps.map(({ id, type, name, position, config, templateId, note = null }) => ({
       id,
       type,
       name,
       position,
       config,
       templateId,
+      note,
     })),
     transitions: transitions.map(({ fromStepId, toStepId, branch, waitOutcome, priority }) => ({
       fromStepId,
@@ -86,8 +88,8 @@ export function hasBrokenBody({ bodyText }: Pick<DraftStep, 'bodyText'>): boolea
 }
 
 const content = (step: DraftStep) => {
-  const { name, config, templateId, bodyText } = step;
-  return { name, config, templateId, bodyText: hasBrokenBody(step) ? bodyText : null };
+  const { name, config, templateId, bodyText, note } = step;
+  return { name, config, templateId, note: note || null, bodyText: hasBrokenBody(step) ? bodyText : null };
 };
 
 /** Whether two steps say the same, wherever they stand. */

@@ -3,7 +3,7 @@ import type { Step } from './shapes.ts';
 
 type Findable = Pick<Step, 'id' | 'type' | 'name' | 'config'> & Partial<Step>;
 
-/** The steps with every word of a text in their name, type or summary, from the top of the canvas to its bottom; all for no words. */
+/** The steps with every word of a text in their name, type, summary or note, from the top of the canvas to its bottom; all for no words. */
 export function findSteps<Found extends Findable & Pick<Step, 'position'>>(
   steps: readonly Found[],
   text: string,
@@ -11,7 +11,7 @@ export function findSteps<Found extends Findable & Pick<Step, 'position'>>(
   const words = text.trim().toLowerCase().split(/\s+/);
   return steps
     .filter((step) => {
-      const said = `${step.name} ${stepNames[step.type]} ${summary(step)}`.toLowerCase();
+      const said = `${step.name} ${stepNames[step.type]} ${summary(step)} ${step.note ?? ''}`.toLowerCase();
       return words.every((word) => said.includes(word));
     })
     .sort(({ position: one }, { position: other }) => one.y - other.y || one.x - other.x);

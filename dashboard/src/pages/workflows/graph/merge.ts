@@ -14,7 +14,7 @@ export interface Merged {
   conflicts: Conflict[];
 }
 
-const parts = ['name', 'config', 'templateId', 'position'] as const;
+const parts = ['name', 'config', 'templateId', 'note', 'position'] as const;
 
 /**
  * Brings two edits of one graph together: what only one of the two has changed is as they left it. Where both have changed the
@@ -46,8 +46,8 @@ function mergeStep(base: DraftStep, mine: DraftStep, theirs: DraftStep): { step:
   const step = { ...theirs };
   let clashes = false;
   for (const part of parts) {
-    const isMine = !sameJson(mine[part], base[part]);
-    const isTheirs = !sameJson(theirs[part], base[part]);
+    const isMine = !sameJson(mine[part] ?? null, base[part] ?? null);
+    const isTheirs = !sameJson(theirs[part] ?? null, base[part] ?? null);
     if (isMine) Object.assign(step, { [part]: mine[part] });
     if (isMine && isTheirs && part !== 'position' && !sameJson(mine[part], theirs[part])) clashes = true;
   }
@@ -56,7 +56,7 @@ function mergeStep(base: DraftStep, mine: DraftStep, theirs: DraftStep): { step:
   if (sameJson(step.templateId, mine.templateId) && mine.template !== undefined) step.template = mine.template;
   // A trigger follows the settings of the automation, which are saved apart.
   if (theirs.type !== 'TRIGGER') return { step, clashes };
-  return { step: { ...theirs, position: step.position }, clashes: false };
+  return { step: { ...theirs, position: step.position, note: step.note ?? null }, clashes: false };
 }
 
 const outOf = (way: DraftWay) => `${way.fromStepId} ${wayKey(way)}`;

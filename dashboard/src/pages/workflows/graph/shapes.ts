@@ -23,6 +23,8 @@ export interface Step {
   config: Record<string, unknown>;
   templateId: string | null;
   template?: { id: string; name: string } | null;
+  /** For the people who edit the workflow; absent in drafts that were kept before there were notes. */
+  note?: string | null;
 }
 
 /** A way between two steps. */
