@@ -65,6 +65,7 @@ import { Migration20261123010000_history_of_jobs } from './Migration202611230100
 import { Migration20261123010001_contacts_unsubscribed } from './Migration20261123010001_contacts_unsubscribed.ts';
 import { Migration20261123020000_dry_run_samples } from './Migration20261123020000_dry_run_samples.ts';
 import { Migration20261123030000_failed_attachments } from './Migration20261123030000_failed_attachments.ts';
+import { Migration20261123060000_email_lists } from './Migration20261123060000_email_lists.ts';
 import { Migration20261123064000_step_notes } from './Migration20261123064000_step_notes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -139,5 +140,6 @@ export const migrations = [
   { name: 'Migration20261123010001_contacts_unsubscribed', class: Migration20261123010001_contacts_unsubscribed },
   { name: 'Migration20261123020000_dry_run_samples', class: Migration20261123020000_dry_run_samples },
   { name: 'Migration20261123030000_failed_attachments', class: Migration20261123030000_failed_attachments },
+  { name: 'Migration20261123060000_email_lists', class: Migration20261123060000_email_lists },
   { name: 'Migration20261123064000_step_notes', class: Migration20261123064000_step_notes },
 ];

@@ -829,8 +829,15 @@ create unique index emails_campaign on emails using btree (campaign_id, send_seq
 create index emails_clicked on emails using btree (project_id, clicked_at, contact_id) where (clicked_at is not null);
 create index emails_complained on emails using btree (project_id, complained_at, contact_id) where (complained_at is not null);
 create index emails_contact on emails using btree (contact_id, id);
+create index emails_list_bounced on emails using btree (project_id, id) where (bounced_at is not null);
+create index emails_list_cancelled on emails using btree (project_id, id) where (reason = '{"code": "cancelled"}'::jsonb);
+create index emails_list_clicked on emails using btree (project_id, id) where (clicked_at is not null);
+create index emails_list_complained on emails using btree (project_id, id) where (complained_at is not null);
+create index emails_list_failed on emails using btree (project_id, id) where ((reason is not null) and (bounced_at is null));
+create index emails_list_opened on emails using btree (project_id, id) where (opened_at is not null);
+create index emails_list_suppressed on emails using btree (project_id, id) where (suppression is not null);
 create index emails_opened on emails using btree (project_id, opened_at, contact_id) where (opened_at is not null);
-create index emails_project on emails using btree (project_id, id);
+create index emails_project on emails using btree (project_id, source_type, id);
 create unique index emails_step on emails using btree (workflow_step_execution_id) where (workflow_step_execution_id is not null);
 create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
 create index emails_template on emails using btree (template_id) where (template_id is not null);

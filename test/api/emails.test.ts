@@ -184,21 +184,22 @@ test('words of a subject find mail that was sent, that waits, and that a campaig
   expect(await found('spring firstname')).toEqual([waiting]);
 });
 
-test('a search for what is rare looks at 20,000 mails a page, and says that there is more', async () => {
+test('a search that no index answers looks at 5,000 mails a page, and says that there is more', async () => {
   const project = await aProject(database);
   const [id = ''] = await send(project, 'rare@example.com', { data: { name: 'rare' } });
   await database.db.count(
     `insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, status)
-     select uuidv7(), e.project_id, e.contact_id, 'many@example.com', e."from", 'x', 'TRANSACTIONAL', 'TRANSACTIONAL', 'SENT'
-     from emails e, generate_series(1, 30000) where e.id = $1`,
+     select uuidv7(), e.project_id, e.contact_id, 'many@example.com', e."from", 'x', 'TRANSACTIONAL', 'TRANSACTIONAL', 'DELIVERED'
+     from emails e, generate_series(1, 7500) where e.id = $1`,
     [id],
   );
+  await database.db.count(`update emails set status = 'SENT' where id = $1`, [id]);
   await database.db.rows('analyze emails');
   const since = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
-  // The one that matches is older than the 20,000 that one page looks at: the page is empty and says that there is more.
-  const first = (await get(project, `?from=${since}&status=PENDING`)).body;
+  // The one that matches is older than the 5,000 that one page looks at: the page is empty and says that there is more.
+  const first = (await get(project, `?from=${since}&status=SENT`)).body;
   expect(first).toMatchObject({ data: [], hasMore: true });
-  const second = (await get(project, `?from=${since}&status=PENDING&cursor=${first.cursor}`)).body;
+  const second = (await get(project, `?from=${since}&status=SENT&cursor=${first.cursor}`)).body;
   expect(second.data.map((mail: { id: string }) => mail.id)).toEqual([id]);
 });
 

@@ -4,7 +4,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
-import { mailCounts } from '../../sending/ledger/index.ts';
+import { mailCounts, mailSources } from '../../sending/ledger/index.ts';
 import {
   type ActivityItem,
   type ActivityStats,
@@ -61,7 +61,7 @@ export async function recentCount(db: Database, projectId: string, given: string
   // The id of a mail says when it was created.
   const row = await db.row<{ count: number }>(sql`
     select ((select count(*) from events where project_id = ${projectId} and created_at > ${at})
-      + (select count(*) from emails where project_id = ${projectId} and id >= ${firstIdAt(since)}::uuid)
+      + (select count(*) from emails where project_id = ${projectId} and source_type = any(${mailSources}::text[]) and id >= ${firstIdAt(since)}::uuid)
       + (select count(*) from automation_runs where project_id = ${projectId} and started_at > ${at}))::float8 as count`);
   return { count: row?.count ?? 0, minutes };
 }

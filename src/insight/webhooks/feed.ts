@@ -1,5 +1,5 @@
 import { settledHorizon } from '../../audience/segments/index.ts';
-import { type Database, type Query, sql } from '../../core/database/sql.ts';
+import { type Database, join, type Query, sql, unprepared } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
 import { isNarrow, subscribes } from './subscriptions.ts';
 
@@ -55,18 +55,19 @@ export function feedEndpoint(db: Database, endpointId: string): Promise<boolean>
   });
 }
 
-// Each name is a place in the index events_name, so a subscription to rare events never reads frequent ones.
+// Each name is a place in the index events_name, so a subscription to rare events never reads frequent ones. Postgres sees which of the two
+// a name is only where the name is a value of a plan that is made for it: kept for any value, the plan reads all events of a project.
 function narrowPage({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {
-  return sql`
+  const named = events.map(
+    (name) => sql`(select e.id, e.name, e.created_at from events e
+      where project_id = ${projectId} and e.name = ${name} and created_at >= ${cursorAt}::timestamptz
+        and created_at < ${horizon}::timestamptz and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
+      order by created_at, id limit ${pageSize})`,
+  );
+  return unprepared(sql`
     seen as materialized (
-      select e.id, e.name, e.created_at
-      from unnest(${events}::text[]) as wanted (name) cross join lateral (
-        select id, name, created_at from events
-        where project_id = ${projectId} and events.name = wanted.name and created_at >= ${cursorAt}::timestamptz
-          and created_at < ${horizon}::timestamptz and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
-        order by created_at, id limit ${pageSize}) e
-      order by e.created_at, e.id limit ${pageSize}),
-    matching as (select * from seen)`;
+      select * from (${join(named, ' union all ')}) e order by created_at, id limit ${pageSize}),
+    matching as (select * from seen)`);
 }
 
 function widePage({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {

@@ -4,7 +4,7 @@ import { csvLines } from '../../core/lib/csv.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import type { Composer } from '../engine/index.ts';
-import { type EmailSearch, findEmails } from './queries.ts';
+import { type EmailSearch, findEmails } from './list-queries.ts';
 import type { EmailFilters } from './schema.ts';
 import { emailSearch } from './search.ts';
 import { listedEmail } from './service.ts';

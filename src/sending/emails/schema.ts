@@ -4,10 +4,8 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { parameter } from '../../core/lib/validation.ts';
-import { mailStatuses } from '../ledger/index.ts';
+import { mailSources, mailStatuses } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
-
-const sources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
 
 const Id = v.pipe(v.string(), v.uuid());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
@@ -22,7 +20,7 @@ export const EmailSummary = v.object({
   from: v.string(),
   subject: v.pipe(v.string(), v.description('As it was sent; before that, as it was given, with its variables.')),
   status: v.picklist(mailStatuses),
-  source: v.picklist(sources),
+  source: v.picklist(mailSources),
   templateId: NullableId,
   campaignId: NullableId,
   workflowExecutionId: NullableId,
@@ -112,7 +110,7 @@ const filters = {
   to: v.optional(EmailField),
   tag: parameter('`name:value`: mail that was sent with this tag.'),
   status: v.optional(v.picklist(mailStatuses, `must be one of ${mailStatuses.join(', ')}`)),
-  source: v.optional(v.picklist(sources, `must be one of ${sources.join(', ')}`)),
+  source: v.optional(v.picklist(mailSources, `must be one of ${mailSources.join(', ')}`)),
   subject: v.optional(
     v.pipe(
       v.string(),

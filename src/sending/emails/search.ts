@@ -2,7 +2,8 @@ import type { Database } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import { dateParameter, dayMs } from '../../core/lib/span.ts';
-import { contactOfAddress, type EmailSearch } from './queries.ts';
+import type { EmailSearch } from './list-queries.ts';
+import { contactOfAddress } from './queries.ts';
 import type { EmailFilters } from './schema.ts';
 
 const longestSpanDays = 31;

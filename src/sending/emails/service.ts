@@ -4,12 +4,12 @@ import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/li
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { Composer } from '../engine/index.ts';
+import { findEmails } from './list-queries.ts';
 import {
   type DuePlace,
   type EmailRow,
   eventsOfEmail,
   findEmail,
-  findEmails,
   findScheduled,
   type TimelineRow,
   type WholeEmailRow,

@@ -2,6 +2,7 @@ import { defineEntity } from '@mikro-orm/core';
 import { templateTypes } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
+import { mailSources } from './newest-mail.ts';
 import type { Reason } from './reasons.ts';
 
 const p = defineEntity.properties;
@@ -21,6 +22,22 @@ export const mailStatuses = [
   'SUPPRESSED',
   'CANCELLED',
 ] as const;
+export type MailStatus = (typeof mailStatuses)[number];
+
+// Lists of emails find a status by the condition of an index: one that named the status would make each change of it write all indexes.
+const listIndexes = Object.entries({
+  failed: 'reason IS NOT NULL AND bounced_at IS NULL',
+  cancelled: `reason = '{"code": "cancelled"}'::jsonb`,
+  suppressed: 'suppression IS NOT NULL',
+  bounced: 'bounced_at IS NOT NULL',
+  complained: 'complained_at IS NOT NULL',
+  opened: 'opened_at IS NOT NULL',
+  clicked: 'clicked_at IS NOT NULL',
+}).map(([status, where]) => ({
+  name: `emails_list_${status}`,
+  properties: ['projectId', 'id'] as ('projectId' | 'id')[],
+  where,
+}));
 
 /**
  * A message in the ledger. Written and settled by SQL only. Its contact is no foreign key: freezing an audience locks
@@ -43,7 +60,7 @@ export const Email = defineEntity({
     render: p.json<unknown>().nullable(),
     headers: p.json<unknown>().nullable(),
     attachments: p.json<unknown>().nullable(),
-    sourceType: p.enum(['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const),
+    sourceType: p.enum(mailSources),
     messageClass: p.enum(templateTypes),
     templateId: p.uuid().nullable(),
     campaignId: p.uuid().nullable(),
@@ -83,8 +100,9 @@ export const Email = defineEntity({
       where: 'complained_at IS NOT NULL',
     },
     { name: 'emails_contact', properties: ['contactId', 'id'] },
+    ...listIndexes,
     { name: 'emails_opened', properties: ['projectId', 'openedAt', 'contactId'], where: 'opened_at IS NOT NULL' },
-    { name: 'emails_project', properties: ['projectId', 'id'] },
+    { name: 'emails_project', properties: ['projectId', 'sourceType', 'id'] },
     { name: 'emails_suppressed', properties: ['projectId', 'createdAt', 'id'], where: 'suppression IS NOT NULL' },
     { name: 'emails_template', properties: ['templateId'], where: 'template_id IS NOT NULL' },
   ],

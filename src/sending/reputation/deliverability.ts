@@ -3,7 +3,7 @@ import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import { dayMs } from '../../core/lib/span.ts';
-import { mailByDay } from '../ledger/index.ts';
+import { mailByDay, mailSources, newestMail } from '../ledger/index.ts';
 import { mailboxProviders } from './mailbox-providers.ts';
 import { measure } from './rules.ts';
 import type { Deliverability } from './schema.ts';
@@ -11,6 +11,8 @@ import { reputationOf } from './service.ts';
 
 const longestDays = 90;
 const usualDays = 30;
+
+const lookedAt = sql`e.id, e.to_address, e.bounced_at, e.complained_at, e.created_at, e.source_type, e.status, e.simulated`;
 
 /** How a project's mail of some days was received, and where it stands against the limits; null when it is gone. */
 export async function deliverabilityOf(
@@ -77,7 +79,7 @@ export async function receiversOf(
       select lower(split_part(to_address, '@', 2)) as domain, bounced_at is not null as bounced,
         complained_at is not null as complained, created_at,
         source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED', 'FAILED') and not simulated as rated
-      from emails where project_id = ${projectId} and id >= ${firstIdAt(from)}::uuid
+      from (${newestMail(lookedAt, { projectId, sources: mailSources, within: sql`e.id >= ${firstIdAt(from)}::uuid`, limit })}) mail
       order by id desc limit ${limit}),
     by_domain as materialized (select domain, ${sums} from looked where rated group by domain),
     known as (select * from jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as k (provider text, domain text)),

@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database, Query } from '../../src/core/database/sql.ts';
+import { newId } from '../../src/core/lib/ids.ts';
+import { recentCount } from '../../src/insight/activity/stats.ts';
+import { listDeliveries } from '../../src/insight/webhooks/log.ts';
+import type { ListEmails } from '../../src/sending/emails/schema.ts';
+import { listEmails } from '../../src/sending/emails/service.ts';
+import { aProject, type TestProject } from '../support/api.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+const mails = 30_000;
+// What an index cannot answer whole is read up to here.
+const mostLookedAt = 5_000;
+
+let database: TestDatabase;
+let project: TestProject;
+let plans: PlanNode[];
+
+interface PlanNode {
+  'Node Type': string;
+  'Relation Name'?: string;
+  'Actual Rows': number;
+  'Actual Loops': number;
+  'Rows Removed by Filter'?: number;
+  Plans?: PlanNode[];
+}
+
+beforeAll(async () => {
+  database = await testDatabase();
+  project = await aProject(database);
+  const { db } = database;
+  await db.count(
+    `insert into contacts (id, project_id, email, subscribed, subscription_before)
+     select uuidv7(), $1, 'reader.' || n || '@example.com', true, true from generate_series(1, 300) n`,
+    [project.id],
+  );
+  // One mail in a hundred is another project's; of each rare kind there is one, older than all the rest.
+  const other = await aProject(database);
+  await db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, status, reason,
+       suppression, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, created_at)
+     select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
+       case when n % 100 = 99 then $2::uuid else $1::uuid end, c.id, c.email, 'hello@posthorn.test', 'x',
+       case when n = 11 then 'WORKFLOW' when n % 2 = 0 then 'CAMPAIGN' else 'TRANSACTIONAL' end, 'TRANSACTIONAL', status,
+       case status when 'FAILED' then '{"code": "limit_reached"}'::jsonb when 'CANCELLED' then '{"code": "cancelled"}'
+         when 'BOUNCED' then '{"code": "provider", "words": "550"}' end,
+       case status when 'SUPPRESSED' then '{}'::jsonb end, at, at,
+       case when status in ('OPENED', 'CLICKED') then at end, case status when 'CLICKED' then at end,
+       case status when 'BOUNCED' then at end, case status when 'COMPLAINED' then at end, at
+     from (
+       select n, now() + make_interval(secs => n - $3::int - 60) as at, case when n <= 8
+           then (array['FAILED', 'CANCELLED', 'SUPPRESSED', 'BOUNCED', 'COMPLAINED', 'OPENED', 'CLICKED', 'PENDING'])[n]
+         else 'DELIVERED' end as status, row_number() over (order by n) % 300 as turn
+       from generate_series(1, $3::int) n) m
+     join (select id, email, row_number() over (order by email) - 1 as turn from contacts where project_id = $1) c on c.turn = m.turn
+     order by n`,
+    [project.id, other.id, mails],
+  );
+  await db.count(
+    `insert into email_tags (email_id, project_id, name, value)
+     select id, project_id, 'kind', case when status = 'DELIVERED' then 'usual' else 'rare' end from emails where project_id = $1`,
+    [project.id],
+  );
+  await db.count(
+    `insert into email_queue (email_id, project_id)
+     select id, project_id from emails where project_id = $1 and status = 'PENDING'`,
+    [project.id],
+  );
+  await db.rows('vacuum (analyze) emails, email_tags, email_queue, contacts');
+});
+afterAll(() => database.close());
+
+/** The database, which keeps the plan of each statement that is run. */
+function planned(): Database {
+  const { db } = database;
+  plans = [];
+  const keep = async (query: Query | string, values: readonly unknown[] = []) => {
+    const [text, all] = typeof query === 'string' ? [query, values] : [query.text, query.values];
+    const row = await db.row<{ 'QUERY PLAN': [{ Plan: PlanNode }] }>(`explain (analyze, format json) ${text}`, all);
+    if (row !== null) plans.push(row['QUERY PLAN'][0].Plan);
+  };
+  return {
+    ...db,
+    rows: async (query, values) => keep(query, values).then(() => db.rows(query, values)),
+    row: async (query, values) => keep(query, values).then(() => db.row(query, values)),
+  };
+}
+
+/** Most rows that a scan of one of these tables has read in a statement, with those that it left out. */
+function mostRead(...tables: string[]): number {
+  const read = (node: PlanNode): number => {
+    const own = (node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0)) * node['Actual Loops'];
+    const isAsked = tables.includes(node['Relation Name'] ?? '');
+    return (isAsked ? own : 0) + (node.Plans ?? []).reduce((sum, child) => sum + read(child), 0);
+  };
+  return Math.max(...plans.map(read));
+}
+
+const span = { from: new Date(Date.now() - 20 * 86_400_000).toISOString() };
+const compose = () => {
+  throw new Error('Nothing is rendered that has its subject');
+};
+const list = (query: Partial<ListEmails>) =>
+  listEmails(planned(), compose, project.id, query as ListEmails, new Date());
+
+describe('a page of emails reads few rows, however many there are', () => {
+  test.each<[name: string, query: Partial<ListEmails>, found: number]>([
+    ['a span', span, 20],
+    ['a contact', { to: 'reader.7@example.com' }, 20],
+    ['an address without a contact', { to: 'nobody@example.com' }, 0],
+    ['a tag', { tag: 'kind:usual' }, 20],
+    ['a rare tag', { tag: 'kind:rare' }, 8],
+    ['a tag that nothing has', { tag: 'kind:none' }, 0],
+    ...['FAILED', 'CANCELLED', 'SUPPRESSED', 'BOUNCED', 'COMPLAINED', 'OPENED', 'CLICKED'].map(
+      (status): [string, Partial<ListEmails>, number] => [
+        status,
+        { ...span, status: status as ListEmails['status'] },
+        1,
+      ],
+    ),
+    ['what is received', { ...span, status: 'RECEIVED' }, 0],
+    ['what is frequent', { ...span, status: 'DELIVERED' }, 20],
+    ['what waits', { ...span, status: 'PENDING' }, 1],
+    ['campaigns', { ...span, source: 'CAMPAIGN' }, 20],
+    ['a rare source', { ...span, source: 'WORKFLOW' }, 1],
+    ['a source without mail', { ...span, source: 'INBOUND' }, 0],
+    ['a rare status of a frequent source', { ...span, status: 'FAILED', source: 'TRANSACTIONAL' }, 1],
+    ['a frequent status of a rare source', { ...span, status: 'DELIVERED', source: 'WORKFLOW' }, 1],
+    ['scheduled mail', { scheduled: 'true' }, 0],
+  ])('%s', async (_, query, found) => {
+    const { data } = await list(query);
+    expect(data).toHaveLength(found);
+    expect(mostRead('emails', 'email_tags', 'email_queue')).toBeLessThan(300);
+  });
+
+  test('what no index answers is read in parts', async () => {
+    const page = await list({ ...span, status: 'SENT' });
+    expect(page).toMatchObject({ data: [], hasMore: true });
+    // Rows of each source, and once more the keys of where the next part begins.
+    expect(mostRead('emails')).toBeLessThanOrEqual(2 * mostLookedAt + 100);
+    const parts = [page];
+    for (let cursor = page.cursor; cursor !== null; cursor = parts.at(-1)?.cursor ?? null)
+      parts.push(await list({ ...span, status: 'SENT', cursor }));
+    expect(parts).toHaveLength(6);
+  });
+});
+
+test('a page of campaigns after the first begins where that ended', async () => {
+  const first = await list({ ...span, source: 'CAMPAIGN' });
+  const second = await list({
+    ...span,
+    source: 'CAMPAIGN',
+    ...(first.cursor === null ? {} : { cursor: first.cursor }),
+  });
+  const [last, next] = [first.data.at(-1)?.id ?? '', second.data[0]?.id ?? ''];
+  expect(next < last).toBe(true);
+  expect(mostRead('emails')).toBeLessThan(300);
+});
+
+test('mail that was just created is counted along the index of the project', async () => {
+  await recentCount(planned(), project.id, '60', new Date());
+  expect(mostRead('emails')).toBeLessThan(4_000);
+});
+
+test('the log of an endpoint finds what failed by an index', async () => {
+  const { db } = database;
+  const endpoint = newId();
+  await db.count(
+    `insert into webhook_endpoints (id, project_id, url, events, secret_sealed, cursor_at, cursor_id, counted_from)
+     values ($1, $2, 'https://example.com', '{*}', 'sealed', now(), $1, now())`,
+    [endpoint, project.id],
+  );
+  await db.count(
+    `insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at, status)
+     select uuidv7(), $1, n, uuidv7(), 'email.sent', now(), case when n = 5 then 'FAILED' when n > 9990 then 'PENDING' else 'DELIVERED' end
+     from generate_series(1, 10000) n`,
+    [endpoint],
+  );
+  await db.rows('vacuum (analyze) webhook_deliveries');
+  for (const [status, found] of [['FAILED', 1] as const, ['PENDING', 10] as const, ['DELIVERED', 20] as const]) {
+    const { data } = await listDeliveries(planned(), endpoint, { status });
+    expect(data).toHaveLength(found);
+    expect(mostRead('webhook_deliveries')).toBeLessThan(100);
+  }
+});
