@@ -37,6 +37,16 @@ test('a condition shows how many it finds and the ten newest of them, as the seg
   expect(body).toEqual({ total: listed.body.total, contacts: listed.body.data });
 });
 
+test('a limit asks for fewer of the newest, or for the count alone', async () => {
+  const condition = allOf(dataIs('plan', 'pro'));
+  const limited = async (limit: unknown) => own.call('POST', '/segments/preview', { condition, limit });
+  const three = (await limited(3)).body;
+  expect(three).toMatchObject({ total: 12 });
+  expect(three.contacts.map(({ email }: { email: string }) => email)).toEqual(people.slice(9, 12).reverse());
+  expect((await limited(0)).body).toEqual({ total: 12, contacts: [] });
+  for (const wrong of [-1, 11, 1.5, '3']) expect((await limited(wrong)).status).toBe(422);
+});
+
 test('a preview stores nothing', async () => {
   const before = await own.call('GET', '/segments');
   await preview(allOf(dataIs('plan', 'free')));

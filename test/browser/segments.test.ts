@@ -70,6 +70,8 @@ test('a segment built by clicks has the same tree, count and people as one made 
     ],
   };
   const byApi = await own.segment({ name: 'Made by the API', condition });
+  const sentence =
+    'Contacts who are subscribed, whose score is at least 4, (whose plan is “pro” or (who triggered “purchase” within the last 30 hours and who never clicked a link)), who are not in the segment “Beta testers”, whose creation date is after Feb 29, 2020, and whose email address does not contain “@nobody.example”.';
   await inDashboard(async (page) => {
     await open(page, 'segments');
     await page.getByRole('link', { name: 'New segment' }).first().click();
@@ -126,10 +128,21 @@ test('a segment built by clicks has the same tree, count and people as one made 
     expect(await found.getByRole('listitem').allTextContents()).toEqual(
       listed.body.data.map(({ email }: { email: string }) => email),
     );
+    // What each group matches by itself, as the API counts it.
+    const groups = [condition.groups[0], ...(condition.groups[0]?.conditions?.groups ?? []), condition.groups[1]];
+    for (const [index, name] of ['Group 1', 'Group 1, level 2', 'Group 2, level 2', 'Group 2'].entries()) {
+      const alone = { condition: { logic: 'AND', groups: [groups[index]] }, limit: 0 };
+      const { total, contacts } = (await own.call('POST', '/segments/preview', alone)).body;
+      expect(contacts).toEqual([]);
+      const counted = filterOf(page, name).locator('> [data-slot="group-count"]');
+      await counted.filter({ hasText: new RegExp(`^${total} contacts? match(es)? this group$`) }).waitFor();
+    }
     expect(await accessibilityProblems(page)).toEqual([]);
+    await page.getByText(sentence, { exact: true }).waitFor();
 
     await page.getByRole('button', { name: 'Save' }).click();
     await page.getByRole('heading', { name: 'Built by clicks', level: 1 }).waitFor();
+    await page.getByText(sentence, { exact: true }).waitFor();
     await page.getByText(people[4]?.email ?? '').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });
@@ -138,6 +151,67 @@ test('a segment built by clicks has the same tree, count and people as one made 
   expect(built.condition).toEqual(byApi.condition);
   expect(built.memberCount).toBe(byApi.memberCount);
   expect(built.memberCount).toBeGreaterThan(0);
+});
+
+test('a segment is built by keyboard alone, and its counts follow what is typed', async () => {
+  await inDashboard(async (page) => {
+    await open(page, 'segments/new');
+    const { keyboard } = page;
+    await page.getByLabel('Name', { exact: true }).focus();
+    await keyboard.type('Built by keys');
+    const first = filterOf(page, 'Filter 1 of group 1');
+    const isFocused = (control: Locator) =>
+      expect.poll(() => control.evaluate((node) => node === document.activeElement)).toBe(true);
+    const tabTo = async (control: Locator) => {
+      for (let presses = 0; presses < 40; presses += 1) {
+        if (await control.evaluate((node) => node === document.activeElement)) return;
+        await keyboard.press('Tab');
+      }
+      throw new Error('Tab does not lead there');
+    };
+    await tabTo(first.getByLabel('Filter by'));
+    await keyboard.type('whose contact');
+    await keyboard.press('Tab');
+    await keyboard.type('plan');
+    await tabTo(first.getByLabel('Value', { exact: true }));
+    await keyboard.type('pro');
+    await page.getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
+    await page.getByRole('region', { name: 'Matching contacts' }).getByText('12 contacts').waitFor();
+    // One group is the whole condition.
+    expect(await page.locator('[data-slot="group-count"]').count()).toBe(0);
+
+    // What is added takes the focus.
+    await tabTo(page.getByRole('button', { name: 'Add group' }));
+    await keyboard.press('Enter');
+    const second = filterOf(page, 'Filter 1 of group 2');
+    await isFocused(second.getByLabel('Filter by'));
+    await keyboard.press('Tab');
+    await keyboard.type('contains');
+    await keyboard.press('Tab');
+    await keyboard.type(people[1]?.email ?? '');
+    await page.getByText(`whose email address contains “${people[1]?.email}”.`).waitFor();
+    await filterOf(page, 'Group 1').getByText('12 contacts match this group').waitFor();
+    await filterOf(page, 'Group 2').getByText('1 contact matches this group').waitFor();
+    // A value that is not complete has no count, and the other group keeps its own.
+    await keyboard.press('ControlOrMeta+a');
+    await keyboard.press('Delete');
+    await filterOf(page, 'Group 2').locator('[data-slot="group-count"]').waitFor({ state: 'detached' });
+    await filterOf(page, 'Group 1').getByText('12 contacts match this group').waitFor();
+    await page.getByText('Contacts whose plan is “pro” and whose email address contains ….', { exact: true }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    // What is removed leaves the focus to what is there.
+    await tabTo(second.getByRole('button', { name: 'Remove filter 1 of group 2' }));
+    await keyboard.press('Enter');
+    await isFocused(page.getByRole('button', { name: 'Add group' }));
+    await page.getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Save' }).focus();
+    await keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Built by keys', level: 1 }).waitFor();
+  });
+  const all = (await own.call('GET', '/segments')).body;
+  const built = all.find(({ name }: { name: string }) => name === 'Built by keys');
+  expect(built.condition).toEqual(allOf(dataIs('plan', 'pro')));
 });
 
 test('a stored tree is shown and saved again as it was, and a refusal stands at the filter it concerns', async () => {
@@ -229,6 +303,10 @@ test('a campaign gets an audience by a condition that is built beside it', async
     await page.getByRole('button', { name: 'Save', exact: true }).click();
     await page.getByText('Campaign saved').waitFor();
     await page.getByText('12 contacts right now.').waitFor();
+    await page.getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
+    await open(page, `campaigns/${id}?step=review`);
+    await page.locator('dd').getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
   const saved = (await own.call('GET', `/campaigns/${id}`)).body.data;
   expect(saved).toMatchObject({ audienceType: 'FILTERED', audienceCondition: allOf(dataIs('plan', 'pro')) });

@@ -18,6 +18,7 @@ import {
   units,
   usualActivity,
 } from '../../dashboard/src/conditions/grammar.ts';
+import { conditionSentence } from '../../dashboard/src/conditions/sentence.ts';
 import {
   type FormFilter,
   fieldName,
@@ -237,5 +238,102 @@ describe('edits', () => {
     expect(changeGroup(form, first?.key ?? '', () => null).groups).toEqual([second]);
     const emptied = changeFilter(second as (typeof form.groups)[number], second?.filters[0]?.key ?? '', null);
     expect(emptied).toEqual({ ...second, filters: [] });
+  });
+});
+
+describe('a condition as a sentence', () => {
+  const sentence = (tree: Tree) => conditionSentence(tree, new Map([[segmentId, 'VIP customers']]));
+  const filterText = (filter: TreeFilter) => sentence(ofFilters(filter));
+
+  test('joins filters, groups and nested conditions without ambiguity', () => {
+    expect(sentence(contract)).toBe(
+      'Contacts who are subscribed and (whose plan is “pro” or (who triggered “purchase” within the last 30 days and who never opened an email)).',
+    );
+    const [subscribed, plan, score] = [
+      { field: 'subscribed', operator: 'equals', value: true },
+      { field: 'data.plan', operator: 'equals', value: 'pro' },
+      { field: 'data.score', operator: 'greaterThan', value: 1200.5 },
+    ];
+    expect(sentence(ofFilters(subscribed, plan, score))).toBe(
+      'Contacts who are subscribed, whose plan is “pro”, and whose score is more than 1,200.5.',
+    );
+    expect(sentence({ logic: 'OR', groups: [{ filters: [subscribed] }, { filters: [plan] }] })).toBe(
+      'Contacts who are subscribed or whose plan is “pro”.',
+    );
+    expect(sentence({ logic: 'OR', groups: [{ filters: [subscribed, plan] }, { filters: [score] }] })).toBe(
+      'Contacts (who are subscribed and whose plan is “pro”) or whose score is more than 1,200.5.',
+    );
+    // An empty nested condition adds nothing.
+    const nested = { logic: 'AND', groups: [{ filters: [plan] }] };
+    expect(sentence({ logic: 'AND', groups: [{ filters: [], conditions: nested }] })).toBe(
+      'Contacts whose plan is “pro”.',
+    );
+  });
+
+  test.each<[TreeFilter, string]>([
+    [{ field: 'subscribed', operator: 'notEquals', value: true }, 'who are not subscribed'],
+    [{ field: 'subscribed', operator: 'notEquals', value: 'false' }, 'who are subscribed'],
+    [{ field: 'email', operator: 'contains', value: '@acme.com' }, 'whose email address contains “@acme.com”'],
+    [{ field: 'data.plan', operator: 'notExists' }, 'whose plan has no value'],
+    [{ field: 'data.vip', operator: 'equals', value: false }, 'whose vip is no'],
+    [{ field: 'data.tags', operator: 'equals', value: ['a', null] }, 'whose tags is ["a",null]'],
+    [{ field: 'data.manager', operator: 'notEquals', value: null }, 'whose manager is not empty'],
+    [{ field: 'data.renewal', operator: 'lessThan', value: '2026-03-01' }, 'whose renewal is before Mar 1, 2026'],
+    [
+      { field: 'data.renewal', operator: 'greaterThanOrEqual', value: '2026-03-01T08:30:00Z' },
+      'whose renewal is at or after Mar 1, 2026, 8:30 AM UTC',
+    ],
+    [{ field: 'createdAt', operator: 'equals', value: '2024-02-29' }, 'whose creation date is Feb 29, 2024'],
+    [{ field: 'createdAt', operator: 'within', value: 1, unit: 'days' }, 'whose creation date is within the last day'],
+    [
+      { field: 'updatedAt', operator: 'olderThan', value: 36, unit: 'hours' },
+      'whose last update is more than 36 hours ago',
+    ],
+    [{ field: `segment.${segmentId}`, operator: 'memberOfSegment' }, 'who are in the segment “VIP customers”'],
+    [
+      { field: `segment.${segmentId.toUpperCase()}`, operator: 'notMemberOfSegment' },
+      'who are not in the segment “VIP customers”',
+    ],
+    [{ field: 'purchase', operator: 'triggered' }, 'who triggered “purchase”'],
+    [{ field: 'event.purchase', operator: 'notTriggered' }, 'who never triggered “purchase”'],
+    [
+      { field: 'event.purchase', operator: 'triggeredOlderThan', value: 0.5, unit: 'days' },
+      'who triggered “purchase”, but not within the last 0.5 days',
+    ],
+    [{ field: 'email.click', operator: 'triggered' }, 'who clicked a link'],
+    [
+      { field: 'email.opened', operator: 'notTriggeredWithin', value: 90, unit: 'days' },
+      'who did not open an email within the last 90 days',
+    ],
+    [{ field: 'email.complained', operator: 'notTriggered' }, 'who never reported an email as spam'],
+    [
+      { field: 'email.bounced', operator: 'triggeredWithin', value: 2, unit: 'minutes' },
+      'who had an email bounce within the last 2 minutes',
+    ],
+    // Still to be completed.
+    [{ field: 'data.', operator: 'equals', value: '' }, 'whose … is …'],
+    [{ field: 'email', operator: 'equals' }, 'whose email address is …'],
+    [
+      { field: 'event.purchase', operator: 'triggeredWithin', unit: 'days' },
+      'who triggered “purchase” within the last …',
+    ],
+  ])('%j', (filter, words) => {
+    expect(filterText(filter)).toBe(`Contacts ${words}.`);
+  });
+
+  test('says every operator of every kind in words', () => {
+    for (const kind of kinds)
+      for (const operator of operatorsOf[kind]) {
+        const filter = withOperator(
+          { ...withKind(newForm().groups[0]?.filters[0] as FormFilter, kind), name: nameFor[kind] },
+          operator,
+        );
+        const text = sentence(
+          treeOf({ key: '', logic: 'AND', groups: [{ key: '', filters: [filter], nested: null }] }),
+        );
+        expect(text, `${kind} ${operator}`).toMatch(/^Contacts who(se)? .*\.$/);
+        // No name of the API is left in it.
+        expect(text).not.toMatch(/[a-z][A-Z]/);
+      }
   });
 });

@@ -1,7 +1,9 @@
 import { CopyPlus, ListTree, Plus, Trash2 } from 'lucide-react';
+import { useRef } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { inputClass } from '../ui/Field.tsx';
 import { Note } from '../ui/States.tsx';
+import { counted } from '../words/numbers.ts';
 import { changeFilter, changeGroup, newFilter, newForm, newGroup } from './edits.ts';
 import { FilterRow } from './FilterRow.tsx';
 import { maxFilters, maxLevels } from './grammar.ts';
@@ -14,37 +16,67 @@ export interface PlacedProblem {
   message: string;
 }
 
+/** How many contacts match a group by itself, by the group's key; absent while that is not known. */
+export type GroupCounts = ReadonlyMap<string, number>;
+
 interface Shared {
   known: Vocabulary;
   problem: PlacedProblem | null;
+  counts: GroupCounts;
   isFull: boolean;
+  /** Moves the focus, once drawn, to the filter of that key or to the button that adds to the group or form of it. */
+  goTo: (key: string | undefined) => void;
+  /** Takes the focus for the part of that key. */
+  landing: (key: string) => (control: HTMLElement | null) => void;
 }
+
+const noCounts: GroupCounts = new Map();
+const addTo = ({ key }: { key: string }) => `add:${key}`;
 
 /** Builds a condition out of groups and filters, nested as deep as the API allows. */
 export function ConditionBuilder({
   form,
   problem,
+  counts = noCounts,
   exceptSegment,
   onChange,
 }: {
   form: Form;
   problem: PlacedProblem | null;
+  counts?: GroupCounts;
   /** A segment that cannot be asked about, because the condition is its own. */
   exceptSegment?: string | undefined;
   onChange: (form: Form) => void;
 }) {
   const known = useVocabulary(exceptSegment);
   const isFull = [...filtersIn(form)].length >= maxFilters;
+  // What is added takes the focus, and what is removed leaves it to what is next to it.
+  const wanted = useRef<string | undefined>(undefined);
+  const goTo = (key: string | undefined) => {
+    wanted.current = key;
+  };
+  const landing = (key: string) => (control: HTMLElement | null) => {
+    if (control === null || wanted.current !== key) return;
+    wanted.current = undefined;
+    control.focus();
+  };
+  const startOver = () => {
+    const fresh = newForm(form.logic);
+    goTo(firstFilter(fresh));
+    return fresh;
+  };
   return (
     <ConditionBox
       form={form}
       path=""
       level={1}
-      shared={{ known, problem, isFull }}
-      onChange={(next) => onChange(next ?? newForm(form.logic))}
+      shared={{ known, problem, counts, isFull, goTo, landing }}
+      onChange={(next) => onChange(next ?? startOver())}
     />
   );
 }
+
+const firstFilter = (form: Form) => form.groups[0]?.filters[0]?.key;
 
 function ConditionBox({
   form,
@@ -86,15 +118,23 @@ function ConditionBox({
             number={index + 1}
             level={level}
             shared={shared}
-            onChange={(next) => change(changeGroup(form, group.key, () => next))}
+            onChange={(next) => {
+              if (next === null) shared.goTo(addTo(form));
+              change(changeGroup(form, group.key, () => next));
+            }}
           />
         </div>
       ))}
       <div className="row">
         <Button
           size="small"
+          ref={shared.landing(addTo(form))}
           disabled={shared.isFull}
-          onClick={() => onChange({ ...form, groups: [...form.groups, newGroup()] })}
+          onClick={() => {
+            const group = newGroup();
+            shared.goTo(group.filters[0]?.key);
+            onChange({ ...form, groups: [...form.groups, group] });
+          }}
         >
           <CopyPlus aria-hidden /> Add group
         </Button>
@@ -124,8 +164,13 @@ function GroupBox({
   /** Null when nothing is left of it. */
   onChange: (group: FormGroup | null) => void;
 }) {
-  const { known, problem, isFull } = shared;
+  const { known, problem, goTo, landing } = shared;
   const change = (next: FormGroup) => onChange(next.filters.length === 0 && next.nested === null ? null : next);
+  const matching = shared.counts.get(group.key);
+  const changeNested = (nested: Form | null) => {
+    if (nested === null) goTo(addTo(group));
+    change({ ...group, nested });
+  };
   return (
     <fieldset
       className={`flex min-w-0 flex-col gap-3 rounded-lg border border-edge p-3 ${level % 2 === 0 ? 'bg-surface' : 'bg-sunken'}`}
@@ -134,16 +179,25 @@ function GroupBox({
         Group {number}
         {level > 1 ? `, level ${level}` : ''}
       </legend>
+      {matching === undefined ? null : (
+        <p className="text-sm text-muted" data-slot="group-count">
+          {counted(matching, 'contact')} {matching === 1 ? 'matches' : 'match'} this group
+        </p>
+      )}
       {problem?.path === path ? <Note tone="bad">{problem.message}</Note> : null}
       {group.filters.map((filter, index) => (
         <FilterRow
           key={filter.key}
           filter={filter}
           name={`Filter ${index + 1} of group ${number}${level > 1 ? `, level ${level}` : ''}`}
-          joint={index > 0 ? 'and' : null}
+          joint={index > 0 ? 'and' : level > 1 ? null : number > 1 ? 'contacts' : 'Contacts'}
           known={known}
           problem={isAt(problem, `${path}.filters.${index}`) ? (problem?.message ?? null) : null}
-          onChange={(next) => change(changeFilter(group, filter.key, next))}
+          focus={landing(filter.key)}
+          onChange={(next) => {
+            if (next === null) goTo((group.filters[index + 1] ?? group.filters[index - 1])?.key ?? addTo(group));
+            change(changeFilter(group, filter.key, next));
+          }}
         />
       ))}
       {group.nested ? (
@@ -152,27 +206,57 @@ function GroupBox({
           path={`${path}.conditions`}
           level={level + 1}
           shared={shared}
-          onChange={(nested) => change({ ...group, nested })}
+          onChange={changeNested}
         />
       ) : null}
-      <div className="row">
+      <GroupActions group={group} level={level} shared={shared} onChange={onChange} />
+    </fieldset>
+  );
+}
+
+function GroupActions({
+  group,
+  level,
+  shared: { isFull, goTo, landing },
+  onChange,
+}: {
+  group: FormGroup;
+  level: number;
+  shared: Shared;
+  /** Null when nothing is left of it. */
+  onChange: (group: FormGroup | null) => void;
+}) {
+  return (
+    <div className="row">
+      <Button
+        size="small"
+        ref={landing(addTo(group))}
+        disabled={isFull}
+        onClick={() => {
+          const filter = newFilter();
+          goTo(filter.key);
+          onChange({ ...group, filters: [...group.filters, filter] });
+        }}
+      >
+        <Plus aria-hidden /> Add filter
+      </Button>
+      {group.nested === null && level < maxLevels ? (
         <Button
           size="small"
           disabled={isFull}
-          onClick={() => onChange({ ...group, filters: [...group.filters, newFilter()] })}
+          onClick={() => {
+            const nested = newForm('OR');
+            goTo(firstFilter(nested));
+            onChange({ ...group, nested });
+          }}
         >
-          <Plus aria-hidden /> Add filter
+          <ListTree aria-hidden /> Add nested conditions
         </Button>
-        {group.nested === null && level < maxLevels ? (
-          <Button size="small" disabled={isFull} onClick={() => onChange({ ...group, nested: newForm('OR') })}>
-            <ListTree aria-hidden /> Add nested conditions
-          </Button>
-        ) : null}
-        <Button size="small" look="plain" onClick={() => onChange(null)}>
-          <Trash2 aria-hidden /> Remove group
-        </Button>
-      </div>
-    </fieldset>
+      ) : null}
+      <Button size="small" look="plain" onClick={() => onChange(null)}>
+        <Trash2 aria-hidden /> Remove group
+      </Button>
+    </div>
   );
 }
 

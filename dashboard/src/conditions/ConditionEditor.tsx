@@ -1,4 +1,4 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQueries, useQuery } from '@tanstack/react-query';
 import { useMemo, useState } from 'react';
 import { answer, api } from '../api/client.ts';
 import { ApiError } from '../api/errors.ts';
@@ -7,9 +7,20 @@ import { Badge } from '../ui/Badge.tsx';
 import { usePause } from '../ui/pause.ts';
 import { Loading, Note, Problem } from '../ui/States.tsx';
 import { counted } from '../words/numbers.ts';
-import { ConditionBuilder, type PlacedProblem } from './ConditionBuilder.tsx';
+import { ConditionBuilder, type GroupCounts, type PlacedProblem } from './ConditionBuilder.tsx';
 import { newForm } from './edits.ts';
-import { type Condition, type Form, filtersIn, formOf, missingOf, type Tree, treeOf } from './tree.ts';
+import {
+  type Condition,
+  type Form,
+  type FormGroup,
+  filtersIn,
+  formOf,
+  groupsIn,
+  missingOf,
+  type Tree,
+  treeOf,
+} from './tree.ts';
+import { useConditionSentence } from './vocabulary.tsx';
 
 /** A condition that begins as `initial` and is told as a tree after every edit, beside the people it finds now. */
 export function ConditionEditor({
@@ -33,10 +44,23 @@ export function ConditionEditor({
     setForm(next);
     onChange(treeOf(next));
   };
+  const counts = useGroupCounts(form);
+  const sentence = useConditionSentence();
   const problem = placeOf(preview.error) ?? (refused === answered ? null : placeOf(refused));
   return (
     <div className="grid items-start gap-4 @3xl:grid-cols-[minmax(0,1fr)_minmax(14rem,18rem)]">
-      <ConditionBuilder form={form} problem={problem} exceptSegment={exceptSegment} onChange={change} />
+      <div className="stack">
+        <p data-slot="sentence" className="break" dir="auto">
+          {sentence(treeOf(form))}
+        </p>
+        <ConditionBuilder
+          form={form}
+          problem={problem}
+          counts={counts}
+          exceptSegment={exceptSegment}
+          onChange={change}
+        />
+      </div>
       <section
         className="min-h-32 rounded-lg border border-line p-3 aria-busy:opacity-70 @3xl:sticky @3xl:top-4"
         aria-label="Matching contacts"
@@ -75,6 +99,47 @@ function usePreview(form: Form) {
       answer(api.POST('/segments/preview', { body: { condition: condition as Condition }, signal })),
   });
   return { preview, missing };
+}
+
+// Each group costs a count of its own.
+const mostCounted = 6;
+
+/**
+ * How many contacts match each group by itself, of the first six groups that are complete. Counted when typing pauses; a group
+ * that is changed meanwhile has no count, and its request is cancelled. A single group needs none: it is the whole condition.
+ */
+function useGroupCounts(form: Form): GroupCounts {
+  const project = useProjectId();
+  const settled = usePause(form, 400);
+  const all = [...groupsIn(settled)];
+  const current = new Set(groupsIn(form));
+  const groups = (all.length < 2 ? [] : all.filter((group) => current.has(group) && isComplete(group))).slice(
+    0,
+    mostCounted,
+  );
+  const counts = useQueries({
+    queries: groups.map((group) => {
+      const condition = treeOf({ key: group.key, logic: 'AND', groups: [group] });
+      return {
+        queryKey: ['segments', project, 'preview', 'count', condition],
+        staleTime: 30_000,
+        retry: false,
+        queryFn: ({ signal }: { signal: AbortSignal }) =>
+          answer(api.POST('/segments/preview', { body: { condition: condition as Condition, limit: 0 }, signal })),
+      };
+    }),
+  });
+  return new Map(
+    groups.flatMap(({ key }, index) => {
+      const total = counts[index]?.data?.total;
+      return total === undefined ? [] : [[key, total]];
+    }),
+  );
+}
+
+function isComplete(group: FormGroup): boolean {
+  const filters = filtersIn({ key: group.key, logic: 'AND', groups: [group] });
+  return [...filters].every((filter) => missingOf(filter) === null);
 }
 
 function placeOf(error: unknown): PlacedProblem | null {

@@ -24,6 +24,7 @@ export function FilterRow({
   joint,
   known,
   problem,
+  focus,
   onChange,
 }: {
   filter: FormFilter;
@@ -32,12 +33,15 @@ export function FilterRow({
   joint: string | null;
   known: Vocabulary;
   problem: string | null;
+  /** Gets the first control of the filter. */
+  focus: (control: HTMLElement | null) => void;
   /** Null takes the filter out. */
   onChange: (filter: FormFilter | null) => void;
 }) {
   const problemId = useId();
   const operators = operatorsOf[filter.kind];
   const isDate = filter.kind === 'createdAt' || filter.kind === 'updatedAt';
+  const nameField = <NameField filter={filter} known={known} onChange={onChange} />;
   return (
     // biome-ignore lint/a11y/useSemanticElements: a legend cannot stand in the row with its controls
     <div
@@ -49,6 +53,7 @@ export function FilterRow({
       {joint ? <span className="text-sm text-muted">{joint}</span> : null}
       <div className="flex flex-wrap items-center gap-2">
         <select
+          ref={focus}
           className={partClass()}
           aria-label="Filter by"
           value={filter.kind}
@@ -60,7 +65,8 @@ export function FilterRow({
             </option>
           ))}
         </select>
-        <NameField filter={filter} known={known} onChange={onChange} />
+        {/* “whose segments include …”: what it is about comes last. */}
+        {filter.kind === 'segment' ? null : nameField}
         <select
           className={partClass()}
           aria-label="Operator"
@@ -69,10 +75,11 @@ export function FilterRow({
         >
           {operators.map((operator) => (
             <option key={operator} value={operator}>
-              {operatorName(operator, isDate ? 'day' : (typesFor(filter.kind, operator)[0] ?? 'text'))}
+              {operatorName(filter.kind, operator, isDate ? 'day' : (typesFor(filter.kind, operator)[0] ?? 'text'))}
             </option>
           ))}
         </select>
+        {filter.kind === 'segment' ? nameField : null}
         {needsOf(filter.operator) === 'nothing' ? null : (
           <ValueField filter={filter} known={known} isRefused={problem !== null} onChange={onChange} />
         )}

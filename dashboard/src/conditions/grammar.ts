@@ -7,16 +7,16 @@ export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null
 /** Units of a window of time. */
 export const units = ['minutes', 'hours', 'days'] as const;
 
-/** How the kinds of fields are called, in the order in which they are offered. */
+/** How a filter on each kind of field begins, after “Contacts”, in the order in which they are offered. */
 export const kindNames: Record<FieldKind, string> = {
-  email: 'Email address',
-  subscribed: 'Subscription',
-  data: 'Contact field',
-  event: 'Event',
-  activity: 'Email activity',
-  segment: 'Segment',
-  createdAt: 'Created at',
-  updatedAt: 'Updated at',
+  email: 'whose email address',
+  subscribed: 'whose subscription',
+  data: 'whose contact field',
+  event: 'for whom the event',
+  activity: 'for whom an email',
+  segment: 'whose segments',
+  createdAt: 'whose creation date',
+  updatedAt: 'whose last update',
 };
 
 /** The activities of mail, by the name that stands in a field. */
@@ -77,8 +77,8 @@ const names: Record<string, string> = {
   triggeredOlderThan: 'happened, but not within the last',
   notTriggered: 'never happened',
   notTriggeredWithin: 'did not happen within the last',
-  memberOfSegment: 'is a member',
-  notMemberOfSegment: 'is not a member',
+  memberOfSegment: 'include',
+  notMemberOfSegment: 'do not include',
 };
 
 const namesForDates: Record<string, string> = {
@@ -90,8 +90,18 @@ const namesForDates: Record<string, string> = {
   lessThanOrEqual: 'is at or before',
 };
 
-/** How an operator is called where the value has that type. */
-export function operatorName(operator: string, type: ValueType): string {
+// After what happened to an email: “was opened at least once”.
+const namesForActivities: Record<string, string> = {
+  triggered: 'at least once',
+  triggeredWithin: 'within the last',
+  triggeredOlderThan: 'before, but not within the last',
+  notTriggered: 'at no time (never)',
+  notTriggeredWithin: 'not once within the last',
+};
+
+/** How an operator is called on a kind of field, where the value has that type. */
+export function operatorName(kind: FieldKind, operator: string, type: ValueType): string {
+  if (kind === 'activity') return namesForActivities[operator] ?? operator;
   const isDate = type === 'day' || type === 'moment';
   return (isDate ? namesForDates[operator] : undefined) ?? names[operator] ?? operator;
 }

@@ -1,5 +1,5 @@
 import type { components } from '../api/schema.d.ts';
-import { type FieldKind, needsOf, operatorName, operatorsOf, type ValueType } from './grammar.ts';
+import { type FieldKind, needsOf, operatorsOf, type ValueType } from './grammar.ts';
 
 /** A condition as the API takes it. What a form holds may not be finished, which the API answers. */
 export type Condition = components['schemas']['Condition'];
@@ -100,7 +100,8 @@ function filterOf({ field, operator, value, unit }: TreeFilter): FormFilter {
   };
 }
 
-function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
+/** What a filter's field is about. */
+export function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
   if (field === 'email' || field === 'subscribed' || field === 'createdAt' || field === 'updatedAt') {
     return { kind: field, name: '', isBare: false };
   }
@@ -200,6 +201,14 @@ export function* filtersIn(form: Form): Generator<FormFilter> {
   }
 }
 
+/** Every group of a form, at any depth, an outer one before what it holds. */
+export function* groupsIn(form: Form): Generator<FormGroup> {
+  for (const group of form.groups) {
+    yield group;
+    if (group.nested) yield* groupsIn(group.nested);
+  }
+}
+
 /** What keeps a tree from being whole, as a sentence; null when nothing does. */
 export function missingIn(tree: Tree): string | null {
   for (const filter of filtersIn(formOf(tree))) {
@@ -207,20 +216,4 @@ export function missingIn(tree: Tree): string | null {
     if (missing !== null) return missing;
   }
   return null;
-}
-
-/** A condition in words, one filter a line, for comparing two of them. */
-export function treeText({ logic, groups }: Tree, indent = ''): string {
-  return groups
-    .map(({ filters, conditions }) =>
-      [
-        ...filters.map(({ field, operator, value, unit }) =>
-          [`${indent}${field}`, operatorName(operator, 'text'), value === undefined ? '' : String(value), unit ?? '']
-            .filter(Boolean)
-            .join(' '),
-        ),
-        ...(conditions ? [treeText(conditions, `${indent}  `)] : []),
-      ].join('\n'),
-    )
-    .join(`\n${indent}${logic === 'OR' ? 'or' : 'and'}\n`);
 }

@@ -1,6 +1,8 @@
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../api/client.ts';
 import { useProjectId } from '../app/address.ts';
+import { conditionSentence } from './sentence.ts';
+import type { Tree } from './tree.ts';
 
 /** What the filters of a project can name. */
 export interface Vocabulary {
@@ -34,6 +36,17 @@ export function useVocabulary(exceptSegment?: string): Vocabulary {
     events: events.data?.eventNames ?? [],
     segments: (segments.data ?? []).filter(({ id }) => id !== exceptSegment),
   };
+}
+
+/** A condition as a sentence with the names of the project's segments. */
+export function useConditionSentence(): (tree: Tree) => string {
+  const project = useProjectId();
+  const segments = useQuery({
+    queryKey: ['segments', project],
+    queryFn: () => answer(api.GET('/segments')),
+  });
+  const names = new Map((segments.data ?? []).map(({ id, name }) => [id, name]));
+  return (tree) => conditionSentence(tree, names);
 }
 
 /** Values that contacts have in a field, for suggestions; asked for when `wanted`, once for each field. */

@@ -1,4 +1,4 @@
-import type { ButtonHTMLAttributes, MouseEvent, ReactNode } from 'react';
+import type { ComponentProps, MouseEvent, ReactNode } from 'react';
 
 type Look = 'primary' | 'danger' | 'plain';
 
@@ -32,7 +32,7 @@ export function Button({
   onClick,
   children,
   ...rest
-}: Omit<ButtonHTMLAttributes<HTMLButtonElement>, 'className'> & {
+}: Omit<ComponentProps<'button'>, 'className'> & {
   look?: Look;
   size?: 'small';
   busy?: boolean;

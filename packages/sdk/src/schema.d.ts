@@ -2387,7 +2387,7 @@ export interface paths {
         put?: never;
         /**
          * Preview a condition
-         * @description Returns how many contacts match a condition tree now, and the ten newest. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description Returns how many contacts match a condition tree now, and the ten newest or as many as `limit` says. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         post: operations["previewSegment"];
         delete?: never;
@@ -7324,6 +7324,8 @@ export interface components {
         PreviewSegmentRequest: {
             /** @description The condition tree. */
             condition?: components["schemas"]["Condition"] | null;
+            /** @description How many of the newest contacts to return; 0 to count only. */
+            limit?: number;
         };
         PreviewSegmentResponse: {
             /** @description How many there are. */

@@ -68,7 +68,8 @@ export const segmentRoutes = [
     scope: 'contacts:read',
     access: 'dashboard',
     summary: 'Preview a condition',
-    description: 'Returns how many contacts match a condition tree now, and the ten newest. Nothing is stored.',
+    description:
+      'Returns how many contacts match a condition tree now, and the ten newest or as many as `limit` says. Nothing is stored.',
     body: PreviewSegment,
     example: {
       condition: { logic: 'AND', groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value: 'pro' }] }] },

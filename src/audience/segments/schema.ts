@@ -51,7 +51,13 @@ export const PatchSegment = v.object({
 export type PatchSegment = v.InferOutput<typeof PatchSegment>;
 
 /** `POST /segments/preview`. */
-export const PreviewSegment = v.object({ condition: v.nullish(describedBy(v.unknown(), ConditionShape)) });
+export const PreviewSegment = v.object({
+  condition: v.nullish(describedBy(v.unknown(), ConditionShape)),
+  limit: v.pipe(
+    v.optional(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(10)), 10),
+    v.description('How many of the newest contacts to return; 0 to count only.'),
+  ),
+});
 export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
 
 /** How many contacts a condition matches, and at most ten of them. */

@@ -155,10 +155,10 @@ export async function segmentContacts(db: Database, projectId: string, id: strin
   return offsetAnswer(rows.map(contactBody), page, total);
 }
 
-const previewed = offsetPage({ pageSize: '10' }, 10);
+const previewed = offsetPage({}, 10);
 
 /**
- * How many contacts a condition matches, and the ten newest of them. Writes nothing.
+ * How many contacts a condition matches, and the newest of them, ten unless fewer are asked for. Writes nothing.
  * @throws 400 for the condition, as creating a segment with it would
  */
 export async function previewSegment(db: Database, projectId: string, body: PreviewSegment, now: Date) {
@@ -166,7 +166,7 @@ export async function previewSegment(db: Database, projectId: string, body: Prev
   const definition = await checkedDefinition(db, projectId, tree);
   const [total, rows] = await Promise.all([
     countMatching(db, projectId, definition, now),
-    pageOfMatching(db, projectId, definition, previewed, now),
+    body.limit === 0 ? [] : pageOfMatching(db, projectId, definition, { ...previewed, pageSize: body.limit }, now),
   ]);
   return { total, contacts: rows.map(contactBody) };
 }

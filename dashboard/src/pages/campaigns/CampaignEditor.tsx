@@ -3,6 +3,7 @@ import { ApiError } from '../../api/errors.ts';
 import { useFilters } from '../../app/address.ts';
 import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { useUnsaved } from '../../app/unsaved.tsx';
+import { useConditionSentence } from '../../conditions/vocabulary.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -30,6 +31,7 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
   const draft = useCampaignDraft(campaign);
   const { content, hasChanges, isSaving, error, conflict } = draft;
   const missing = missingAt(content);
+  const sentence = useConditionSentence();
   const unsaved = useUnsaved(hasChanges && !isSaving);
   // What is whole is saved when its step is left; what is not could only be refused.
   const saveAsYouGo = () => {
@@ -54,7 +56,9 @@ export function CampaignEditor({ campaign, above }: { campaign: Campaign | null;
           what="campaign"
           conflict={conflict}
           names={{ ...contentNames, audience: 'Audience' }}
-          describe={(value, key) => (key === 'audience' ? audienceText(value as Audience) : contentText(value))}
+          describe={(value, key) =>
+            key === 'audience' ? audienceText(value as Audience, sentence) : contentText(value)
+          }
           onMine={draft.keepMine}
           onTheirs={draft.takeTheirs}
           onClose={draft.decideLater}

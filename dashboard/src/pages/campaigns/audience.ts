@@ -1,4 +1,4 @@
-import { inOrder, type Tree, treeText } from '../../conditions/tree.ts';
+import { inOrder, type Tree } from '../../conditions/tree.ts';
 import type { SavedCampaign } from './campaign.ts';
 import type { Audience } from './rules/steps.ts';
 
@@ -12,10 +12,10 @@ export function audienceOf(campaign: SavedCampaign | null): Audience {
   };
 }
 
-/** The audience in words, one filter a line. */
-export function audienceText({ audienceType, audienceCondition }: Audience): string {
+/** The audience in words; `sentence` says a condition. */
+export function audienceText({ audienceType, audienceCondition }: Audience, sentence: (tree: Tree) => string): string {
   if (audienceType === 'ALL') return 'All contacts';
-  return audienceType === 'SEGMENT' ? 'A segment' : audienceCondition ? treeText(audienceCondition) : 'No filter yet';
+  return audienceType === 'SEGMENT' ? 'A segment' : audienceCondition ? sentence(audienceCondition) : 'No filter yet';
 }
 
 /** The audience as the API takes it. */

@@ -8,7 +8,8 @@ import { ConflictDialog } from '../../app/ConflictDialog.tsx';
 import { isEqual, useDraft } from '../../app/draft.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
 import { ConditionEditor } from '../../conditions/ConditionEditor.tsx';
-import { type Condition, inOrder, missingIn, type Tree, treeText } from '../../conditions/tree.ts';
+import { type Condition, inOrder, missingIn, type Tree } from '../../conditions/tree.ts';
+import { useConditionSentence } from '../../conditions/vocabulary.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
@@ -62,7 +63,6 @@ const names = {
   trackMembership: 'Track membership',
   condition: 'Conditions',
 };
-const textOf = (tree: Tree | null) => (tree ? treeText(tree) : '');
 
 /** The draft of a segment, or of a new one, with its saving. */
 function useSegmentDraft(segment: Segment | null) {
@@ -112,6 +112,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
   const [missing, setMissing] = useState<string | null>(null);
   const { content: draft, hasChanges, change, ...saving } = useSegmentDraft(segment);
   const unsaved = useUnsaved(hasChanges && !saving.isSaving);
+  const sentence = useConditionSentence();
   const submit = () => {
     const open = openPoint(draft, draftOf(segment));
     setMissing(open);
@@ -164,7 +165,9 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
           what="segment"
           conflict={saving.conflict}
           names={names}
-          describe={(value) => (typeof value === 'boolean' ? (value ? 'Yes' : 'No') : textOf(value as Tree | null))}
+          describe={(value) =>
+            typeof value === 'boolean' ? (value ? 'Yes' : 'No') : value ? sentence(value as Tree) : ''
+          }
           onMine={saving.keepMine}
           onTheirs={saving.takeTheirs}
           onClose={saving.decideLater}

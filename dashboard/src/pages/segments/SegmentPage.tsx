@@ -3,6 +3,8 @@ import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import type { Tree } from '../../conditions/tree.ts';
+import { useConditionSentence } from '../../conditions/vocabulary.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
@@ -38,7 +40,8 @@ export function SegmentPage() {
 }
 
 function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) {
-  const { id, name, type, description, trackMembership, memberCount } = segment;
+  const { id, name, type, description, trackMembership, memberCount, condition } = segment;
+  const sentence = useConditionSentence();
   const project = useProjectId();
   const queries = useQueryClient();
   const [dialog, setDialog] = useState<'add' | 'remove' | 'delete' | 'export' | null>(null);
@@ -88,6 +91,11 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
       }
     >
       <div className="stack">
+        {condition ? (
+          <p data-slot="sentence" className="break" dir="auto">
+            {sentence(condition as unknown as Tree)}
+          </p>
+        ) : null}
         {bringUpToDate.error ? <Problem error={bringUpToDate.error} /> : null}
         <SegmentContacts segment={segment} onAdd={() => setDialog('add')} />
       </div>

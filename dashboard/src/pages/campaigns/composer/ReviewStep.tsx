@@ -1,3 +1,4 @@
+import { useConditionSentence } from '../../../conditions/vocabulary.tsx';
 import { Card } from '../../../ui/Page.tsx';
 import { RenderedMail } from '../../mail/MailPreview.tsx';
 import { audienceText } from '../audience.ts';
@@ -18,6 +19,7 @@ export function ReviewStep({
   hasChanges: boolean;
 }) {
   const { audience } = draft;
+  const sentence = useConditionSentence();
   const recipients = useAudienceCount(draft).data?.recipients ?? 0;
   return (
     <div className="stack">
@@ -26,10 +28,10 @@ export function ReviewStep({
         <div className="stack">
           <dl className="facts">
             <dt>Audience</dt>
-            <dd className="whitespace-pre-line">
+            <dd className="break" dir="auto">
               {audience.audienceType === 'SEGMENT' && campaign?.segment
                 ? `Segment ${campaign.segment.name}`
-                : audienceText(audience)}
+                : audienceText(audience, sentence)}
             </dd>
             <dt>From</dt>
             <dd>{draft.fromName ? `${draft.fromName} <${draft.from}>` : draft.from}</dd>

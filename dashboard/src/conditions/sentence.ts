@@ -1,0 +1,160 @@
+import { count, locale } from '../words/numbers.ts';
+import { usualActivity } from './grammar.ts';
+import { fieldOf, type Tree, type TreeFilter } from './tree.ts';
+
+/** Names of segments by their ids. */
+export type SegmentNames = ReadonlyMap<string, string>;
+
+// What people did, and what they did not: “opened an email”, “did not open an email”.
+const activities: Record<string, readonly [did: string, didNot: string, never: string]> = {
+  sent: ['were sent an email', 'were not sent an email', 'were never sent an email'],
+  delivered: ['received an email', 'did not receive an email', 'never received an email'],
+  opened: ['opened an email', 'did not open an email', 'never opened an email'],
+  clicked: ['clicked a link', 'did not click a link', 'never clicked a link'],
+  bounced: ['had an email bounce', 'had no email bounce', 'never had an email bounce'],
+  complained: ['reported an email as spam', 'did not report an email as spam', 'never reported an email as spam'],
+};
+
+const comparisons: Record<string, readonly [ofValues: string, ofTimes: string]> = {
+  equals: ['is', 'is'],
+  notEquals: ['is not', 'is not'],
+  contains: ['contains', 'contains'],
+  notContains: ['does not contain', 'does not contain'],
+  greaterThan: ['is more than', 'is after'],
+  greaterThanOrEqual: ['is at least', 'is at or after'],
+  lessThan: ['is less than', 'is before'],
+  lessThanOrEqual: ['is at most', 'is at or before'],
+};
+
+const lists = {
+  and: new Intl.ListFormat(locale, { type: 'conjunction' }),
+  or: new Intl.ListFormat(locale, { type: 'disjunction' }),
+};
+
+/** Parts of a sentence and the word that joins them; a single part is joined by any. */
+interface Clause {
+  texts: readonly string[];
+  joint: 'and' | 'or';
+}
+
+/**
+ * A condition as a sentence: `Contacts who are subscribed and whose plan is “pro”.` Parts that are joined by another word than
+ * those around them stand in parentheses. Filters that are not complete have an ellipsis.
+ */
+export function conditionSentence(tree: Tree, segments: SegmentNames): string {
+  const text = textOf(treeClause(tree, segments));
+  return text === '' ? 'All contacts.' : `Contacts ${text}.`;
+}
+
+function treeClause({ logic, groups }: Tree, segments: SegmentNames): Clause {
+  const ofGroups = groups.map(({ filters, conditions }) =>
+    joined('and', [
+      ...filters.map((filter): Clause => ({ texts: [filterClause(filter, segments)], joint: 'and' })),
+      ...(conditions ? [treeClause(conditions, segments)] : []),
+    ]),
+  );
+  return joined(logic === 'OR' ? 'or' : 'and', ofGroups);
+}
+
+function joined(joint: 'and' | 'or', parts: readonly Clause[]): Clause {
+  const clauses = parts.filter(({ texts }) => texts.length > 0);
+  const [only] = clauses;
+  if (only !== undefined && clauses.length === 1) return only;
+  const texts = clauses.flatMap((part) =>
+    part.texts.length === 1 || part.joint === joint ? part.texts : [`(${textOf(part)})`],
+  );
+  return { texts, joint };
+}
+
+const textOf = ({ texts, joint }: Clause) => lists[joint].format(texts);
+
+function filterClause(filter: TreeFilter, segments: SegmentNames): string {
+  const { field, operator, value } = filter;
+  const { kind, name } = fieldOf(field);
+  switch (kind) {
+    case 'subscribed':
+      return (value === true || value === 'true') === (operator === 'equals')
+        ? 'who are subscribed'
+        : 'who are not subscribed';
+    case 'segment': {
+      const known = segments.get(name.toLowerCase()) ?? name;
+      return `who are ${operator === 'memberOfSegment' ? 'in' : 'not in'} the segment ${quoted(known)}`;
+    }
+    case 'activity': {
+      const [did, didNot, never] = activities[usualActivity(name)] ?? [
+        `had “${name}”`,
+        `had no “${name}”`,
+        `never had “${name}”`,
+      ];
+      return `who ${happened(filter, did, didNot, never)}`;
+    }
+    case 'event': {
+      const event = quoted(name);
+      return `who ${happened(filter, `triggered ${event}`, `did not trigger ${event}`, `never triggered ${event}`)}`;
+    }
+    case 'email':
+      return `whose email address ${compared(filter)}`;
+    case 'createdAt':
+      return `whose creation date ${compared(filter)}`;
+    case 'updatedAt':
+      return `whose last update ${compared(filter)}`;
+    case 'data':
+      return `whose ${name === '' ? '…' : name} ${compared(filter)}`;
+  }
+}
+
+function happened(filter: TreeFilter, did: string, didNot: string, never: string): string {
+  switch (filter.operator) {
+    case 'triggered':
+      return did;
+    case 'triggeredWithin':
+      return `${did} within the last ${span(filter)}`;
+    case 'triggeredOlderThan':
+      return `${did}, but not within the last ${span(filter)}`;
+    case 'notTriggeredWithin':
+      return `${didNot} within the last ${span(filter)}`;
+    default:
+      return never;
+  }
+}
+
+function compared(filter: TreeFilter): string {
+  const { operator, value } = filter;
+  if (operator === 'exists') return 'has a value';
+  if (operator === 'notExists') return 'has no value';
+  if (operator === 'within') return `is within the last ${span(filter)}`;
+  if (operator === 'olderThan') return `is more than ${span(filter)} ago`;
+  const [ofValues, ofTimes] = comparisons[operator] ?? [operator, operator];
+  const time = typeof value === 'string' ? timeText(value) : null;
+  return time === null ? `${ofValues} ${valueText(value)}` : `${ofTimes} ${time}`;
+}
+
+function span({ value, unit }: TreeFilter): string {
+  const amount = Number(value);
+  if (value === undefined || !Number.isFinite(amount)) return '…';
+  const units = unit ?? 'days';
+  return amount === 1 ? units.replace(/s$/, '') : `${count(amount)} ${units}`;
+}
+
+function valueText(value: unknown): string {
+  if (value === undefined) return '…';
+  if (value === null) return 'empty';
+  if (value === true) return 'yes';
+  if (value === false) return 'no';
+  if (typeof value === 'number') return new Intl.NumberFormat(locale, { maximumFractionDigits: 20 }).format(value);
+  return typeof value === 'string' ? quoted(value) : JSON.stringify(value);
+}
+
+const quoted = (text: string) => (text === '' ? '…' : `“${text}”`);
+
+const day = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone: 'UTC' });
+const moment = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone: 'UTC' });
+
+/** A day or an instant as conditions write them, in UTC as they count; null for any other text. */
+function timeText(value: string): string | null {
+  const isDay = /^\d{4}-\d\d-\d\d$/.test(value);
+  if (!isDay && !/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z$/.test(value)) return null;
+  const at = Date.parse(value);
+  if (Number.isNaN(at)) return null;
+  return isDay ? day.format(at) : `${moment.format(at)} UTC`;
+}
