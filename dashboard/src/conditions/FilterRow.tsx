@@ -54,7 +54,7 @@ export function FilterRow({
       <div className="flex flex-wrap items-center gap-2">
         <select
           ref={focus}
-          className={partClass()}
+          className={partClass('flex-[1_1_11rem]')}
           aria-label="Filter by"
           value={filter.kind}
           onChange={(event) => onChange(withKind(filter, event.target.value as FieldKind))}
@@ -75,7 +75,7 @@ export function FilterRow({
         >
           {operators.map((operator) => (
             <option key={operator} value={operator}>
-              {operatorName(filter.kind, operator, isDate ? 'day' : (typesFor(filter.kind, operator)[0] ?? 'text'))}
+              {operatorName(operator, isDate ? 'day' : (typesFor(filter.kind, operator)[0] ?? 'text'))}
             </option>
           ))}
         </select>

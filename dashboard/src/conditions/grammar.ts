@@ -11,8 +11,8 @@ export const units = ['minutes', 'hours', 'days'] as const;
 export const kindNames: Record<FieldKind, string> = {
   email: 'whose email address',
   subscribed: 'whose subscription',
-  data: 'whose contact field',
-  event: 'for whom the event',
+  data: 'whose field',
+  event: 'who triggered',
   activity: 'for whom an email',
   segment: 'whose segments',
   createdAt: 'whose creation date',
@@ -72,11 +72,11 @@ const names: Record<string, string> = {
   olderThan: 'is longer ago than',
   exists: 'has a value',
   notExists: 'has no value',
-  triggered: 'happened at least once',
-  triggeredWithin: 'happened within the last',
-  triggeredOlderThan: 'happened, but not within the last',
-  notTriggered: 'never happened',
-  notTriggeredWithin: 'did not happen within the last',
+  triggered: 'at least once',
+  triggeredWithin: 'within the last',
+  triggeredOlderThan: 'before, but not within the last',
+  notTriggered: 'never',
+  notTriggeredWithin: 'not within the last',
   memberOfSegment: 'include',
   notMemberOfSegment: 'do not include',
 };
@@ -90,18 +90,8 @@ const namesForDates: Record<string, string> = {
   lessThanOrEqual: 'is at or before',
 };
 
-// After what happened to an email: “was opened at least once”.
-const namesForActivities: Record<string, string> = {
-  triggered: 'at least once',
-  triggeredWithin: 'within the last',
-  triggeredOlderThan: 'before, but not within the last',
-  notTriggered: 'at no time (never)',
-  notTriggeredWithin: 'not once within the last',
-};
-
-/** How an operator is called on a kind of field, where the value has that type. */
-export function operatorName(kind: FieldKind, operator: string, type: ValueType): string {
-  if (kind === 'activity') return namesForActivities[operator] ?? operator;
+/** How an operator is called where the value has that type. */
+export function operatorName(operator: string, type: ValueType): string {
   const isDate = type === 'day' || type === 'moment';
   return (isDate ? namesForDates[operator] : undefined) ?? names[operator] ?? operator;
 }
