@@ -97,7 +97,7 @@ test('the second window that saves a segment is asked as well, with the conditio
   await inTwoTabs(`segments/${id}/edit`, async (one, other) => {
     await one.getByRole('group', { name: 'Filter 1 of group 1', exact: true }).getByLabel('Value').fill('@theirs.test');
     await collide(one, other, 'Segment saved', 'Description');
-    await row(other, 'Conditions').getByText('email contains @theirs.test').waitFor();
+    await row(other, 'Conditions').getByText('Contacts whose email address contains “@theirs.test”.').waitFor();
     await other.getByRole('button', { name: 'Use their version' }).click();
     await other.getByRole('dialog').waitFor({ state: 'detached' });
     expect(await field(other, 'Name').inputValue()).toBe('Saved first');
