@@ -18,7 +18,9 @@ beforeAll(async () => {
 afterAll(() => project?.[Symbol.asyncDispose]());
 
 function installed(context: TestContext): Promise<void> {
-  const others = ['nodemailer', 'typescript', '@types/node'].map((name) => `${name}@${devDependencies[name]}`);
+  const others = ['@modelcontextprotocol/sdk', 'nodemailer', 'typescript', '@types/node'].map(
+    (name) => `${name}@${devDependencies[name]}`,
+  );
   return project.install(context, others);
 }
 

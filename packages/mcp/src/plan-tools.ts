@@ -95,7 +95,9 @@ export const planTools: readonly Tool[] = [
     async run(context, { kind, jobId }) {
       const operation = kind === 'import' ? 'undoImport' : 'undoBulkJob';
       const path = { jobId };
-      const { deletes, restores, conflicts, keeps } = await context.call(operation, { path, body: { dryRun: true } });
+      const { deletes, restores, conflicts, keeps } = await untilCounted(() =>
+        context.call(operation, { path, body: { dryRun: true } }),
+      );
       const kept = [...conflicts, ...keeps].reduce((sum, { count }) => sum + count, 0);
       return context.plan({
         action: 'undo',
@@ -282,4 +284,18 @@ export const planTools: readonly Tool[] = [
 
 function contacts(number: number): string {
   return number === 1 ? '1 contact' : `${number} contacts`;
+}
+
+/** Requests for one answer. Each takes ten seconds at most, and clients wait for a minute. */
+const mostRequests = 5;
+
+/** Counting what the undo of millions of contacts would do takes several requests, each of which goes on from the one before. */
+async function untilCounted<T>(ask: () => Promise<T>): Promise<T> {
+  for (let request = 1; ; request++)
+    try {
+      return await ask();
+    } catch (error) {
+      const isUnfinished = error instanceof Error && 'code' in error && error.code === 'PREVIEW_UNFINISHED';
+      if (!isUnfinished || request === mostRequests) throw error;
+    }
 }

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { Posthorn } from '@posthorn/sdk';
 import { SandboxInbox } from '@posthorn/sdk/testing';
 
@@ -35,3 +36,23 @@ export function only<Item>(items: readonly Item[]): Item {
   assert.equal(items.length, 1);
   return items[0] as Item;
 }
+
+/** Signed in as the owner: the dashboard's requests about keys, whose addresses begin with those of the project. */
+export async function signedIn(): Promise<(method: string, path: string, body?: object) => Promise<Response>> {
+  const { login, projectId } = JSON.parse(readFileSync(process.env.FIRST_PROJECT ?? '', 'utf8'));
+  const headers: Record<string, string> = { 'Content-Type': 'application/json' };
+  const answer = await fetch(`${baseUrl}/auth/login`, { method: 'POST', headers, body: JSON.stringify(login) });
+  headers.cookie = answer.headers
+    .getSetCookie()
+    .map((one) => one.split(';')[0])
+    .join('; ');
+  return (method, path, body) =>
+    fetch(new URL(path.replace('{project}', projectId), baseUrl), {
+      method,
+      headers,
+      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+    });
+}
+
+/** The keys of the project, for somebody who is signed in. */
+export const keysPath = '/users/@me/projects/{project}/api-keys';

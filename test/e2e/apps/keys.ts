@@ -1,19 +1,11 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { Posthorn } from '@posthorn/sdk';
-import { address, baseUrl, from, only, posthorn } from './app.ts';
+import { address, baseUrl, from, keysPath, only, posthorn, signedIn } from './app.ts';
 
 // A key that may send to one domain and nothing else.
-const { login, projectId } = JSON.parse(readFileSync(process.env.FIRST_PROJECT ?? '', 'utf8'));
-const headers: Record<string, string> = { 'Content-Type': 'application/json' };
-const signedIn = await fetch(`${baseUrl}/auth/login`, { method: 'POST', headers, body: JSON.stringify(login) });
-headers.cookie = signedIn.headers
-  .getSetCookie()
-  .map((one) => one.split(';')[0])
-  .join('; ');
-const keys = `${baseUrl}/users/@me/projects/${projectId}/api-keys`;
+const dashboard = await signedIn();
 const wanted = { name: 'CI', scopes: ['emails:send', 'emails:read'], recipients: { domains: ['example.com'] } };
-const created = await fetch(keys, { method: 'POST', headers, body: JSON.stringify(wanted) });
+const created = await dashboard('POST', keysPath, wanted);
 const { id, key } = (await created.json()) as { id: string; key: string };
 assert.match(key, /^rk_/);
 
@@ -25,5 +17,5 @@ await assert.rejects(ci.contacts.get(crypto.randomUUID()), { status: 403, code: 
 const kept = only(await ci.send({ ...mail, to: 'customer@posthorn.test' }));
 assert.equal((await posthorn.emails.get(kept.email)).status, 'SUPPRESSED');
 
-assert.equal((await fetch(`${keys}/${id}`, { method: 'DELETE', headers })).status, 204);
+assert.equal((await dashboard('DELETE', `${keysPath}/${id}`)).status, 204);
 await assert.rejects(ci.send({ ...mail, to: address('ada') }), { status: 401 });
