@@ -118,7 +118,12 @@ test('a list is of one person or of a span, by status and source, page by page',
   expect((await get(project, '?from=2020-01-01T00:00:00Z')).status).toBe(400);
   expect((await get(project, '?from=soon')).status).toBe(400);
   expect(subjects(await get(project, '?to=P3@example.com'))).toEqual(['Hello again', 'Hello all']);
-  expect((await get(project, '?to=nobody@example.com')).body).toEqual({ data: [], cursor: null, hasMore: false });
+  expect((await get(project, '?to=nobody@example.com')).body).toEqual({
+    data: [],
+    cursor: null,
+    hasMore: false,
+    lookedBackTo: null,
+  });
   const failed = (await get(project, `?from=${since}&status=FAILED`)).body.data;
   expect(failed.map(({ id }: { id: string }) => id)).toEqual([ids[7]]);
   expect((await get(project, `?from=${since}&source=CAMPAIGN`)).body.data).toEqual([]);
@@ -198,9 +203,12 @@ test('a search that no index answers looks at 5,000 mails a page, and says that 
   const since = encodeURIComponent(new Date(Date.now() - 3_600_000).toISOString());
   // The one that matches is older than the 5,000 that one page looks at: the page is empty and says that there is more.
   const first = (await get(project, `?from=${since}&status=SENT`)).body;
-  expect(first).toMatchObject({ data: [], hasMore: true });
+  expect(first).toMatchObject({ data: [], hasMore: true, lookedBackTo: expect.stringMatching(/^\d{4}-.*Z$/) });
+  const { createdAt } = (await get(project, `/${id}`)).body;
+  expect(first.lookedBackTo >= createdAt).toBe(true);
   const second = (await get(project, `?from=${since}&status=SENT&cursor=${first.cursor}`)).body;
   expect(second.data.map((mail: { id: string }) => mail.id)).toEqual([id]);
+  expect(second).toMatchObject({ hasMore: false, lookedBackTo: null });
 });
 
 test('an export is a CSV file of the mail that a list has, without formulas, and in the audit log', async () => {

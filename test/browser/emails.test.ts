@@ -107,6 +107,30 @@ test('a mail is found by its recipient, tag and status, and its page says what w
   });
 });
 
+test('a search for a rare subject says how far it has looked', async () => {
+  const id = await send('keno@wattenmeer.test', { subject: 'Seal pup at the jetty' });
+  await world.database.db.count(
+    `insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, status)
+     select uuidv7(), e.project_id, e.contact_id, e.to_address, e."from", 'Tides', 'TRANSACTIONAL', 'TRANSACTIONAL', 'SENT'
+     from emails e, generate_series(1, 7500) where e.id = $1`,
+    [id],
+  );
+  await inDashboard(async (page) => {
+    const { promise: seen, resolve: goOn } = Promise.withResolvers<void>();
+    await page.route(/\/emails\?.*cursor=/, async (route) => {
+      await seen;
+      await route.continue();
+    });
+    await open(page, 'emails?subject=jetty%20seal');
+    const today = new Intl.DateTimeFormat('en-US', { dateStyle: 'medium', timeZone: 'Europe/Berlin' }).format(
+      new Date(),
+    );
+    await page.getByText(`Searched back to ${today}`).waitFor();
+    goOn();
+    await rows(page).filter({ hasText: 'Seal pup at the jetty' }).waitFor();
+  });
+});
+
 test('what the filters leave is downloaded as a CSV file, by keyboard', async () => {
   await send('ina@wattenmeer.test', { subject: 'Ebb & flow, daily' });
   await send('jan@wattenmeer.test', { subject: 'Gulls' });

@@ -26,6 +26,7 @@ export function EndlessRows<PageOfRows, Row>({
   rowHeight = 44,
   minWidth,
   head,
+  searching,
   empty,
   children,
 }: {
@@ -38,6 +39,8 @@ export function EndlessRows<PageOfRows, Row>({
   minWidth?: string;
   /** Stays above the rows, such as their columns. */
   head?: ReactNode;
+  /** How far a search has come whose pages may have no rows, shown until it finds some. */
+  searching?: string | undefined;
   empty: ReactNode;
   children: (row: Row) => ReactNode;
 }) {
@@ -59,7 +62,7 @@ export function EndlessRows<PageOfRows, Row>({
     return query.error ? <Problem error={query.error} again={() => void query.refetch()} /> : <Loading />;
   // A page whose rows are all left out says nothing of the next one.
   if (rows.length === 0 && query.error) return <Problem error={query.error} again={() => void fetchNextPage()} />;
-  if (rows.length === 0) return hasNextPage ? <Loading /> : empty;
+  if (rows.length === 0) return hasNextPage ? <Loading {...(searching ? { what: searching } : {})} /> : empty;
   return (
     <section
       ref={place}
@@ -70,14 +73,7 @@ export function EndlessRows<PageOfRows, Row>({
       tabIndex={0}
       onKeyDown={jumpToEnds}
     >
-      {head ? (
-        <div
-          className="sticky top-0 z-1 border-b border-line bg-sunken px-3 py-2 text-xs font-medium text-muted sm:min-w-(--rows-width)"
-          style={width}
-        >
-          {head}
-        </div>
-      ) : null}
+      {head ? <Head width={width}>{head}</Head> : null}
       <ul className="relative sm:min-w-(--rows-width)" style={{ height: virtual.getTotalSize(), ...width }}>
         {items.map(({ index, key, start }) => (
           <li
@@ -93,8 +89,19 @@ export function EndlessRows<PageOfRows, Row>({
           </li>
         ))}
       </ul>
-      <ListEnd query={query} />
+      <ListEnd query={query} searching={searching} />
     </section>
+  );
+}
+
+function Head({ width, children }: { width: CSSProperties; children: ReactNode }) {
+  return (
+    <div
+      className="sticky top-0 z-1 border-b border-line bg-sunken px-3 py-2 text-xs font-medium text-muted sm:min-w-(--rows-width)"
+      style={width}
+    >
+      {children}
+    </div>
   );
 }
 
@@ -107,12 +114,18 @@ function useNextPage<PageOfRows>(query: Endless<PageOfRows>, lastSeen: number, r
   }, [asksByItself, fetchNextPage, lastSeen, rows]);
 }
 
-function ListEnd<PageOfRows>({ query }: { query: Endless<PageOfRows> }) {
+function ListEnd<PageOfRows>({
+  query,
+  searching = 'Loading more',
+}: {
+  query: Endless<PageOfRows>;
+  searching?: string | undefined;
+}) {
   const { error, hasNextPage, isFetchingNextPage, fetchNextPage } = query;
   return (
     <>
       {error ? <Problem error={error} again={() => void fetchNextPage()} /> : null}
-      {isFetchingNextPage ? <Loading what="Loading more" /> : null}
+      {isFetchingNextPage ? <Loading what={searching} /> : null}
       {hasNextPage && !isFetchingNextPage ? (
         <Button size="small" look="plain" onClick={() => void fetchNextPage()}>
           Load more

@@ -10,6 +10,7 @@ const thisYear = new Intl.DateTimeFormat(locale, {
   minute: '2-digit',
 });
 const anyYear = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short' });
+const anyDay = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
 const clock = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
 const relative = new Intl.RelativeTimeFormat(locale, { numeric: 'always' });
 const dayLength = 86_400_000;
@@ -46,6 +47,11 @@ export function momentText(at: number, now: number, isAfterPreposition = false):
   if (at - now < 60_000) return distance;
   const isToday = midnight(at) === midnight(now);
   return `${distance} (${isToday ? clock.format(at) : date})`;
+}
+
+/** The day of an instant in the viewer's zone: `Nov 24, 2026`. */
+export function dayText(at: number): string {
+  return anyDay.format(at);
 }
 
 /** An instant to the second, in the viewer's zone and in UTC, one line for each. */

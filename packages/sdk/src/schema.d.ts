@@ -5782,6 +5782,8 @@ export interface components {
             cursor: string | null;
             /** @description Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`. */
             hasMore: boolean;
+            /** @description How far back this page has looked, where there is another; null otherwise, and for `scheduled`. */
+            lookedBackTo: string | null;
         };
         EmailSummary: {
             /**

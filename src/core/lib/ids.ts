@@ -37,6 +37,11 @@ export function firstIdAt(at: Date): string {
   return `${hex.slice(0, 8)}-${hex.slice(8)}-7000-8000-000000000000`;
 }
 
+/** The instant that an id was made at. */
+export function instantOf(id: string): Date {
+  return new Date(Number.parseInt(id.replaceAll('-', '').slice(0, 12), 16));
+}
+
 /** Whether the text is a UUID of any version. */
 export function isUuid(text: string): boolean {
   return uuidPattern.test(text);

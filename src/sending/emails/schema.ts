@@ -150,6 +150,10 @@ export const EmailsPage = v.object({
       'Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`.',
     ),
   ),
+  lookedBackTo: v.pipe(
+    NullableInstant,
+    v.description('How far back this page has looked, where there is another; null otherwise, and for `scheduled`.'),
+  ),
 });
 export type EmailsPage = v.InferOutput<typeof EmailsPage>;
 

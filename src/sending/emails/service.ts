@@ -2,7 +2,7 @@ import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
+import { instantOf, isUuid } from '../../core/lib/ids.ts';
 import type { Composer } from '../engine/index.ts';
 import { findEmails } from './list-queries.ts';
 import {
@@ -39,10 +39,11 @@ export async function listEmails(
     data: rows.map((row) => listedEmail(compose, row)),
     cursor: lookedUpTo === null ? null : encodeCursor([lookedUpTo]),
     hasMore: lookedUpTo !== null,
+    lookedBackTo: lookedUpTo === null ? null : instantOf(lookedUpTo).toISOString(),
   };
 }
 
-const noEmails: EmailsPage = { data: [], cursor: null, hasMore: false };
+const noEmails: EmailsPage = { data: [], cursor: null, hasMore: false, lookedBackTo: null };
 
 async function listScheduled(
   db: Database,
@@ -59,6 +60,7 @@ async function listScheduled(
     data: rows.slice(0, limit).map((row) => listedEmail(compose, row)),
     cursor: last === undefined ? null : encodeCursor([isoInstant(last.dueAt), last.id]),
     hasMore: last !== undefined,
+    lookedBackTo: null,
   };
 }
 

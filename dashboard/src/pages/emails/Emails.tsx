@@ -12,11 +12,14 @@ import { SearchField } from '../../ui/SearchField.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { isAddress } from '../../words/sentences.ts';
+import { dayText } from '../../words/times.ts';
 import { EmailRow } from './EmailRow.tsx';
 import { ExportDialog } from './ExportDialog.tsx';
 import { sources, statuses } from './email.ts';
 import { emailFilters, emailQuery, isNarrow, periods } from './filters.ts';
 import { Scheduled } from './Scheduled.tsx';
+
+const rowsPerPage = 50;
 
 /** Everything that was sent, to anybody, by any way; and what waits for its time. */
 export function Emails() {
@@ -46,7 +49,7 @@ function Everything() {
     queryKey: ['emails', project, Object.fromEntries(emailFilters.map((name) => [name, filters[name]]))],
     enabled: isWhole,
     fetchPage: (cursor, signal) =>
-      answer(api.GET('/emails', { params: { query: { limit: 50, cursor, ...emailQuery(filters) } }, signal })),
+      answer(api.GET('/emails', { params: { query: { limit: rowsPerPage, cursor, ...emailQuery(filters) } }, signal })),
     // While mail of the first page is on its way, and somebody looks at that page alone.
     refetchInterval: ({ state: { data } }) =>
       data?.pages.length === 1 &&
@@ -65,10 +68,14 @@ function Everything() {
           label="Emails"
           query={emails}
           rowsOf={(page) => page.data}
+          searching={progressOf(emails.data?.pages.at(-1))}
           rowKey={({ id }) => id}
           empty={
             isFiltered ? (
-              <Empty title="No emails match">Try other filters or a longer time.</Empty>
+              <Empty title="No emails match">
+                Try other filters or a longer time. Emails of campaigns are found by the subject you wrote, with its
+                variables.
+              </Empty>
             ) : (
               <Empty title="No emails in the last 30 days">
                 Send one with the API, over SMTP, or with a campaign or a workflow.
@@ -129,6 +136,12 @@ function Filters({ isNarrow, isWhole }: { isNarrow: boolean; isWhole: boolean })
       {dialog === 'export' && isWhole ? <ExportDialog onClose={() => open(null)} /> : null}
     </div>
   );
+}
+
+/** How far back a search has come that looks at many emails and finds few; undefined for an ordinary page. */
+function progressOf(page: { data: readonly unknown[]; lookedBackTo: string | null } | undefined): string | undefined {
+  if (!page?.lookedBackTo || page.data.length === rowsPerPage) return undefined;
+  return `Searched back to ${dayText(Date.parse(page.lookedBackTo))}`;
 }
 
 /** Mail is found by whole addresses: what is typed so far leads to those of contacts. */
