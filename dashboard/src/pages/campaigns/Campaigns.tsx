@@ -1,9 +1,8 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
-import { PagedTable } from '../../app/PagedTable.tsx';
+import { PagedTable, usePagedList } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -19,26 +18,16 @@ type Status = Campaign['status'];
 /** Every campaign, newest first, with how far it is. */
 export function Campaigns() {
   const project = useProjectId();
-  const [{ search, status, archived, page }] = useFilters();
-  const campaigns = useQuery({
-    queryKey: ['campaigns', project, { search, status, archived, page }],
-    placeholderData: keepPreviousData,
-    refetchInterval: ({ state }) => (state.data?.data.some((each) => each.status === 'SENDING') ? 3_000 : false),
-    queryFn: () =>
+  const campaigns = usePagedList(
+    'campaigns',
+    (page, { search, status, archived }) =>
       answer(
         api.GET('/campaigns', {
-          params: {
-            query: {
-              search,
-              status: status as Status | undefined,
-              archived: archived === 'true',
-              page: Number(page ?? 1),
-              pageSize: 50,
-            },
-          },
+          params: { query: { search, status: status as Status | undefined, archived: archived === 'true', ...page } },
         }),
       ),
-  });
+    ({ data }) => data.some((each) => each.status === 'SENDING'),
+  );
   const create = (
     <Link
       className={buttonClass('primary')}

@@ -1,9 +1,8 @@
-import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../api/client.ts';
-import { useFilters, useProjectId } from '../../app/address.ts';
+import { useProjectId } from '../../app/address.ts';
 import { SearchFilter } from '../../app/filters.tsx';
-import { PagedTable } from '../../app/PagedTable.tsx';
+import { PagedTable, usePagedList } from '../../app/PagedTable.tsx';
 import { buttonClass } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
@@ -12,13 +11,9 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 /** Messages that are used again: by workflows and by calls of the API. */
 export function Templates() {
   const project = useProjectId();
-  const [{ search, page }] = useFilters();
-  const templates = useQuery({
-    queryKey: ['templates', project, { search, page }],
-    placeholderData: keepPreviousData,
-    queryFn: () =>
-      answer(api.GET('/templates', { params: { query: { search, page: Number(page ?? 1), pageSize: 50 } } })),
-  });
+  const templates = usePagedList('templates', (page, { search }) =>
+    answer(api.GET('/templates', { params: { query: { search, ...page } } })),
+  );
   const create = (
     <Link
       className={buttonClass('primary')}

@@ -1,10 +1,10 @@
-import { keepPreviousData, useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
+import { useMutation, useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ReactNode, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
-import { useDialog, useFilters, useProjectId } from '../../app/address.ts';
+import { useDialog, useProjectId } from '../../app/address.ts';
 import { ChoiceFilter, SearchFilter } from '../../app/filters.tsx';
-import { PagedTable } from '../../app/PagedTable.tsx';
+import { PagedTable, usePagedList } from '../../app/PagedTable.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
@@ -21,28 +21,17 @@ import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts'
 /** Every automation of the project. */
 export function Workflows() {
   const project = useProjectId();
-  const [{ search, status, page }] = useFilters();
   const [dialog, setDialog] = useDialog();
   const [deleting, setDeleting] = useState<ListedWorkflow | null>(null);
   const [refused, setRefused] = useState<unknown>(null);
   const queries = useQueryClient();
-  const workflows = useQuery({
-    queryKey: ['workflows', project, { search, status, page }],
-    placeholderData: keepPreviousData,
-    queryFn: () =>
-      answer(
-        api.GET('/workflows', {
-          params: {
-            query: {
-              search,
-              status: status as 'enabled' | 'disabled' | undefined,
-              page: Number(page ?? 1),
-              pageSize: 50,
-            },
-          },
-        }),
-      ),
-  });
+  const workflows = usePagedList('workflows', (page, { search, status }) =>
+    answer(
+      api.GET('/workflows', {
+        params: { query: { search, status: status as 'enabled' | 'disabled' | undefined, ...page } },
+      }),
+    ),
+  );
   const copy = useMutation({
     mutationFn: ({ id }: ListedWorkflow) => answer(api.POST('/workflows/{id}/duplicate', { params: { path: { id } } })),
     onSuccess: async ({ name }) => {
