@@ -230,8 +230,8 @@ create table automation_step_runs (
   constraint automation_step_runs_outcome_check check ((outcome = any (array['EVENT'::text, 'TIMEOUT'::text]))),
   constraint automation_step_runs_status_check check ((status = any (array['PENDING'::text, 'SCHEDULED'::text, 'WAITING'::text, 'RUNNING'::text, 'COMPLETED'::text, 'SKIPPED'::text, 'FAILED'::text])))
 ) with (fillfactor=70);
-create index automation_step_runs_branch on automation_step_runs using btree (step_id, branch) where (branch is not null);
 create index automation_step_runs_delays on automation_step_runs using btree (project_id, scheduled_for, id) where ((step_type = 'DELAY'::text) and (status = 'SCHEDULED'::text));
+create index automation_step_runs_reached on automation_step_runs using btree (step_id, started_at, branch, status);
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (outcome is not null));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 

@@ -108,18 +108,26 @@ export async function cancelRuns(tx: Database, automationId: string, reason: str
   return row?.cancelled ?? 0;
 }
 
-/** How many left a step by a branch. */
+/** How many who reached a step left it by a branch; with the branch null, how many did not leave it by any. */
 export interface PathCount {
   stepId: string;
-  branch: string;
+  branch: string | null;
   count: number;
+  /** How many of them are still at the step. */
+  open: number;
 }
 
-/** How often each path out of each step was taken. It counts index entries, one for each step that any run ever took. */
-export function countPaths(db: Database, automationId: string): Promise<PathCount[]> {
+/**
+ * What became of everybody who reached each step, in the last `days` days or ever. It counts index entries, one for each step
+ * that any run took in that time.
+ */
+export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {
+  const recent = days === null ? raw('') : sql`and x.started_at >= now() - ${days}::integer * interval '1 day'`;
   return db.rows<PathCount>(sql`
-    select s.id as "stepId", x.branch, count(*)::int as count
-    from automation_steps s join automation_step_runs x on x.step_id = s.id and x.branch is not null
+    select s.id as "stepId", x.branch, count(*)::int as count,
+      count(*) filter (
+        where x.branch is null and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING'))::int as open
+    from automation_steps s join automation_step_runs x on x.step_id = s.id ${recent}
     where s.automation_id = ${automationId} group by s.id, x.branch order by s.id, x.branch`);
 }
 

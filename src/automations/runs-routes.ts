@@ -14,6 +14,7 @@ import {
 import {
   CancelledExecutions,
   ContactExecutions,
+  CountWorkflowPeople,
   ExecutionBody,
   ExecutionPage,
   ExecutionStory,
@@ -131,9 +132,12 @@ export const automationRunRoutes = [
     tag,
     summary: 'Count the contacts at each step of a workflow',
     operationId: 'countWorkflowContacts',
+    description:
+      'Beside those who are there now, what became of everybody who reached a step: how many took each path, and how many dropped off.',
     ids,
+    query: CountWorkflowPeople,
     reply: WorkflowPeople,
-    handle: ({ db, project, params }) => countInside(db, project.id, params.id),
+    handle: ({ db, project, params, query }) => countInside(db, project.id, params.id, query),
   }),
   route.get('/contacts/:id/executions', {
     scope: 'contacts:read',

@@ -380,7 +380,17 @@ export const RetriedExecutions = v.object({
 });
 export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
 
-/** How many contacts are at each step now, and how often each path out of a step was taken. */
+/** `GET /workflows/{id}/people`. */
+export const CountWorkflowPeople = v.object({
+  days: parameter('Counts paths of contacts that reached a step in the last so many days; ever when absent.', {
+    type: 'integer',
+    minimum: 1,
+    maximum: 366,
+  }),
+});
+export type CountWorkflowPeople = v.InferOutput<typeof CountWorkflowPeople>;
+
+/** How many contacts are at each step now, and what became of those who reached it. */
 export const WorkflowPeople = v.object({
   active: v.number(),
   /** Starts by events or schedules that are not executions yet. */
@@ -392,6 +402,11 @@ export const WorkflowPeople = v.object({
       type: v.nullable(StepTypeField),
       running: v.number(),
       waiting: v.number(),
+      reached: v.pipe(v.number(), v.description('How often the step was reached, in the time that `days` says.')),
+      dropped: v.pipe(
+        v.number(),
+        v.description('How many of those went on by no path: the step failed, or they were canceled or migrated away.'),
+      ),
       /**
        * The branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of every other
        * step. Counted anew no more often than the counting can be afforded; see `countPaths`.

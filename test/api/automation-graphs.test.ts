@@ -652,4 +652,27 @@ test('everybody who left a step is counted on the way they took: plain ways, wai
       { branch: 'success', count: 1 },
     ],
   });
+  // Who waits has not dropped off; whose step was skipped has.
+  const reached = async (query = '') => {
+    const { steps: all } = await own.done('GET', `/workflows/${id}/people${query}`);
+    const of = (step: string) => all.find(({ stepId }: Graph) => stepId === step);
+    return [ask, tell].map((step) => [of(step).reached, of(step).dropped]);
+  };
+  expect(await reached()).toEqual([
+    [3, 0],
+    [5, 1],
+  ]);
+  await database.db.count(
+    `update automation_step_runs set started_at = now() - interval '8 days'
+     where step_id = $1 and output ->> 'waitOutcome' = 'EVENT'`,
+    [ask],
+  );
+  const recent = await own.done('GET', `/workflows/${id}/people?days=7`);
+  expect(recent.steps.find(({ stepId }: Graph) => stepId === ask)).toMatchObject({
+    reached: 2,
+    branches: [{ branch: 'TIMEOUT', count: 1 }],
+  });
+  expect(await reached('?days=9')).toEqual(await reached());
+  for (const days of ['0', '367', '-1', 'x', '1.5'])
+    expect([days, (await own.call('GET', `/workflows/${id}/people?days=${days}`)).status]).toEqual([days, 422]);
 });

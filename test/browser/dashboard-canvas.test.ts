@@ -91,7 +91,7 @@ test('a step is found by name and by type, with the keyboard and with the mouse,
     await page.keyboard.press('/');
     await search.waitFor();
     await page.keyboard.type('tag 11');
-    await expect.poll(() => page.getByRole('option').count()).toBe(1);
+    await expect.poll(() => page.getByRole('listbox', { name: 'Steps found' }).getByRole('option').count()).toBe(1);
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 2, name: 'Tag 11.' }).waitFor();
@@ -245,4 +245,65 @@ test('a note is written at a step, shown on the canvas, read aloud and named bef
   });
   const { steps } = await own.done('GET', `/workflows/${id}`);
   expect(steps.find((step: { id: string }) => step.id === wait).note).toBe(text);
+});
+
+test('paths show who took them and who dropped off, in the time that is chosen, in words as well', async () => {
+  const { own, inDashboard, open, world } = designer;
+  const { id } = await own.automation({ name: 'Figuren' });
+  const ask = await own.step(
+    id,
+    'CONDITION',
+    { field: 'data.plan', operator: 'equals', value: 'pro' },
+    { name: 'Pays?', position: { x: 100, y: 280 } },
+  );
+  const wait = await own.step(
+    id,
+    'DELAY',
+    { amount: 30, unit: 'days' },
+    { name: 'A month', position: { x: 100, y: 480 } },
+  );
+  const done = await own.step(id, 'EXIT', {}, { name: 'Over', position: { x: 100, y: 680 } });
+  await own.connect(id, ask, wait, { branch: 'yes' });
+  await own.connect(id, ask, done, { branch: 'no' });
+  await own.enable(id);
+  const runs: string[] = [];
+  for (const [n, plan] of ['pro', 'pro', 'pro', 'free', 'free'].entries()) {
+    const contactId = await own.contact(`figures-${n}@wattenmeer.test`, { plan });
+    runs.push((await own.done('POST', `/workflows/${id}/executions`, { contactId })).id);
+  }
+  const waiting = () => own.done('GET', `/workflows/${id}/executions?status=WAITING`);
+  await expect.poll(async () => (await waiting()).total, { timeout: 30_000 }).toBe(3);
+  await own.done('DELETE', `/workflows/${id}/executions/${runs[0]}`);
+  await inDashboard(async (page) => {
+    await open(page, `workflows/${id}`);
+    await page.getByText('yes · 3 · 60%', { exact: true }).waitFor();
+    await page.getByText('no · 2 · 40%', { exact: true }).waitFor();
+    await page.getByText('−33%', { exact: true }).waitFor();
+    await stepOn(page, 'A month').getByText('1 dropped off (33%)').waitFor();
+    const words =
+      '0 of 3 contacts that reached “A month” took this path (0%). 1 dropped off (33%) at this step. 2 are still there.';
+    // For the pointer, and for whoever comes by keyboard or hears the page.
+    await page.locator('.path-label', { hasText: '−33%' }).hover();
+    await page.getByRole('tooltip', { name: words }).waitFor();
+    await page.mouse.move(5, 5, { steps: 5 });
+    await page.getByRole('tooltip').waitFor({ state: 'detached' });
+    const path = page.getByRole('group', { name: `Path from A month to Over. ${words}` });
+    await path.focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('complementary', { name: 'Selection' }).getByText(words).waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+
+    await world.database.db.count(
+      `update automation_step_runs set started_at = started_at - interval '8 days' where step_id = $1`,
+      [ask],
+    );
+    const period = page.getByLabel('Path counts:');
+    await period.selectOption({ label: 'Last 7 days' });
+    await page.getByText('yes · 3 · 60%', { exact: true }).waitFor({ state: 'detached' });
+    await page.getByText('−33%', { exact: true }).waitFor();
+    await period.focus();
+    await page.keyboard.press('ArrowDown');
+    await page.getByText('yes · 3 · 60%', { exact: true }).waitFor();
+    expect(await period.inputValue()).toBe('30');
+  });
 });

@@ -92,9 +92,9 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     expect(await accessibilityProblems(page)).toEqual([]);
 
     await page.getByRole('link', { name: 'Willkommen', exact: true }).click();
-    await page.getByText('timeout · 1', { exact: true }).waitFor();
-    await page.getByText('yes · 1', { exact: true }).waitFor();
-    expect(await page.locator('.react-flow__edge-text', { hasText: /^1$/ }).count()).toBe(4);
+    await page.getByText('timeout · 1 · 100%', { exact: true }).waitFor();
+    await page.getByText('yes · 1 · 100%', { exact: true }).waitFor();
+    expect(await page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(4);
   });
   const { data } = await own.done('GET', '/workflows?search=Willkommen');
   expect(await own.ways(data[0].id)).toEqual([

@@ -71,12 +71,12 @@ test('every migration runs on this Postgres in steps as well, and people at thei
   await client.connect();
   try {
     const { rows } = await client.query<{ made: string; index: string }>(
-      `select pg_get_expr(d.adbin, d.adrelid) as made, pg_get_indexdef('automation_step_runs_branch'::regclass) as index
+      `select pg_get_expr(d.adbin, d.adrelid) as made, pg_get_indexdef('automation_step_runs_reached'::regclass) as index
        from pg_attrdef d join pg_attribute a on a.attrelid = d.adrelid and a.attnum = d.adnum
        where d.adrelid = 'automation_step_runs'::regclass and a.attname = 'branch'`,
     );
     expect(rows[0]?.made).toContain("'COMPLETED'");
-    expect(rows[0]?.index).toContain('(step_id, branch) WHERE (branch IS NOT NULL)');
+    expect(rows[0]?.index).toContain('(step_id, started_at, branch, status)');
   } finally {
     await client.end();
   }

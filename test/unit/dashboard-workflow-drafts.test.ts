@@ -13,6 +13,7 @@ import {
   withStepBetween,
   withWay,
 } from '../../dashboard/src/pages/workflows/graph/draft.ts';
+import { dropOff, figuresOf } from '../../dashboard/src/pages/workflows/graph/figures.ts';
 import { findSteps } from '../../dashboard/src/pages/workflows/graph/find.ts';
 import { hasAction, pathCountOf, summary } from '../../dashboard/src/pages/workflows/graph/graph.ts';
 import { merge, takeTheirs } from '../../dashboard/src/pages/workflows/graph/merge.ts';
@@ -151,6 +152,8 @@ test('a way for every outcome has counted all those whom no other way is for', (
         type: 'WAIT_FOR_EVENT' as const,
         running: 0,
         waiting: 0,
+        reached: 10,
+        dropped: 1,
         branches: [
           { branch: 'EVENT', count: 3 },
           { branch: 'TIMEOUT', count: 4 },
@@ -162,6 +165,8 @@ test('a way for every outcome has counted all those whom no other way is for', (
         type: 'WEBHOOK' as const,
         running: 0,
         waiting: 0,
+        reached: 1000,
+        dropped: 990,
         branches: [
           { branch: 'success', count: 8 },
           { branch: 'failure', count: 2 },
@@ -176,6 +181,37 @@ test('a way for every outcome has counted all those whom no other way is for', (
   expect(pathCountOf(onEvent, [either], people)).toEqual({ count: 3, failed: 0 });
   expect(pathCountOf(way('hook', 'end'), [], people)).toEqual({ count: 10, failed: 2 });
   expect(pathCountOf(way('mail', 'end'), [], people)).toEqual({ count: 0, failed: 0 });
+  expect(figuresOf(onEvent, [either], people, 'Ask')).toEqual({
+    text: '3 · 30%',
+    drop: '',
+    words:
+      '3 of 10 contacts that reached “Ask” took this path (30%). 1 dropped off (10%) at this step. 2 are still there.',
+  });
+  expect(figuresOf(either, [], people, 'Ask')).toMatchObject({ text: '7 · 70%', drop: '−10%' });
+  // What is nearly all or nearly nobody is not rounded to it.
+  expect(figuresOf(way('hook', 'end'), [], people, 'Hook')).toMatchObject({ text: '10 (2 failed) · 1%', drop: '−99%' });
+  const rare = {
+    steps: [
+      {
+        stepId: 'hook',
+        reached: 1001,
+        dropped: 0,
+        branches: [
+          { branch: 'success', count: 1000 },
+          { branch: 'failure', count: 1 },
+        ],
+      },
+    ],
+  };
+  expect(figuresOf({ fromStepId: 'hook', branch: 'failure', waitOutcome: null }, [], rare, '')?.text).toContain('<1%');
+  expect(figuresOf({ fromStepId: 'hook', branch: 'success', waitOutcome: null }, [], rare, '')?.text).toBe(
+    '1,000 · >99%',
+  );
+  expect(figuresOf(way('mail', 'end'), [], people, 'Mail')).toBeNull();
+  expect([dropOff({ reached: 4, dropped: 1 }), dropOff({ reached: 4, dropped: 0 })]).toEqual([
+    '1 dropped off (25%)',
+    '',
+  ]);
 });
 
 test('a delay of one is said in the singular', () => {

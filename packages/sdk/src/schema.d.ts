@@ -1953,7 +1953,7 @@ export interface paths {
         };
         /**
          * Count the contacts at each step of a workflow
-         * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         * @description Beside those who are there now, what became of everybody who reached a step: how many took each path, and how many dropped off. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
          */
         get: operations["countWorkflowContacts"];
         put?: never;
@@ -5130,6 +5130,10 @@ export interface components {
                 running: number;
                 /** @description Contacts who wait at the step. */
                 waiting: number;
+                /** @description How often the step was reached, in the time that `days` says. */
+                reached: number;
+                /** @description How many of those went on by no path: the step failed, or they were canceled or migrated away. */
+                dropped: number;
                 /** @description The paths out of the step. */
                 branches: {
                     /** @description The branch of a condition that this path is for; null for plain steps. */
@@ -15032,7 +15036,10 @@ export interface operations {
     };
     countWorkflowContacts: {
         parameters: {
-            query?: never;
+            query?: {
+                /** @description Counts paths of contacts that reached a step in the last so many days; ever when absent. */
+                days?: number;
+            };
             header?: {
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];

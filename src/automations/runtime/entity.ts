@@ -120,12 +120,12 @@ export const AutomationStepRun = defineEntity({
   },
   uniques: [{ properties: ['runId', 'seq'] }],
   indexes: [
-    { name: 'automation_step_runs_branch', properties: ['stepId', 'branch'], where: 'branch IS NOT NULL' },
     {
       name: 'automation_step_runs_delays',
       properties: ['projectId', 'scheduledFor', 'id'],
       where: "(step_type = 'DELAY') AND (status = 'SCHEDULED')",
     },
+    { name: 'automation_step_runs_reached', properties: ['stepId', 'startedAt', 'branch', 'status'] },
     {
       name: 'automation_step_runs_resolved',
       properties: ['updatedAt', 'id'],

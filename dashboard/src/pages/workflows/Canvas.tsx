@@ -18,6 +18,7 @@ import { type DragEvent, type KeyboardEvent, type ReactNode, type RefObject, use
 import { edgesOf, movedOf, nodesOf } from './canvas-elements.ts';
 import { pressKey } from './canvas-keys.ts';
 import { useClipboardKeys } from './clipboard.ts';
+import type { PathFigures } from './graph/figures.ts';
 import { type Addable, stepSize } from './graph/graph.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
@@ -33,6 +34,8 @@ export interface ShownWay {
   branch: string | null;
   waitOutcome: Transition['waitOutcome'];
   label: string;
+  /** Who took it; null or absent where that is not known. */
+  figures?: PathFigures | null;
   /** Whether one execution took it; undefined where that is not the question. */
   taken?: boolean;
 }
@@ -110,7 +113,7 @@ export function Canvas({
         <ReactFlow
           aria-label={label}
           nodes={nodes}
-          edges={edgesOf(steps, ways, selection, edits?.onInsert)}
+          edges={edgesOf(steps, ways, selection, onSelect, edits?.onInsert)}
           nodeTypes={nodeTypes}
           edgeTypes={edgeTypes}
           colorMode="system"

@@ -1,4 +1,4 @@
-import { useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { Link, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
@@ -15,6 +15,7 @@ import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
 import { editsOf } from './designer-edits.ts';
 import { EditState } from './EditState.tsx';
 import { blockedBy, type Editing, useEditing } from './editing.ts';
+import { FiguresPeriod } from './FiguresPeriod.tsx';
 import { type DraftStep, withoutStep } from './graph/draft.ts';
 import { MigrateDialog } from './MigrateDialog.tsx';
 import { PeopleDialog } from './PeopleDialog.tsx';
@@ -35,7 +36,8 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
   const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
   const [dialog, setDialog] = useState<Open>(null);
-  const people = useQuery(peopleQuery(project, workflow.id));
+  const [days, setDays] = useState(0);
+  const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
   const { save, isSaving, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
   // What the browser keeps is there when one comes back.
@@ -81,7 +83,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
           selection={selection}
           onSelect={select}
           edits={edits}
-          foot="Numbers on paths show how many contacts have taken them."
+          foot={<FiguresPeriod days={days} onChange={setDays} />}
         />
         {isPanelOpen ? (
           <SidePanel
@@ -91,6 +93,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
             issues={issues}
             publishes={publishes}
             edits={edits}
+            ways={ways}
             onDeleteStep={() => setDialog('step')}
             onPeople={() => setDialog('people')}
           />

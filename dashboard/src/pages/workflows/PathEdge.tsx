@@ -1,5 +1,7 @@
 import { BaseEdge, type Edge, EdgeLabelRenderer, type EdgeProps, useStore } from '@xyflow/react';
 import { Plus } from 'lucide-react';
+import { Tip } from '../../ui/Tip.tsx';
+import type { PathFigures } from './graph/figures.ts';
 import type { Addable } from './graph/graph.ts';
 import { type Point, route } from './graph/route.ts';
 import { StepMenu } from './StepMenu.tsx';
@@ -11,65 +13,94 @@ export type PathEdgeType = Edge<
     steps: readonly Point[];
     /** The names of the two steps. */
     between: readonly [string, string];
+    /** The branch or outcome that it is for; empty for a plain one. */
+    label: string;
+    figures: PathFigures | null;
+    /** Where on it that stands, from 0 at its beginning to 1. */
+    at: number;
+    /** Selects it. */
+    onPress?: (() => void) | undefined;
     onInsert?: ((type: Addable) => void) | undefined;
   },
   'path'
 >;
 
-/** A path, drawn past the steps in its way, with a button that inserts a step. */
-export function PathEdge({ sourceX, sourceY, targetX, targetY, label, markerEnd, data }: EdgeProps<PathEdgeType>) {
+/** A path, drawn past the steps in its way, with who took it and a button that inserts a step. */
+export function PathEdge({ sourceX, sourceY, targetX, targetY, markerEnd, data }: EdgeProps<PathEdgeType>) {
   const points = route({ x: sourceX, y: sourceY }, { x: targetX, y: targetY }, data?.steps ?? []);
   const isDirect = points.length === 2;
   const [from, to] = isDirect ? points : points.slice(1, 3);
   if (!from || !to) return null;
-  const at = (part: number) => (isDirect ? onCurve(from, to, part) : between(from, to, part));
-  const labelAt = at(label ? 0.4 : 0.5);
-  const { onInsert } = data ?? {};
+  const part = data?.at ?? 0.5;
+  const at = isDirect ? onCurve(from, to, part) : between(from, to, part);
   return (
     <>
-      <BaseEdge
-        path={pathThrough(points)}
-        label={label}
-        labelX={labelAt.x}
-        labelY={labelAt.y}
-        {...(markerEnd ? { markerEnd } : {})}
-      />
-      {onInsert && data ? <InsertButton at={at(label ? 0.75 : 0.5)} names={data.between} onInsert={onInsert} /> : null}
+      <BaseEdge path={pathThrough(points)} {...(markerEnd ? { markerEnd } : {})} />
+      {data ? <OnPath at={at} data={data} /> : null}
     </>
   );
 }
 
-function InsertButton({
-  at,
-  names: [from, to],
-  onInsert,
-}: {
-  at: Point;
-  names: readonly [string, string];
-  onInsert: (type: Addable) => void;
-}) {
+/** The size of what stands on a path, so that it can still be read where the graph is small, and never hides it. */
+const largest = 1.8;
+
+function OnPath({ at, data }: { at: Point; data: NonNullable<PathEdgeType['data']> }) {
   const zoom = useStore(({ transform }) => transform[2]);
-  // As large as ever where the graph is small; where it is tiny it would hide the graph.
-  if (zoom < 0.4) return null;
-  const scale = Math.max(1, 1 / zoom);
+  const { between: names, label, figures, onPress, onInsert } = data;
+  const scale = Math.min(largest, Math.max(1, 1 / zoom));
   return (
     <EdgeLabelRenderer>
       <div
-        className="path-insert nodrag nopan"
+        className="on-path nodrag nopan"
         style={{ transform: `translate(-50%, -50%) translate(${at.x}px, ${at.y}px) scale(${scale})` }}
       >
-        <StepMenu
-          label="Insert a step"
-          without={['EXIT']}
-          onChoose={onInsert}
-          trigger={
-            <button type="button" aria-label={`Insert a step between ${from} and ${to}`}>
-              <Plus aria-hidden />
-            </button>
-          }
-        />
+        {label || figures ? <PathLabel label={label} figures={figures} onPress={onPress} /> : null}
+        {onInsert && zoom >= 0.4 ? <InsertButton names={names} onInsert={onInsert} /> : null}
       </div>
     </EdgeLabelRenderer>
+  );
+}
+
+function PathLabel({
+  label,
+  figures,
+  onPress,
+}: {
+  label: string;
+  figures: PathFigures | null;
+  onPress: (() => void) | undefined;
+}) {
+  const text = [label, figures?.text ?? ''].filter(Boolean).join(' · ');
+  // Its words are those of the path, which has a tab stop of its own.
+  const chip = (
+    <button type="button" tabIndex={-1} className="path-label" onClick={onPress}>
+      <span dir="auto">{text}</span>
+      {figures?.drop ? <span className="path-drop">{figures.drop}</span> : null}
+    </button>
+  );
+  return figures ? <Tip text={figures.words}>{chip}</Tip> : chip;
+}
+
+function InsertButton({
+  names: [from, to],
+  onInsert,
+}: {
+  names: readonly [string, string];
+  onInsert: (type: Addable) => void;
+}) {
+  return (
+    <span className="path-insert">
+      <StepMenu
+        label="Insert a step"
+        without={['EXIT']}
+        onChoose={onInsert}
+        trigger={
+          <button type="button" aria-label={`Insert a step between ${from} and ${to}`}>
+            <Plus aria-hidden />
+          </button>
+        }
+      />
+    </span>
   );
 }
 

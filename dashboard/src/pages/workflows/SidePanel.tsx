@@ -1,4 +1,5 @@
 import { Button } from '../../ui/Button.tsx';
+import type { ShownWay } from './Canvas.tsx';
 import type { DesignerEdits } from './designer-edits.ts';
 import { StepsPanel } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
@@ -18,6 +19,7 @@ export function SidePanel({
   issues,
   publishes,
   edits,
+  ways,
   onDeleteStep,
   onPeople,
 }: {
@@ -27,6 +29,8 @@ export function SidePanel({
   issues: readonly Issue[];
   publishes: boolean;
   edits: DesignerEdits;
+  /** The paths as they are drawn. */
+  ways: readonly ShownWay[];
   onDeleteStep: () => void;
   onPeople: () => void;
 }) {
@@ -50,6 +54,7 @@ export function SidePanel({
         <WayPanel
           graph={graph}
           way={way}
+          words={ways.find(({ id }) => id === way.id)?.figures?.words}
           onInsert={(type) => edits.onInsert(way.id, type)}
           onRemove={() => edits.removeWay(way.id)}
         />

@@ -2,6 +2,7 @@ import { Handle, type Node, type NodeProps, Position } from '@xyflow/react';
 import { StickyNote } from 'lucide-react';
 import { memo } from 'react';
 import { count, counted } from '../../words/numbers.ts';
+import { dropOff } from './graph/figures.ts';
 import { stepNames, summary, type WayOut } from './graph/graph.ts';
 import { StepIcon } from './StepIcon.tsx';
 import type { Issue, People, Step } from './workflow.ts';
@@ -37,6 +38,7 @@ export function spoken(shown: ShownStep): string {
     trace,
     mark,
     here > 0 ? `${counted(here, 'contact')} here` : '',
+    shown.people ? dropOff(shown.people) : '',
     issues.length > 0 ? counted(issues.length, 'problem') : '',
   ]
     .filter(Boolean)
@@ -75,6 +77,7 @@ export const StepNode = memo(function StepNode({ data, selected }: NodeProps<Ste
           {count(here)} here{people?.waiting ? `, ${count(people.waiting)} waiting` : ''}
         </div>
       ) : null}
+      {people && people.dropped > 0 ? <div className="step-dropped">{dropOff(people)}</div> : null}
       {handles.length > 1 ? (
         <div className="step-ways" aria-hidden="true">
           {handles.map(({ key, label }) => (

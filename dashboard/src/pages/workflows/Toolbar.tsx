@@ -52,7 +52,7 @@ export function DesignerToolbar({
       <GraphButtons editing={editing} />
       <EditMenu edits={edits} selection={selection} />
       <span className="designer-bar-end">
-        <span className="min-w-0 truncate text-sm text-muted" role="status">
+        <span className="min-w-0 truncate text-sm text-muted @max-md:sr-only" role="status">
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}
         </span>
         {changes > 0 ? (

@@ -7,11 +7,14 @@ import { StepIcon } from './StepIcon.tsx';
 export function WayPanel({
   graph,
   way,
+  words,
   onInsert,
   onRemove,
 }: {
   graph: Graph;
   way: DraftWay;
+  /** Who took it. */
+  words: string | undefined;
   onInsert: (type: Addable) => void;
   onRemove: () => void;
 }) {
@@ -24,6 +27,7 @@ export function WayPanel({
         {from?.name} → {to?.name}
       </h2>
       {label ? <p>Taken on “{label}”.</p> : null}
+      {words ? <p>{words}</p> : null}
       <h3>Insert a step</h3>
       <div className="grid grid-cols-2 gap-2 [&_button]:justify-start">
         {addable

@@ -48,6 +48,7 @@ export function edgesOf(
   steps: readonly ShownStep[],
   ways: readonly ShownWay[],
   selection: Selection,
+  onSelect: (selection: Selection) => void,
   onInsert: CanvasEdits['onInsert'] | undefined,
 ): PathEdgeType[] {
   const names = new Map(steps.map(({ step }) => [step.id, step.name]));
@@ -60,8 +61,15 @@ export function edgesOf(
       source: way.fromStepId,
       target: way.toStepId,
       sourceHandle: wayKey(way),
-      label: way.label,
-      data: { steps: places, between, onInsert: onInsert && ((type) => onInsert(way.id, type)) },
+      data: {
+        steps: places,
+        between,
+        label: way.label,
+        figures: way.figures ?? null,
+        at: labelAt(way, steps, ways),
+        onPress: onInsert && (() => onSelect({ kind: 'way', id: way.id })),
+        onInsert: onInsert && ((type) => onInsert(way.id, type)),
+      },
       selected: selection?.kind === 'way' && selection.id === way.id,
       focusable: onInsert !== undefined,
       markerEnd: {
@@ -72,7 +80,16 @@ export function edgesOf(
         color: way.taken ? 'var(--accent)' : 'var(--line-strong)',
       },
       className: way.taken === undefined ? '' : way.taken ? 'taken' : 'not-taken',
-      ariaLabel: `Path from ${between[0]} to ${between[1]}${way.label ? `: ${way.label}` : ''}`,
+      ariaLabel: `Path from ${between[0]} to ${between[1]}${way.label ? `: ${way.label}` : ''}${way.figures ? `. ${way.figures.words}` : ''}`,
     };
   });
+}
+
+/** Where the label of a path stands on it: those of paths side by side are not at one height, so that none lies on another. */
+function labelAt(way: ShownWay, steps: readonly ShownStep[], ways: readonly ShownWay[]): number {
+  const siblings = ways.filter(({ fromStepId }) => fromStepId === way.fromStepId);
+  if (siblings.length === 1) return 0.5;
+  const from = steps.find(({ step }) => step.id === way.fromStepId)?.step;
+  const keys = from ? waysOut(from).map(({ key }) => key) : [];
+  return keys.indexOf(wayKey(way)) % 2 === 0 ? 0.7 : 0.35;
 }

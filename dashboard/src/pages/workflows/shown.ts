@@ -1,8 +1,8 @@
-import { count } from '../../words/numbers.ts';
 import type { ShownWay } from './Canvas.tsx';
 import type { Editing } from './editing.ts';
 import { type DraftStep, isSameStep } from './graph/draft.ts';
-import { pathCountOf, wayOf } from './graph/graph.ts';
+import { figuresOf } from './graph/figures.ts';
+import { wayOf } from './graph/graph.ts';
 import type { ShownStep } from './StepNode.tsx';
 import type { Issue, People, Step, Transition, Workflow } from './workflow.ts';
 
@@ -29,22 +29,18 @@ export function shownSteps(
   }));
 }
 
-/** The paths of a graph with their labels: branch or outcome, and how many contacts took it. */
+/** The paths of a graph with their labels: branch or outcome, and how many of those who reached its step took it. */
 export function shownWays(
-  steps: readonly Pick<Step, 'id' | 'type' | 'config'>[],
+  steps: readonly Pick<Step, 'id' | 'type' | 'name' | 'config'>[],
   transitions: readonly Pick<Transition, 'id' | 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>[],
   people?: People,
 ): ShownWay[] {
   return transitions.map((transition) => {
     const { id, fromStepId, toStepId, branch, waitOutcome } = transition;
-    const { label } = wayOf(
-      steps.find((step) => step.id === fromStepId),
-      transition,
-    );
+    const from = steps.find((step) => step.id === fromStepId);
+    const { label } = wayOf(from, transition);
     const siblings = transitions.filter((each) => each.fromStepId === fromStepId && each.id !== id);
-    const taken = pathCountOf(transition, siblings, people);
-    const passed =
-      taken.count === 0 ? '' : `${count(taken.count)}${taken.failed > 0 ? ` (${count(taken.failed)} failed)` : ''}`;
-    return { id, fromStepId, toStepId, branch, waitOutcome, label: [label, passed].filter(Boolean).join(' · ') };
+    const figures = figuresOf(transition, siblings, people, from?.name ?? '');
+    return { id, fromStepId, toStepId, branch, waitOutcome, label, figures };
   });
 }

@@ -50,11 +50,12 @@ export const workflowQuery = (project: string, id: string) => ({
   queryFn: () => answer(api.GET('/workflows/{id}', { params: { path: { id } } })),
 });
 
-/** Who is where in an automation, asked again every few seconds while it is looked at. */
-export const peopleQuery = (project: string, id: string) => ({
-  queryKey: ['workflows', project, id, 'people'],
+/** Who is where in an automation, and was in the last `days` days or ever; asked again every few seconds while it is looked at. */
+export const peopleQuery = (project: string, id: string, days?: number) => ({
+  queryKey: ['workflows', project, id, 'people', days ?? 'ever'],
   refetchInterval: 4_000,
-  queryFn: () => answer(api.GET('/workflows/{id}/people', { params: { path: { id } } })),
+  queryFn: () =>
+    answer(api.GET('/workflows/{id}/people', { params: { path: { id }, ...(days ? { query: { days } } : {}) } })),
 });
 
 /**

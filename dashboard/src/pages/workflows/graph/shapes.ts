@@ -37,7 +37,12 @@ export interface Transition {
   priority: number;
 }
 
-/** How often the ways out of steps were taken. */
+/** What became of those who reached steps: how often each way out was taken, and how many went on by none. */
 export interface PathCounts {
-  steps: readonly { stepId: string | null; branches: readonly { branch: string; count: number }[] }[];
+  steps: readonly {
+    stepId: string | null;
+    reached: number;
+    dropped: number;
+    branches: readonly { branch: string; count: number }[];
+  }[];
 }
