@@ -12,6 +12,7 @@ import { cli } from '../support/cli.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { aPerson, joins } from '../support/people.ts';
+import { startReceiver } from '../support/receiver.ts';
 import { jobDone, uploaded } from '../support/uploads.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
 
@@ -186,5 +187,32 @@ test('takes an import back, and shows before what that does', async () => {
   expect((await run(['jobs', 'undo', job])).code).toBe(2);
   expect((await call('GET', '/contacts')).body.total).toBe(2);
   expect(await json(['jobs', 'undo', job, '--yes'])).toMatchObject({ state: 'completed' });
+  expect((await call('GET', '/contacts')).body.total).toBe(0);
+});
+
+test('asks for the preview of an undo, and for the undo, until what it would do is counted', async () => {
+  const job = await people('ada@kunde.example,pro,true', 'grace@kunde.example,free,true');
+  // What the service answers while it counts millions: two times for the preview, and once more when the undo itself is asked for.
+  const asked: boolean[] = [];
+  const unfinishedAt = [1, 2, 4];
+  await using service = await startReceiver(async ({ method, url, headers, body }, response) => {
+    if (url.endsWith('/undo')) asked.push(JSON.parse(body).dryRun ?? false);
+    const isUnfinished = url.endsWith('/undo') && unfinishedAt.includes(asked.length);
+    const error = { code: 'PREVIEW_UNFINISHED', message: 'What the undo would do is not known yet' };
+    const { authorization = '', 'content-type': type = 'application/json' } = headers;
+    const real = isUnfinished
+      ? Response.json({ success: false, error }, { status: 409 })
+      : await fetch(`${api.url}${url}`, {
+          method,
+          headers: { authorization, 'content-type': type },
+          ...(body === '' ? {} : { body }),
+        });
+    response.writeHead(real.status, { 'content-type': 'application/json' }).end(await real.text());
+  });
+  const env = { POSTHORN_URL: `http://127.0.0.1:${service.port}` };
+  const { code, out, err } = await run(['jobs', 'undo', job, '--yes'], { env });
+  expect({ code, err }).toEqual({ code: 0, err: '' });
+  expect(out).toContain('Undone: 2 contacts, 0 failed.');
+  expect(asked).toEqual([true, true, true, false, false]);
   expect((await call('GET', '/contacts')).body.total).toBe(0);
 });

@@ -66,6 +66,56 @@ test('a campaign goes to a canary first, shows its reports against the limits, a
     expect(await accessibilityProblems(page)).toEqual([]);
   }));
 
+test('whoever chooses a canary in a new project is told at how many bounces it is disabled, in an older one not', async () => {
+  const own = await aProject(world.database, 'Storchenhof');
+  await joins(world.database.db, own.id, person, 'OWNER');
+  await contacts(world.database.db, own.id, 20);
+  const { body } = await world.api.call(own.secretKey, 'POST', '/campaigns', {
+    name: 'Storks',
+    subject: 'The storks are back',
+    body: '<p>Look up.</p>',
+    from: own.sender,
+    audienceType: 'ALL',
+  });
+  const limits = (await world.api.call(own.secretKey, 'GET', '/deliverability')).body.limits as {
+    of: string;
+    window: string;
+    unit: string;
+    critical: { count: number };
+  }[];
+  const most = (of: string) =>
+    limits.find((limit) => limit.of === of && limit.window === 'twentyFourHour' && limit.unit === 'emails')?.critical
+      .count;
+  const note = `This project is new: ${most('bounces')} bounces or ${most('complaints')} complaints within 24 hours disable it`;
+  await world.inPage({ viewport: desktop }, async (page) => {
+    await signInAs(page, world.url, person.session);
+    const dialog = page.getByRole('dialog');
+    const open = async () => {
+      await page.goto(`${world.url}/app/${own.id}/campaigns/${body.data.id}?step=send`);
+      await page
+        .getByRole('button', { name: 'Send now' })
+        .or(page.getByRole('button', { name: 'Send campaign' }))
+        .click();
+      await dialog.getByLabel('Send to a small part first').waitFor();
+    };
+    await open();
+    expect(await dialog.getByText('This project is new').count()).toBe(0);
+    await dialog.getByLabel('Send to a small part first').check();
+    await dialog.getByText(note).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+
+    await world.database.db.count(`update projects set created_at = now() - interval '31 days' where id = $1`, [
+      own.id,
+    ]);
+    await open();
+    const read = page.waitForResponse((response) => response.url().includes('/deliverability'));
+    await dialog.getByLabel('Send to a small part first').check();
+    await (await read).finished();
+    await dialog.getByLabel('Canary recipients').fill('5');
+    expect(await dialog.getByText('This project is new').count()).toBe(0);
+  });
+});
+
 test('a paused campaign is fixed and continued, and who got the first version gets a correction', () =>
   world.inPage({ viewport: desktop }, async (page) => {
     await signInAs(page, world.url, person.session);

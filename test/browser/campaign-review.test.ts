@@ -94,3 +94,44 @@ test('a large send of a member waits for an admin, who approves it on a phone', 
     await expect.poll(async () => (await campaignNow(id)).status).toBe('SENT');
   });
 });
+
+test('of a large audience a sample is rendered where somebody chooses so, and every contact is checked either way', async () => {
+  const own = await aProject(world.database, 'Storchenhof');
+  await joins(world.database.db, own.id, admin, 'ADMIN');
+  const audience = 10_000;
+  await contacts(world.database.db, own.id, audience);
+  const { body } = await world.api.call(own.secretKey, 'POST', '/campaigns', {
+    name: 'Storks',
+    subject: 'The storks are back',
+    body: '<p>Dear {{nickname}}, look up.</p>',
+    from: own.sender,
+    audienceType: 'ALL',
+  });
+  const { id } = body.data;
+  const place = `${world.url}/app/${own.id}/campaigns/${id}?step=review`;
+  const choice = (page: Page) => page.getByLabel('Messages to render');
+  await as(admin, desktop, async (page) => {
+    await page.goto(place);
+    // An audience of 10,000 is rendered within seconds, so that nothing is to be chosen.
+    await page.getByText('10,000 contacts right now.').waitFor();
+    expect(await choice(page).count()).toBe(0);
+
+    await world.api.call(own.secretKey, 'POST', '/contacts', { email: 'one-more@example.com' });
+    await page.reload();
+    await choice(page).waitFor();
+    expect(await choice(page).inputValue()).toBe('all');
+    await choice(page).selectOption('A sample of 1,000 (faster)');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Check messages').click();
+    await page.getByText('1,000 messages rendered as a sample. Problems are counted within the sample.').waitFor();
+    await page
+      .getByRole('region', { name: 'Problems' })
+      .getByRole('row', { name: /“nickname” is empty 1,000 contacts/ })
+      .waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await button(page, 'Send checked messages').click();
+    await page.getByRole('alertdialog', { name: 'Send to 10,001 contacts?' }).waitFor();
+  });
+  const { data } = (await world.api.call(own.secretKey, 'GET', `/campaigns/${id}/dry-runs/latest`)).body;
+  expect(data).toMatchObject({ state: 'DONE', sample: 1_000, rendered: 1_000, audience: 10_001, wouldSend: 10_001 });
+});

@@ -154,3 +154,30 @@ test('an import is undone from the list of jobs, with what was changed since nam
   expect((await call('GET', `/contacts/${id}`)).body.data).toEqual({ plan: 'team' });
   expect((await call('GET', '/contacts?limit=1')).body.total).toBe(1);
 });
+
+test('the preview of an undo that takes several requests is asked for until it is complete, and so is the undo', async () => {
+  const own = await aProject(database, 'Undo of many');
+  const jobId = await uploaded(api, own, 'email,plan\nenno@example.org,pro\nokke@example.org,pro\n');
+  await jobDone(api, own, `/contacts/import/${jobId}`);
+  await asOwner(browser, { api, database, project: own }, async (page) => {
+    // What the service answers while it counts millions: two times for the preview, and once more when the undo itself is asked for.
+    const asked: boolean[] = [];
+    const unfinishedAt = [1, 2, 4];
+    await page.route('**/contacts/import/*/undo', async (route) => {
+      asked.push(route.request().postDataJSON().dryRun);
+      if (!unfinishedAt.includes(asked.length)) return route.continue();
+      const error = { code: 'PREVIEW_UNFINISHED', message: 'What the undo would do is not known yet' };
+      await route.fulfill({ status: 409, json: { success: false, error } });
+    });
+    await page.goto(`${api.url}/app/${own.id}/contact-jobs`);
+    await page.getByRole('button', { name: 'Undo list.csv', exact: true }).click();
+    const dialog = page.getByRole('alertdialog', { name: 'Undo this import?' });
+    await dialog.getByText('2 contacts deleted').waitFor();
+    expect(asked).toEqual([true, true, true]);
+    await dialog.getByRole('button', { name: 'Undo import', exact: true }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(asked).toEqual([true, true, true, false, false]);
+    await page.getByRole('button', { name: 'Undo Undo', exact: true }).waitFor();
+  });
+  expect((await api.call(own.secretKey, 'GET', '/contacts?limit=1')).body.total).toBe(0);
+});

@@ -115,8 +115,10 @@ function NewProjectLimits() {
     queryFn: () => answer(api.GET('/deliverability', { params: { query: { days: 1 } } })),
   });
   const most = (of: 'bounces' | 'complaints') =>
-    data?.limits.find((limit) => limit.of === of && limit.window === 'twentyFourHour' && limit.unit === 'emails')
-      ?.critical.count;
+    data?.limits.find(
+      ({ applies, ...limit }) =>
+        applies && limit.of === of && limit.window === 'twentyFourHour' && limit.unit === 'emails',
+    )?.critical.count;
   const [bounces, complaints] = [most('bounces'), most('complaints')];
   if (!data?.pauses || bounces === undefined || complaints === undefined) return null;
   return (
