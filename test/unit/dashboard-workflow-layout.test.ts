@@ -150,6 +150,18 @@ describe('Arrange', () => {
     ]);
   });
 
+  test.each(seeds)(
+    'crosses no two paths from row to row where paths meet again, and few that go past steps (seed %i)',
+    (seed) => {
+      const graph = workflow(seed, 4 + (seed % 30), true);
+      const places = automaticLayout(graph.steps, graph.ways);
+      const all = segments(graph, places);
+      const past = new Set(graph.ways.filter((way) => all.filter((each) => each[2] === way).length > 1));
+      expect(crossings(all.filter(([, , way]) => !past.has(way)))).toEqual([]);
+      expect(crossings(all).length).toBeLessThanOrEqual(0.6 * past.size);
+    },
+  );
+
   test('keeps what ends between two paths that meet above their meeting, and a path that skips steps beside them', () => {
     const step = (id: string, type: Step['type'], config = {}): Step => ({
       id,

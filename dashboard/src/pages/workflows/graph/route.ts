@@ -17,7 +17,8 @@ export function route(from: Point, to: Point, steps: readonly Point[]): Point[] 
   const between = steps.filter(({ y }) => y > from.y && y + stepSize.height < to.y);
   const isFree = (x: number) =>
     between.every((box) => x <= box.x - clearance || x >= box.x + stepSize.width + clearance);
-  const lanes = [from.x, to.x, ...between.flatMap(({ x }) => [x - clearance, x + stepSize.width + clearance])];
+  // Of two lanes that are no detour the one above the end meets fewer other paths.
+  const lanes = [to.x, from.x, ...between.flatMap(({ x }) => [x - clearance, x + stepSize.width + clearance])];
   const detour = (x: number) => Math.abs(x - from.x) + Math.abs(x - to.x);
   const [lane] = lanes.filter(isFree).sort((a, b) => detour(a) - detour(b));
   if (between.length === 0 || lane === undefined) return [from, to];
