@@ -701,8 +701,7 @@ create table dry_run_rows (
   body_hash bytea,
   bytes integer,
   left_out text,
-  constraint dry_run_rows_pkey primary key (dry_run_id, contact_id),
-  constraint dry_run_rows_dry_run_id_fkey foreign key (dry_run_id) references dry_runs(id) on delete cascade
+  constraint dry_run_rows_pkey primary key (dry_run_id, contact_id)
 );
 
 create table dry_runs (
@@ -741,6 +740,7 @@ create table dry_runs (
 create index dry_runs_expiry on dry_runs using btree (expires_at);
 create index dry_runs_project on dry_runs using btree (project_id);
 create index dry_runs_running on dry_runs using btree (updated_at) where (state = 'RUNNING'::text);
+create trigger dry_runs_forgotten after delete on dry_runs referencing old table as gone for each statement execute function forget_dry_runs();
 
 create table email_queue (
   email_id uuid not null,
@@ -1714,6 +1714,19 @@ begin
   end if;
   delete from emails m using gone where m.contact_id = gone.id;
   delete from events e using gone where e.contact_id = gone.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION forget_dry_runs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET enable_seqscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+AS $function$
+begin
+  delete from dry_run_rows r using gone where r.dry_run_id = gone.id;
   return null;
 end
 $function$;

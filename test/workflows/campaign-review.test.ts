@@ -175,6 +175,19 @@ describe('a dry run', () => {
     expect(again.fingerprint).toBe(report.fingerprint);
     const larger = await reviewed(db.db, worker, project, campaign, 1000);
     expect(larger).toMatchObject({ sample: 1000, rendered: 94, fingerprint: all.fingerprint });
+    // Rows have no foreign key, and go with their dry run nevertheless.
+    const rows = () =>
+      db.db.rows('select from dry_run_rows where dry_run_id = any (select id from dry_runs where campaign_id = $1)', [
+        campaign,
+      ]);
+    expect(await rows()).toHaveLength(4 * 95);
+    const ids = await db.db.rows<{ id: string }>('delete from dry_runs where campaign_id = $1 returning id', [
+      campaign,
+    ]);
+    const left = await db.db.rows('select from dry_run_rows where dry_run_id = any ($1::uuid[])', [
+      ids.map(({ id }) => id),
+    ]);
+    expect(left).toEqual([]);
   });
 
   test('tells a changed campaign, and shows no samples of what was not reviewed', async () => {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
+import { enabledRules, type MatchingRule } from '../../../audience/suppressions/index.ts';
 import { isoInstant } from '../../../core/database/columns.ts';
 import type { Database } from '../../../core/database/sql.ts';
 import { AppError } from '../../../core/lib/errors.ts';
@@ -48,6 +49,12 @@ export interface DryRunShareOptions {
   onPage(contacts: number): void;
 }
 
+/** What a share renders and decides by. The rules are read once for it, not for each page as in delivery. */
+interface Review {
+  compose: ComposeNoted;
+  rules: readonly MatchingRule[];
+}
+
 // Read at once, so that no snapshot and no connection is held while their messages are rendered.
 const contactsPerRead = 50_000;
 const samples = 10;
@@ -70,7 +77,8 @@ export async function reviewShare(deps: DryRunDeps, id: string, options: DryRunS
   if (ids === null) return { state: 'over', contacts: run.audience };
   const pages = pagesOf(ids, claimSize(content, deps.chunk));
   const isCut = () => options.stop.aborted || performance.now() > endsAt;
-  const passed = await reviewPages(deps, run, deps.prepare(content), pages, isCut, options.onPage);
+  const how = { compose: deps.prepare(content), rules: await enabledRules(deps.db, run.projectId) };
+  const passed = await reviewPages(deps, run, how, pages, isCut, options.onPage);
   run = passed.run;
   if (!passed.isWhole || ids.length === contactsPerRead) return { state: 'unfinished', contacts: run.audience };
   await finish(deps.db, run);
@@ -89,7 +97,7 @@ function pagesOf(ids: readonly string[], size: number): (readonly string[])[] {
 async function reviewPages(
   deps: DryRunDeps,
   from: OpenDryRun,
-  compose: ComposeNoted,
+  how: Review,
   pages: readonly (readonly string[])[],
   isCut: () => boolean,
   onPage: (contacts: number) => void,
@@ -103,7 +111,7 @@ async function reviewPages(
       if (isCut()) break;
       const recipients = await reading;
       if (page + 1 < pages.length) reading = read(page + 1);
-      const reviewed = await reviewPage(deps, run, compose, ids, recipients);
+      const reviewed = await reviewPage(deps, run, how, ids, recipients);
       const saved = await saving;
       if (saved === null) return { run: from, isWhole: false };
       onPage(saved.audience);
@@ -165,15 +173,15 @@ async function nextContacts({ db }: DryRunDeps, run: OpenDryRun): Promise<string
 async function reviewPage(
   deps: DryRunDeps,
   run: OpenDryRun,
-  compose: ComposeNoted,
+  { compose, rules }: Review,
   ids: readonly string[],
   recipients: readonly ClaimedRecipient[],
 ): Promise<ReviewedPage> {
   const { db, log, rendering } = deps;
   const began = performance.now();
   const round = new DryRound({
-    db,
     projectId: run.projectId,
+    rules,
     facts: sendFactsOf(run),
     compose,
     recipients,

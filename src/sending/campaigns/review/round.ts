@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
-import type { Database } from '../../../core/database/sql.ts';
-import { type ComposeNotes, findSuppressed, type KeptTexts, type Ledger, type Outcome } from '../../engine/index.ts';
+import { type MatchingRule, suppressionOf } from '../../../audience/suppressions/index.ts';
+import type { ComposeNotes, KeptTexts, Ledger, Outcome } from '../../engine/index.ts';
 import { type Reason, reasonText } from '../../ledger/index.ts';
 import type { ClaimedRecipient } from '../ledger.ts';
 import { campaignRefusal, type RecipientFacts } from '../refusal.ts';
@@ -22,8 +22,9 @@ export type ComposeNoted = (recipient: ClaimedRecipient, notes: ComposeNotes) =>
 
 /** What a round of a dry run is made of. `most`: messages to render; contacts beyond are only decided about. */
 export interface DryRoundInput {
-  db: Database;
   projectId: string;
+  /** The suppression rules that are enabled. */
+  rules: readonly MatchingRule[];
   facts: RecipientFacts;
   compose: ComposeNoted;
   recipients: readonly ClaimedRecipient[];
@@ -38,16 +39,16 @@ export class DryRound implements Ledger<ClaimedRecipient> {
   /** Messages that were rendered or could not be, and the milliseconds that took. */
   rendered = 0;
   composeMs = 0;
-  readonly #db: Database;
+  readonly #rules: readonly MatchingRule[];
   readonly #facts: RecipientFacts;
   readonly #compose: ComposeNoted;
   readonly #most: number;
   #chosen: ReadonlySet<ClaimedRecipient> | null = null;
   readonly #rendered = new Map<string, { finding: MessageFinding; missing: ReadonlySet<string>; isPlain: boolean }>();
 
-  constructor({ db, projectId, facts, compose, recipients, most }: DryRoundInput) {
-    this.#db = db;
+  constructor({ projectId, rules, facts, compose, recipients, most }: DryRoundInput) {
     this.projectId = projectId;
+    this.#rules = rules;
     this.#facts = facts;
     this.#compose = compose;
     this.#most = most;
@@ -67,11 +68,15 @@ export class DryRound implements Ledger<ClaimedRecipient> {
   }
 
   async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
-    const { projectId } = this;
-    const found = await findSuppressed(this.#db, mails, { projectId, idOf: this.idOf, textsOf: () => null });
-    const names = new Map(found.rows.map(({ id, suppression }) => [id, suppression.name]));
-    for (const mail of found.mails) this.#close(mail, `Suppressed by rule "${names.get(mail.emailId) ?? ''}"`);
-    return found.mails;
+    const now = new Date();
+    const found = new Set<ClaimedRecipient>();
+    for (const mail of mails) {
+      const suppression = suppressionOf(this.#rules, mail.toAddress, now);
+      if (suppression === null) continue;
+      found.add(mail);
+      this.#close(mail, `Suppressed by rule "${suppression.name}"`);
+    }
+    return found;
   }
 
   compose(recipient: ClaimedRecipient): OutgoingMessage {
