@@ -145,6 +145,25 @@ describe('a page of emails reads few rows, however many there are', () => {
   });
 });
 
+// A plan that is kept for any values reads and sorts the whole span.
+test('a page is planned for its own values', async () => {
+  const { db } = database;
+  const names: unknown[] = [];
+  const told: Database = {
+    ...db,
+    rows: (query, values) => {
+      names.push((query as Query).name);
+      return db.rows(query, values);
+    },
+    row: (query, values) => {
+      names.push((query as Query).name);
+      return db.row(query, values);
+    },
+  };
+  await listEmails(told, compose, project.id, { ...span, subject: 'needle' } as ListEmails, new Date());
+  expect(names).toEqual([null, null]);
+});
+
 test('a page of campaigns after the first begins where that ended', async () => {
   const first = await list({ ...span, source: 'CAMPAIGN' });
   const second = await list({

@@ -1,4 +1,4 @@
-import { type Database, type Query, sql } from '../../core/database/sql.ts';
+import { type Database, type Query, sql, unprepared } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import { likeText } from '../../core/lib/text.ts';
 import { type MailStatus, mailSources, newestMail } from '../ledger/index.ts';
@@ -39,11 +39,14 @@ export async function findEmails(
 ): Promise<FoundEmails> {
   const along = await alongIndex(db, search, look);
   const { status, source, contactId } = search;
-  const matching = await db.rows<{ id: string }>(sql`
+  // A plan for any values would read and sort a whole span, because it cannot know how few rows are wanted.
+  const matching = await db.rows<{ id: string }>(
+    unprepared(sql`
     select id from (select * from (${along}) mail order by id desc limit ${look}) looked
     where (${status}::text is null or status = ${status}::text) and (${source}::text is null or source_type = ${source}::text)
       and (${contactId}::uuid is null or contact_id = ${contactId}::uuid) and ${hasWords(search.words)}
-    order by id desc limit ${limit + 1}`);
+    order by id desc limit ${limit + 1}`),
+  );
   const ids = matching.slice(0, limit).map(({ id }) => id);
   const rows =
     ids.length === 0
@@ -53,7 +56,7 @@ export async function findEmails(
         );
   if (matching.length > limit) return { rows, lookedUpTo: ids.at(-1) ?? null };
   const last = await db.row<{ id: string }>(
-    sql`select id from (${along}) mail order by id desc offset ${look - 1} limit 1`,
+    unprepared(sql`select id from (${along}) mail order by id desc offset ${look - 1} limit 1`),
   );
   return { rows, lookedUpTo: last?.id ?? null };
 }
