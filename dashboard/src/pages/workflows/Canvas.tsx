@@ -92,8 +92,8 @@ export function Canvas({
   const flow = useRef<Flow | null>(null);
   const isEditable = edits !== undefined;
   useClipboardKeys(place, edits);
-  const { nodes, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
-  const pointer = pointerOf({ selection, onSelect, edits }, flow);
+  const { nodes, framed, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
+  const pointer = pointerOf({ selection, onSelect, edits }, framed);
   const [isSearching, setSearching] = useState(false);
   const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
     setSearching(true),
@@ -155,7 +155,7 @@ export function Canvas({
 /** What the pointer selects and connects. */
 function pointerOf(
   { selection, onSelect, edits }: Pick<ShownGraph, 'selection' | 'onSelect' | 'edits'>,
-  flow: RefObject<Flow | null>,
+  framed: RefObject<Set<string>>,
 ): Partial<ReactFlowProps<StepNodeType, PathEdgeType>> {
   const isEditable = edits !== undefined;
   return {
@@ -164,10 +164,8 @@ function pointerOf(
       onSelect(isMore ? toggled(selection, id) : { kind: 'step', id });
     },
     selectionKeyCode: isEditable ? 'Shift' : null,
-    onSelectionEnd: () => {
-      const framed = flow.current?.getNodes().filter(({ selected }) => selected) ?? [];
-      if (framed.length > 0) onSelect(selectionOf(framed.map(({ id }) => id)));
-    },
+    onSelectionStart: () => framed.current.clear(),
+    onSelectionEnd: () => onSelect(selectionOf([...framed.current])),
     onEdgeClick: ({ target }, { id }) => {
       // What is pressed in the menu of a path arrives here as well.
       if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
@@ -180,8 +178,15 @@ function pointerOf(
 /** The steps as nodes that follow the pointer; what is dragged is not moved by the graph meanwhile. */
 function useDraggableSteps({ steps, ways, selection, edits }: Omit<ShownGraph, 'onSelect'>) {
   const isDragging = useRef(false);
+  // What a frame holds is told here before it is drawn, and the pointer may be faster than the drawing.
+  const framed = useRef(new Set<string>());
   const isEditable = edits !== undefined;
-  const [nodes, setNodes, onNodesChange] = useNodesState<StepNodeType>([]);
+  const [nodes, setNodes, applyChanges] = useNodesState<StepNodeType>([]);
+  const onNodesChange: typeof applyChanges = (changes) => {
+    for (const change of changes)
+      if (change.type === 'select') framed.current[change.selected ? 'add' : 'delete'](change.id);
+    applyChanges(changes);
+  };
   useEffect(() => {
     if (!isDragging.current) setNodes((before) => nodesOf(before, steps, ways, selection, isEditable));
   }, [steps, ways, selection, isEditable, setNodes]);
@@ -193,7 +198,7 @@ function useDraggableSteps({ steps, ways, selection, edits }: Omit<ShownGraph, '
     const moved = movedOf(dragged, steps);
     if (moved.length > 0) edits?.onMove(moved);
   };
-  return { nodes, onNodesChange, onNodeDragStart, onNodeDragStop };
+  return { nodes, framed, onNodesChange, onNodeDragStart, onNodeDragStop };
 }
 
 /** Hears keys, and steps that are dropped from the toolbar. */
