@@ -139,7 +139,17 @@ describe('as of an instant', () => {
   test('it is unknown before it was created, and when the history does not reach back so far', async () => {
     const { id } = await create('late@example.org');
     const at = async (instant: string) => api.call(project.secretKey, 'GET', `/contacts/${id}?at=${instant}`);
-    expect(await at('2001-01-01')).toMatchObject({ status: 404, body: { error: { code: 'CONTACT_NOT_FOUND' } } });
+    expect(await at('2001-01-01')).toMatchObject({
+      status: 404,
+      body: {
+        error: {
+          code: 'CONTACT_NOT_FOUND',
+          message: expect.stringMatching(
+            /^The contact was created at 20.*Z: at 2001-01-01T00:00:00.000Z there was none$/,
+          ),
+        },
+      },
+    });
     await database.db.count(`update contacts set created_at = '2000-01-01' where id = $1`, [id]);
     expect(await at('2001-01-01')).toMatchObject({ status: 410, body: { error: { code: 'TOO_LATE' } } });
     expect((await at('2090-01-01')).body.email).toBe('late@example.org');

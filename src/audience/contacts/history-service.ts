@@ -76,7 +76,7 @@ export async function getContactAt(
   const contact = await getContact(db, projectId, id);
   const at = dateParameter('at', text);
   if (at === null || at.getTime() >= Date.now()) return contact;
-  if (at < new Date(contact.createdAt)) throw notFound('contact', id);
+  if (at < new Date(contact.createdAt)) throw notYet(id, contact.createdAt, at);
   const began = isoInstant(await historyBegan(db, keptDays));
   if (at < new Date(began))
     throw new AppError(410, 'TOO_LATE', `The history of contacts reaches back to ${began}: "at" is before that`);
@@ -91,6 +91,11 @@ export async function getContactAt(
     data,
     updatedAt: changedAt === null ? contact.createdAt : isoInstant(changedAt),
   };
+}
+
+function notYet(id: string, createdAt: string, at: Date): AppError {
+  const message = `The contact was created at ${createdAt}: at ${at.toISOString()} there was none`;
+  return new AppError(404, 'CONTACT_NOT_FOUND', message, { details: { resource: 'contact', id, createdAt } });
 }
 
 function placeOf(cursor: string): string {
