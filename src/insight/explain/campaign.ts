@@ -13,6 +13,7 @@ import {
   findMail,
   flipsAround,
   memberSince,
+  missedReview,
 } from './queries.ts';
 import type { Decision } from './schema.ts';
 
@@ -44,7 +45,8 @@ export async function explainCampaign(
 
   async function notBegun(): Promise<Finding> {
     const now = contact.readAt;
-    const rules = await audienceDecisions(db, projectId, contact, campaign, now);
+    const audience = await audienceDecisions(db, projectId, contact, campaign, now);
+    const rules = [...audience, ...(status === 'SCHEDULED' ? await reviewDecisions(db, campaign, contact.id) : [])];
     const isIn = rules.every(({ outcome }) => outcome !== 'stop');
     if (status === 'SCHEDULED') {
       const at = campaign.scheduledFor;
@@ -64,6 +66,7 @@ export async function explainCampaign(
     if (decisions.some(({ outcome }) => outcome === 'stop')) return finding('did_not', decisions);
     const then = await contactAsOf(db, projectId, contact, sentAt ?? '', keptDays);
     decisions.push(...(await audienceDecisions(db, projectId, then, campaign, sentAt ?? '')));
+    decisions.push(...(await reviewDecisions(db, campaign, contact.id)));
     const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
     if (!campaign.expanded && status === 'SENDING') {
       if (isLeftOut) return finding('will_not', decisions);
@@ -84,6 +87,15 @@ export async function explainCampaign(
     }
     return finding('did_not', decisions);
   }
+}
+
+// A send that is bound to its review leaves out whoever has come to the audience since.
+async function reviewDecisions(db: Database, campaign: CampaignFacts, contactId: string): Promise<Decision[]> {
+  const missed = await missedReview(db, campaign, contactId);
+  if (missed === null) return [];
+  const on = missed.at === null ? '' : ` on ${onDate(missed.at)}`;
+  const sentence = `The campaign only goes to contacts that were reviewed${on}, and the contact was not among them.`;
+  return [recorded('audience.reviewed', 'stop', sentence, { at: missed.at, source: campaignSource(campaign.id) })];
 }
 
 function existed(contact: ContactFacts, at: string): Decision {

@@ -85,6 +85,24 @@ export function findCampaign(db: Database, projectId: string, id: string): Promi
     where c.project_id = ${projectId} and c.id = ${id}`);
 }
 
+/**
+ * The review that the campaign's current send is bound to, where the contact was not among the reviewed; null else. `at` is when
+ * it ended (ISO), null once its report is no longer kept.
+ */
+export function missedReview(
+  db: Database,
+  campaign: Pick<CampaignFacts, 'id' | 'sendSeq'>,
+  contactId: string,
+): Promise<{ at: string | null } | null> {
+  // Once the audience is frozen everybody who was reviewed is in the ledger; before, only the rows of the review say who was.
+  return db.row(sql`
+    select ${iso('r.finished_at')} as at
+    from campaign_sends s left join dry_runs r on r.id = s.review_id
+    where s.campaign_id = ${campaign.id} and s.send_seq = ${campaign.sendSeq} and s.review_id is not null and s.drift = 'none'
+      and (s.expanded or r.expires_at > now())
+      and not exists (select from dry_run_rows d where d.dry_run_id = s.review_id and d.contact_id = ${contactId})`);
+}
+
 /** A mail of the ledger. */
 export interface ExplainedMail {
   id: string;
