@@ -80,6 +80,16 @@ test('limits that are not given are the usual ones; a scheduled campaign keeps i
 });
 
 test.each([
+  [1, 1],
+  [3, 1],
+  [4, 2],
+  [10, 3],
+])('of a slice of %i at least %i must be delivered where nothing else is said', async (recipients, minDelivered) => {
+  const { body } = await call('POST', `/campaigns/${await created()}/send`, { canary: { recipients } });
+  expect(body.data.canary).toMatchObject({ recipients, minDelivered });
+});
+
+test.each([
   [{ recipients: 30 }, 400, 'less than the audience, which has 30 recipients'],
   [{ recipients: 10, minDelivered: 11 }, 400, '"canary.minDelivered" must be at most "canary.recipients"'],
   [{ recipients: 0 }, 422, 'canary.recipients'],

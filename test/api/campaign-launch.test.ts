@@ -1,13 +1,8 @@
-import pLimit from 'p-limit';
-import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { beginDueSend } from '../../src/sending/campaigns/begin.ts';
-import { prepareBy } from '../../src/sending/campaigns/content.ts';
-import { expandFrom } from '../../src/sending/campaigns/expand-audience.ts';
-import { loadExpansion } from '../../src/sending/campaigns/expansion.ts';
-import { reviewShare } from '../../src/sending/campaigns/review/dry-run.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
-import { compose, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
+import { contacts } from '../support/campaign-fixtures.ts';
+import { frozenBySteps, reviewedBySteps } from '../support/campaign-steps.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { lettersTo } from '../support/letters.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
@@ -48,43 +43,8 @@ async function created(changes: object = {}): Promise<string> {
   return answer.body.data.id;
 }
 
-/** Reviews a campaign to the end, and answers the report. */
-async function reviewed(id: string, options?: object) {
-  const { status, body } = await call('POST', `/campaigns/${id}/dry-run`, options);
-  expect(status).toBe(202);
-  const { n } = body.data;
-  const run = await database.db.row<{ id: string }>('select id from dry_runs where campaign_id = $1 and n = $2', [
-    id,
-    n,
-  ]);
-  const deps = {
-    db: database.db,
-    log: pino({ level: 'silent' }),
-    prepare: prepareBy(compose),
-    rendering: pLimit(1),
-    chunk: 4,
-  };
-  const never = new AbortController().signal;
-  await reviewShare(deps, run?.id ?? '', { stop: never, longestMs: 60_000, onPage: () => undefined });
-  const report = await call('GET', `/campaigns/${id}/dry-runs/${n}`);
-  expect(report.body.data).toMatchObject({ state: 'DONE' });
-  return report.body.data as { fingerprint: string; audience: number; n: number };
-}
-
-/** Freezes the audience of the send that was started. */
-async function frozen(id: string): Promise<Record<string, number>> {
-  const send = await loadExpansion(database.db, id, 1);
-  if (send === null) throw new Error('Nothing is being sent');
-  const deps = {
-    db: database.db,
-    billing: { freeTier: null },
-    clock: () => new Date(),
-    cursors: pLimit(1),
-    expansionPage: 3,
-  };
-  await expandFrom(deps, send, () => undefined);
-  return ledgerOf(database.db, id);
-}
+const reviewed = (id: string, options?: object) => reviewedBySteps(database.db, api, project, id, options);
+const frozen = (id: string) => frozenBySteps(database.db, id);
 
 const change = (text: string, values: unknown[] = [project.id]) => database.db.count(text, values);
 const joinsLate = () =>
@@ -144,7 +104,20 @@ describe('a send with a fingerprint', () => {
       'The review expires before the send would begin',
     ]);
     expect((await call('POST', `/campaigns/${id}/send`, { fingerprint: 'short' })).status).toBe(422);
-    expect((await call('POST', `/campaigns/${id}/send`, { fingerprint, drift: 1.5 })).status).toBe(422);
+    for (const drift of [1.5, -1, 'some']) {
+      const { status, body } = await call('POST', `/campaigns/${id}/send`, { fingerprint, drift });
+      expect([status, body.error.message]).toEqual([422, '"drift" must be none, fewer or a share between 0 and 1']);
+    }
+  });
+
+  test('is what a drift needs: without one nothing is sent', async () => {
+    const id = await created();
+    await reviewed(id);
+    for (const drift of ['none', 'fewer', 0]) {
+      const { status, body } = await call('POST', `/campaigns/${id}/send`, { drift });
+      expect([status, body.error.message]).toEqual([422, '"drift" needs the "fingerprint" of a dry run']);
+    }
+    expect((await call('GET', `/campaigns/${id}`)).body.data.status).toBe('DRAFT');
   });
 
   test('goes to exactly those who were reviewed, and names who is left out', async () => {
@@ -180,8 +153,10 @@ describe('a send with a fingerprint', () => {
   });
 
   test('by a review of a sample goes to everybody who was reviewed, rendered or not', async () => {
-    for (const sample of [0, -1, 1.5, 'some', 1_000_001])
-      expect((await call('POST', `/campaigns/${await created()}/dry-run`, { sample })).status).toBe(422);
+    for (const sample of [0, -1, 1.5, 'some', 1_000_001]) {
+      const { status, body } = await call('POST', `/campaigns/${await created()}/dry-run`, { sample });
+      expect([status, body.error.message]).toEqual([422, '"sample" must be all or a whole number from 1 to 1000000']);
+    }
     const id = await created();
     const report = await reviewed(id, { sample: 3 });
     expect(report).toMatchObject({ sample: 3, rendered: 3, audience: 10, wouldSend: 10 });

@@ -4621,7 +4621,7 @@ export interface components {
                 /** @description Unsubscribed recipients, in percent. */
                 unsubscribeRate?: number | null;
             };
-            /** @description Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice when absent. */
+            /** @description Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice, at least 1, when absent. */
             minDelivered?: number;
         };
         CancelCampaignResponse: {
@@ -7867,7 +7867,7 @@ export interface components {
             canary?: components["schemas"]["CanaryOptions"] | null;
             /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. */
             fingerprint?: string;
-            /** @description How far the audience may have changed since the dry run; `none` when absent. */
+            /** @description How far the audience may have changed since the dry run, with its `fingerprint`; `none` when absent. */
             drift?: "none" | "fewer" | number;
             /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */
             scheduledFor?: unknown;

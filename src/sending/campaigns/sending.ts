@@ -1,6 +1,6 @@
 import { checkSender, type SenderDomains } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { badRequest } from '../../core/lib/errors.ts';
+import { badRequest, invalidField } from '../../core/lib/errors.ts';
 import { type Clock, parseDate } from '../../core/lib/time.ts';
 import type { Outbox } from '../../core/outbox/dispatcher.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -45,7 +45,7 @@ export interface Sent {
  * Starts a send, now or at a time, or moves a scheduled one: status, number of the send and the outbox row commit
  * together, and Temporal is told after that (contract page 2, 2.5). Of two requests at once the second finds the status
  * that the first made. A send that needs an approval waits for it as a draft.
- * @throws 400 for a date that does not parse, the status, an empty audience, a canary of everybody or a time that is past; 404; 402 and 403 for the
+ * @throws 422 for a drift without a fingerprint; 400 for a date that does not parse, the status, an empty audience, a canary of everybody or a time that is past; 404; 402 and 403 for the
  * billing limit; 403 for the domain; 409 REVIEW_STALE, REVIEW_NEEDED
  */
 export async function sendCampaign(
@@ -107,15 +107,18 @@ async function checkSend(
   tx: Database,
   deps: SendingDeps,
   campaign: LockedCampaign,
-  { fingerprint, drift = 'none', canary }: SendCampaign,
+  { fingerprint, drift, canary }: SendCampaign,
   at: Date | null,
 ): Promise<{ recipients: number; review: CheckedReview | null }> {
+  // Sent without a review, the campaign would go to whoever is in the audience, which is not what was asked for.
+  if (fingerprint === undefined && drift !== undefined)
+    throw invalidField('drift', 'needs the "fingerprint" of a dry run', 'custom');
   if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
   const now = deps.clock();
   const review =
     fingerprint === undefined
       ? null
-      : await checkReview(tx, campaign, { fingerprint }, { drift, until: at ?? now, now });
+      : await checkReview(tx, campaign, { fingerprint }, { drift: drift ?? 'none', until: at ?? now, now });
   const recipients = review?.recipients ?? (await audienceSize(tx, campaign, now));
   if (recipients === 0) throw badRequest('The audience of this campaign is empty');
   checkCanary(canary, recipients);

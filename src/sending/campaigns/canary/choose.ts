@@ -6,8 +6,9 @@ import { wakeCampaign } from '../launch.ts';
 import { lockCampaign, lockCampaignSend } from '../state.ts';
 import { type CanaryOptions, holdSeconds } from './schema.ts';
 
-// Of what the slice has, as many must be reported as delivered where nothing else is said.
-const usualDelivered = 0.3;
+// Percent of the slice that must be reported as delivered where nothing else is said: at least one, or a slice of three would
+// pass without a report.
+const usualDelivered = 30;
 
 /** @throws 400 where the slice is the whole audience, or fewer than must be delivered */
 export function checkCanary(canary: CanaryOptions | null | undefined, recipients: number): void {
@@ -33,7 +34,7 @@ export async function setCanary(tx: Database, id: string, canary: CanaryOptions 
       where s.campaign_id = gone.campaign_id and s.send_seq = gone.send_seq`);
     return;
   }
-  const { recipients, hold, stopIf, minDelivered = Math.floor(recipients * usualDelivered) } = canary;
+  const { recipients, hold, stopIf, minDelivered = Math.ceil((recipients * usualDelivered) / 100) } = canary;
   await tx.count(sql`
     with held as (
       insert into campaign_canaries (campaign_id, send_seq, recipients, hold_seconds, stop_if, min_delivered)

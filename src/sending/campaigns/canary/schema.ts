@@ -54,7 +54,7 @@ export const CanaryOptions = v.object({
   minDelivered: v.pipe(
     v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'))),
     v.description(
-      'Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice when absent.',
+      'Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice, at least 1, when absent.',
     ),
   ),
 });

@@ -7,25 +7,36 @@ const Uuid = v.pipe(v.string(), v.uuid());
 const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the fingerprint of a dry run'));
 
+const allowedDrift = 'must be none, fewer or a share between 0 and 1';
+
 /**
  * How far the audience may have changed since its review. `none`: it is sent to exactly those who were reviewed. `fewer`: nobody
  * may have joined. A number: the share of the audience that may have joined or left, 0 to 1.
  */
 export const Drift = v.union(
-  [v.literal('none'), v.literal('fewer'), v.pipe(v.number(), v.minValue(0), v.maxValue(1))],
-  'must be none, fewer or a share between 0 and 1',
+  [v.literal('none'), v.literal('fewer'), v.pipe(v.number(), v.minValue(0, allowedDrift), v.maxValue(1, allowedDrift))],
+  allowedDrift,
 );
 export type Drift = v.InferOutput<typeof Drift>;
 
 const mostSampled = 1_000_000;
+const allowedSample = `must be all or a whole number from 1 to ${mostSampled}`;
 
 /** `POST /campaigns/{id}/dry-run`. */
 export const StartDryRun = v.object({
   sample: v.pipe(
     v.optional(
       v.union(
-        [v.literal('all'), v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(mostSampled))],
-        `must be all or a whole number from 1 to ${mostSampled}`,
+        [
+          v.literal('all'),
+          v.pipe(
+            v.number(),
+            v.integer(allowedSample),
+            v.minValue(1, allowedSample),
+            v.maxValue(mostSampled, allowedSample),
+          ),
+        ],
+        allowedSample,
       ),
       'all',
     ),
@@ -45,7 +56,12 @@ export const reviewedSend = {
     ),
   ),
   drift: v.optional(
-    v.pipe(Drift, v.description('How far the audience may have changed since the dry run; `none` when absent.')),
+    v.pipe(
+      Drift,
+      v.description(
+        'How far the audience may have changed since the dry run, with its `fingerprint`; `none` when absent.',
+      ),
+    ),
   ),
 };
 
