@@ -610,6 +610,28 @@ test('the way through a workflow is told step by step, and a refusal is counted'
   expect(known).toMatchObject({ basis: 'recorded', outcome: 'stop' });
 });
 
+test('of a workflow whose event never came it is told as well whether it is enabled, and how to enable it', async () => {
+  const about = await aWorkflow();
+  const checks = async () => {
+    const { decisions, fixes } = await explained(about);
+    return { decisions: decisions.map(({ check, outcome }) => [check, outcome]), fixes };
+  };
+  const event = ['workflow.event', 'stop'];
+  expect(await checks()).toEqual({ decisions: [event, ['workflow.enabled', 'pass']], fixes: [] });
+  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  expect(await checks()).toEqual({
+    decisions: [event, ['workflow.enabled', 'stop']],
+    fixes: [
+      {
+        sentence: 'Enable the workflow for events to come',
+        method: 'PATCH',
+        path: `/workflows/${about.workflowId}`,
+        body: { enabled: true },
+      },
+    ],
+  });
+});
+
 test('a workflow that is enabled again within the millisecond of an event was disabled when that came', async () => {
   const about = await aWorkflow();
   await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);

@@ -42,11 +42,13 @@ export async function explainWorkflow(
       }),
     );
   if (run !== null) return inside(db, projectId, workflow, run, decisions);
-  if (eventName !== null && event === null) decisions.push(await missingEvent(db, projectId, contact, eventName));
+  if (eventName !== null && event === null)
+    decisions.push(await missingEvent(db, projectId, contact, eventName), enabledNow(contact, workflow));
   else if (event !== null) return refused(db, contact, workflow, event, decisions);
   else decisions.push(...(await notStarted(db, projectId, contact, workflow)));
   const isStopped = decisions.some(({ outcome }) => outcome === 'stop');
-  return finding('did_not', decisions, isStopped ? undefined : 'The workflow has not been started for this contact.');
+  const sentence = isStopped ? undefined : 'The workflow has not been started for this contact.';
+  return finding('did_not', decisions, sentence, { fixes: workflow.enabled ? [] : [enableFix(workflow)] });
 }
 
 async function missingEvent(
@@ -122,9 +124,9 @@ async function refused(
   return finding('cannot_tell', decisions, sentence);
 }
 
-function enableFix({ id }: WorkflowFacts): Finding['fixes'][number] {
+function enableFix({ id, eventName }: WorkflowFacts): Finding['fixes'][number] {
   return {
-    sentence: 'Enable the workflow for events to come',
+    sentence: eventName === null ? 'Enable the workflow' : 'Enable the workflow for events to come',
     method: 'PATCH',
     path: `/workflows/${id}`,
     body: { enabled: true },
@@ -135,17 +137,23 @@ function executionSource({ id }: WorkflowFacts, runId: string): Decision['source
   return { type: 'execution', id: runId, href: `/workflows/${id}/executions/${runId}` };
 }
 
+// Nothing came that would have started the workflow, and nothing will while it is disabled.
+function enabledNow({ readAt: dataAsOf }: ContactFacts, { enabled }: WorkflowFacts): Decision {
+  return enabled
+    ? evaluated('workflow.enabled', 'pass', 'The workflow is enabled.', { dataAsOf })
+    : evaluated('workflow.enabled', 'stop', 'The workflow is disabled.', { dataAsOf });
+}
+
 // A workflow that no event of the contact starts.
 async function notStarted(
   db: Database,
   projectId: string,
   contact: ContactFacts,
-  { triggerType, triggerConfig, enabled }: WorkflowFacts,
+  workflow: WorkflowFacts,
 ): Promise<Decision[]> {
   const dataAsOf = contact.readAt;
-  const isOn = enabled
-    ? evaluated('workflow.enabled', 'pass', 'The workflow is enabled.', { dataAsOf })
-    : evaluated('workflow.enabled', 'stop', 'The workflow is disabled.', { dataAsOf });
+  const isOn = enabledNow(contact, workflow);
+  const { triggerType, triggerConfig } = workflow;
   if (triggerType !== 'SCHEDULE')
     return [
       isOn,
