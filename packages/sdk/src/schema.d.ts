@@ -7865,8 +7865,8 @@ export interface components {
         SendCampaignRequest: {
             /** @description Sends a first slice and holds everybody else back. Absent keeps that of a scheduled campaign, null removes it. */
             canary?: components["schemas"]["CanaryOptions"] | null;
-            /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. */
-            fingerprint?: string;
+            /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. Absent keeps the review of a scheduled campaign, null removes it. */
+            fingerprint?: string | null;
             /** @description How far the audience may have changed since the dry run, with its `fingerprint`; `none` when absent. */
             drift?: "none" | "fewer" | number;
             /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */

@@ -18,7 +18,8 @@ import { audienceSize, sourceTypeOf } from './audience.ts';
 import { checkCanary, setCanary } from './canary/choose.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
 import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from './review/approval.ts';
-import { type CheckedReview, checkReview, noteReview } from './review/launch-check.ts';
+import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKey } from './review/launch-check.ts';
+import type { Drift } from './review/schema.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from './schema.ts';
 import { getCampaign } from './service.ts';
 import { type LockedCampaign, lockCampaign, openSend } from './state.ts';
@@ -62,7 +63,7 @@ export async function sendCampaign(
     const most = await mostUnapproved(tx, project.id, sender);
     if (most === null || recipients <= most)
       return { isAsked: false, tickets: [await begin(tx, project, campaign, body, { at, recipients, review, most })] };
-    if (review === null) throw reviewNeeded(most, recipients);
+    if (review === null || typeof body.fingerprint !== 'string') throw reviewNeeded(most, recipients);
     const { fingerprint: _, drift: __, scheduledFor: ___, ...options } = body;
     const asked = { scheduledFor: at?.toISOString() ?? null, options };
     return { isAsked: true, tickets: await askForApproval(tx, deps, campaign, review, asked, sender) };
@@ -111,14 +112,12 @@ async function checkSend(
   at: Date | null,
 ): Promise<{ recipients: number; review: CheckedReview | null }> {
   // Sent without a review, the campaign would go to whoever is in the audience, which is not what was asked for.
-  if (fingerprint === undefined && drift !== undefined)
+  if (typeof fingerprint !== 'string' && drift !== undefined)
     throw invalidField('drift', 'needs the "fingerprint" of a dry run', 'custom');
   if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
   const now = deps.clock();
-  const review =
-    fingerprint === undefined
-      ? null
-      : await checkReview(tx, campaign, { fingerprint }, { drift: drift ?? 'none', until: at ?? now, now });
+  const terms = await reviewOf(tx, campaign, { fingerprint, drift });
+  const review = terms && (await checkReview(tx, campaign, terms.key, { drift: terms.drift, until: at ?? now, now }));
   const recipients = review?.recipients ?? (await audienceSize(tx, campaign, now));
   if (recipients === 0) throw badRequest('The audience of this campaign is empty');
   checkCanary(canary, recipients);
@@ -126,6 +125,18 @@ async function checkSend(
   if (at !== null && at.getTime() <= campaign.nowMs) throw badRequest('"scheduledFor" must lie in the future');
   await checkSender(deps.senderDomains, campaign.projectId, campaign.from);
   return { recipients, review };
+}
+
+/** Which review a send goes by: the one it names, or the one that a scheduled campaign is bound to already. */
+async function reviewOf(
+  tx: Database,
+  campaign: LockedCampaign,
+  { fingerprint, drift = 'none' }: Pick<SendCampaign, 'fingerprint' | 'drift'>,
+): Promise<{ key: ReviewKey; drift: Drift } | null> {
+  if (typeof fingerprint === 'string') return { key: { fingerprint }, drift };
+  if (fingerprint === null || campaign.status !== 'SCHEDULED') return null;
+  const bound = await boundReview(tx, campaign);
+  return bound && { key: { id: bound.id }, drift: bound.drift };
 }
 
 /** Moves a checked campaign, and writes down who did it and by which review. */

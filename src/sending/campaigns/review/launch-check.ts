@@ -51,6 +51,17 @@ export async function checkReview(
   return { id: review.id, n: review.n, drift, joined, left, recipients: drift === 'none' ? stayed : stayed + joined };
 }
 
+/** The review that the current send of a campaign is bound to, null for none. */
+export async function boundReview(
+  tx: Database,
+  { id, sendSeq }: Pick<LockedCampaign, 'id' | 'sendSeq'>,
+): Promise<{ id: string; drift: Drift } | null> {
+  const row = await tx.row<{ id: string; drift: string }>(sql`
+    select review_id as id, drift from campaign_sends
+    where campaign_id = ${id} and send_seq = ${sendSeq} and review_id is not null`);
+  return row && { id: row.id, drift: readDrift(row.drift) };
+}
+
 /** How many contacts came and left since a review, and how many are still there. */
 async function driftOf(
   tx: Database,

@@ -49,10 +49,10 @@ export type StartDryRun = v.InferOutput<typeof StartDryRun>;
 
 /** What a send says of its review. */
 export const reviewedSend = {
-  fingerprint: v.optional(
-    v.pipe(
-      Fingerprint,
-      v.description('That of a dry run: the send is refused where the campaign is not as it was reviewed.'),
+  fingerprint: v.pipe(
+    v.nullish(Fingerprint),
+    v.description(
+      'That of a dry run: the send is refused where the campaign is not as it was reviewed. Absent keeps the review of a scheduled campaign, null removes it.',
     ),
   ),
   drift: v.optional(
