@@ -654,6 +654,12 @@ test('a branch names its values, and a failed step its error', async () => {
 
 test('any mail: the rule that would keep it, and the latest one', async () => {
   expect(await told({ topic: 'any' })).toEqual(['will', 'No email to this contact has been accepted yet.']);
+  await database.db.count(sql`update contacts set subscribed = false where id = ${contact}`);
+  expect(await told({ topic: 'any' })).toEqual([
+    'will',
+    'No email to this contact has been accepted yet. It is not subscribed: only transactional email reaches it.',
+  ]);
+  await database.db.count(sql`update contacts set subscribed = true where id = ${contact}`);
   await aMail({ status: 'DELIVERED', sent_at: instant, delivered_at: instant });
   const { verdict, decisions } = await explained({ topic: 'any' });
   expect([verdict, decisions.map(({ check }) => check)]).toEqual([

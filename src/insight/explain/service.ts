@@ -97,8 +97,11 @@ async function explainAny(db: Database, projectId: string, contact: ContactFacts
     projectId,
     sql`e.contact_id = ${contact.id} and e.created_at <= ${at}::timestamptz and e.source_type <> 'INBOUND'`,
   );
-  if (latest === null)
-    return finding(rule === null ? 'will' : 'will_not', decisions, 'No email to this contact has been accepted yet.');
+  if (latest === null) {
+    const only = contact.subscribed ? '' : ' It is not subscribed: only transactional email reaches it.';
+    const sentence = `No email to this contact has been accepted yet.${only}`;
+    return finding(rule === null ? 'will' : 'will_not', decisions, sentence);
+  }
   const found = await explainMail(db, projectId, latest);
   return { ...found, decisions: [...decisions, ...found.decisions] };
 }
