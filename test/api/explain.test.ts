@@ -610,6 +610,34 @@ test('the way through a workflow is told step by step, and a refusal is counted'
   expect(known).toMatchObject({ basis: 'recorded', outcome: 'stop' });
 });
 
+test('a mail that a canary holds back says until when, one of the canary itself does not', async () => {
+  const campaignId = await begun({});
+  await aMail({ campaign_id: campaignId, send_seq: 1 });
+  await database.db.count(sql`
+    insert into campaign_canaries (campaign_id, send_seq, recipients, hold_seconds, stop_if, min_delivered, state)
+    values (${campaignId}, 1, 5, 3600, '{}', 2, 'SENDING')`);
+  const set = (changes: string) =>
+    database.db.count(`update campaign_canaries set ${changes} where campaign_id = $1`, [campaignId]);
+  const waits = 'The email is pending: the campaign waits for the reports of its canary.';
+  expect(await explained({ campaignId })).toMatchObject({ verdict: 'will', sentence: waits, fixes: [] });
+  await set(`state = 'HOLDING', held_until = '${instant}'`);
+  expect(await told({ campaignId })).toEqual([
+    'will',
+    'The email is pending: the campaign waits until <date> for the reports of its canary.',
+  ]);
+  const { next, fixes } = await explained({ campaignId });
+  expect(next?.at).toBe('2026-11-20T10:00:00.000Z');
+  expect(fixes).toMatchObject([{ method: 'POST', path: `/campaigns/${campaignId}/canary/continue` }]);
+
+  const pending = ['will', 'The email is pending: its turn has not come yet.'];
+  await set('released_at = now()');
+  expect(await told({ campaignId })).toEqual(pending);
+  await set('released_at = null');
+  await database.db.count(sql`
+    insert into campaign_canary_contacts (campaign_id, send_seq, contact_id) values (${campaignId}, 1, ${contact})`);
+  expect(await told({ campaignId })).toEqual(pending);
+});
+
 test('of a workflow whose event never came it is told as well whether it is enabled, and how to enable it', async () => {
   const about = await aWorkflow();
   const checks = async () => {

@@ -85,12 +85,24 @@ function waiting(mail: ExplainedMail, decisions: Decision[]): Finding {
       fixes: [fix('Resume the campaign', `/campaigns/${mail.campaignId}/resume`)],
     });
   }
+  if (mail.canary !== null) return heldBack(mail, mail.canary, decisions);
   const at = mail.dueAt;
   const attempts = mail.attempts ? ` ${mail.attempts} earlier attempts failed.` : '';
   const due = at === null ? 'its turn has not come yet' : `it is due on ${onDate(at)}`;
   const sentence = `The email is pending: ${due}.${attempts}`;
   decisions.push(recorded('mail.pending', 'info', sentence, { at, source }));
   return finding('will', decisions, sentence, { next: { at, what: 'It is sent after a last check.' } });
+}
+
+function heldBack(mail: ExplainedMail, { until }: { until: string | null }, decisions: Decision[]): Finding {
+  const campaign = mail.campaignId ?? '';
+  const end = until === null ? '' : ` until ${onDate(until)}`;
+  const sentence = `The email is pending: the campaign waits${end} for the reports of its canary.`;
+  decisions.push(recorded('campaign.canary', 'info', sentence, { at: until, source: campaignSource(campaign) }));
+  return finding('will', decisions, sentence, {
+    next: { at: until, what: 'It is sent unless the canary exceeds a limit.' },
+    fixes: until === null ? [] : [fix('End the canary', `/campaigns/${campaign}/canary/continue`)],
+  });
 }
 
 /** A request that mends what kept something from happening. */

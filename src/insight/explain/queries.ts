@@ -112,6 +112,8 @@ export interface ExplainedMail {
   campaignId: string | null;
   /** Whether its campaign is paused. */
   isPaused: boolean;
+  /** The canary that holds it back, with the end of its hold (ISO), null before that begins; null for none. */
+  canary: { until: string | null } | null;
   verdict: LedgerVerdict;
   /** The version of the campaign's content that it carries; null for one that was not handed over. */
   version: number | null;
@@ -138,7 +140,12 @@ export interface ExplainedMail {
 export function findMail(db: Database, projectId: string, which: Query): Promise<ExplainedMail | null> {
   return db.row(sql`
     select e.id, e.contact_id as "contactId", e.to_address as "to", e.status, e.campaign_id as "campaignId",
-      exists (select from campaigns k where k.id = e.campaign_id and k.paused_at is not null) as "isPaused", ${raw(verdictSql('e'))} as verdict,
+      exists (select from campaigns k where k.id = e.campaign_id and k.paused_at is not null) as "isPaused",
+      (select jsonb_build_object('until', ${iso('k.held_until')}) from campaign_canaries k
+        where k.campaign_id = e.campaign_id and k.send_seq = e.send_seq and k.state in ('WAITING', 'SENDING', 'HOLDING')
+          and k.released_at is null and not exists (select from campaign_canary_contacts m
+            where m.campaign_id = k.campaign_id and m.send_seq = k.send_seq and m.contact_id = e.contact_id)) as canary,
+      ${raw(verdictSql('e'))} as verdict,
       ${raw(versionSql('e'))} as version, exists (select from campaign_versions v
         where v.campaign_id = e.campaign_id and v.send_seq = e.send_seq) as "isRevised",
       e.reason, mail_reason_text(e.reason) as "reasonText", e.suppression as rule, e.provider, q.attempts,
