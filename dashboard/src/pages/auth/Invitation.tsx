@@ -27,12 +27,17 @@ export function Invitation() {
     queryKey: ['invitation', token],
     retry: false,
     staleTime: Number.POSITIVE_INFINITY,
+    enabled: token !== '',
     queryFn: () => answer(api.POST('/invitations/find', { body: { token } })),
   });
   return (
     <Outside title={invitation.data ? `Join ${invitation.data.project.name}` : 'Invitation'}>
-      <Shown query={invitation}>{(found) => <Offer token={token} found={found} />}</Shown>
-      {invitation.error ? <Link to="/auth/login">Go to sign in</Link> : null}
+      {token === '' ? (
+        <p>This link is incomplete. Open it from the invitation email again.</p>
+      ) : (
+        <Shown query={invitation}>{(found) => <Offer token={token} found={found} />}</Shown>
+      )}
+      {invitation.error || token === '' ? <Link to="/auth/login">Go to sign in</Link> : null}
     </Outside>
   );
 }
