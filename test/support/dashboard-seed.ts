@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { crc32, deflateSync } from 'node:zlib';
-import { audience } from './audience.ts';
+import { audience, type Person } from './audience.ts';
 
 /** Values of the parameters in the dashboard's addresses: one thing of each kind. */
 export type Seeded = Record<
@@ -39,8 +39,11 @@ interface Found {
 
 const template = (name: string) => readFileSync(new URL(`../data/templates/${name}.html`, import.meta.url), 'utf8');
 
-/** Fills a project over its API as one that is in use: people of the audience file, mail that was sent, and awkward names. */
-export async function seedDashboard({ url, project, sender }: Place): Promise<Seeded> {
+/** Fills a project over its API as one that is in use: people of the audience file, mail that was sent, and drafts with awkward names. */
+export async function seedDashboard(
+  { url, project, sender }: Place,
+  { drafts = awkwardNames, people = audience() }: { drafts?: readonly string[]; people?: readonly Person[] } = {},
+): Promise<Seeded> {
   const call = async <Answer = Found>(
     method: string,
     path: string,
@@ -64,11 +67,11 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     if (status !== 200) throw new Error(`the upload of a picture was answered ${status}`);
   }
   const contacts: Found[] = [];
-  for (const { email, data } of audience().slice(0, 60))
-    contacts.push(await call('POST', '/contacts', { email, data: { ...data, firstName: data['first name'] } }));
+  for (const { email, firstName, data } of people.slice(0, 60))
+    contacts.push(await call('POST', '/contacts', { email, data: { ...data, firstName } }));
   const [, first] = contacts as [Found, Found];
   for (const name of ['visit.reported', 'membership.renewed', 'guide.downloaded'])
-    for (const { email } of audience().slice(0, 12))
+    for (const { email } of people.slice(0, 12))
       await call(
         'POST',
         '/v1/track',
@@ -97,7 +100,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
     body: '<p>Hello {{firstName ?? there}}, the counts of the spring are in.</p>',
     audienceType: 'ALL',
   };
-  for (const name of awkwardNames) await call('POST', '/campaigns', { ...letter, name, subject: name });
+  for (const name of drafts) await call('POST', '/campaigns', { ...letter, name, subject: name });
   const { data: campaign } = await call<{ data: Found }>('POST', '/campaigns', {
     ...letter,
     name: 'Heron count in March',
@@ -119,7 +122,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
   };
   const sent = await call<{ data: { emails: { email: string }[] } }>('POST', '/v1/send', {
     ...receipt,
-    to: audience()[1]?.email,
+    to: people[1]?.email,
     data: { firstName: 'Imke' },
   });
   const endpoint = await call('POST', '/webhook-endpoints', {
@@ -131,7 +134,7 @@ export async function seedDashboard({ url, project, sender }: Place): Promise<Se
   // Nobody is called: the address is one of documentation.
   await call('PATCH', `/webhook-endpoints/${endpoint.id}`, { paused: true });
   const soon = (days: number) => new Date(Date.now() + days * 86_400_000).toISOString();
-  for (const [place, { email }] of audience().slice(2, 6).entries())
+  for (const [place, { email }] of people.slice(2, 6).entries())
     await call('POST', '/v1/send', {
       ...receipt,
       to: email,
