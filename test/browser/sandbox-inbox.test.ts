@@ -60,6 +60,56 @@ test('shows headers, and how to send a first email, accessibly in both themes an
   }
 });
 
+test('previews in light on a dark system', async () => {
+  const { server, url } = await startSandbox();
+  const { MessageID } = await server.sendEmail(message({ HtmlBody: withDarkStyles }));
+  const dark = await startBrowser(['--blink-settings=preferredColorScheme=0']);
+  try {
+    await inPage(dark, { colorScheme: null }, async (page) => {
+      await page.goto(`${url}/inbox/${MessageID}`);
+      expect(await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches)).toBe(true);
+      expect(await textColor(page)).toBe('rgb(240, 230, 220)');
+      await page.getByRole('link', { name: 'Light', exact: true }).click();
+      await page.waitForURL(/scheme=light/);
+      expect(await textColor(page)).toBe('rgb(10, 20, 30)');
+    });
+  } finally {
+    await dark.close();
+  }
+});
+
+test('keeps the list and its search beside the message on wide screens, and one column on a phone', async () => {
+  const { server, url } = await startSandbox();
+  await server.sendEmailBatch(['Letter one', 'A note', 'Letter two'].map((Subject) => message({ Subject })));
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await inPage(browser, { colorScheme, viewport: { width: 1400, height: 900 } }, async (page) => {
+      await page.goto(`${url}/?q=letter`);
+      await page.getByRole('link', { name: 'Letter one' }).click();
+      const list = page.getByRole('navigation', { name: 'Messages' });
+      expect(await list.getByRole('link').allTextContents()).toEqual(['Letter two', 'Letter one']);
+      await list.getByRole('link', { name: 'Letter two' }).focus();
+      await page.keyboard.press('Enter');
+      await page.getByRole('heading', { level: 1, name: 'Letter two' }).waitFor();
+      await page.getByRole('link', { name: 'Source', exact: true }).click();
+      await page.waitForURL(/view=source/);
+      expect(await list.locator('[aria-current]').allTextContents()).toEqual(['Letter two']);
+      expect(await list.getByRole('link').count()).toBe(2);
+      await page.getByRole('button', { name: 'Complaint' }).click();
+      await page.waitForURL(/done=complaint/);
+      expect(await list.getByRole('link').count()).toBe(2);
+      expect(await accessibilityProblems(page)).toEqual([]);
+    });
+    await inPage(browser, { colorScheme, viewport: phone }, async (page) => {
+      await page.goto(`${url}/?q=letter`);
+      await page.getByRole('link', { name: 'Letter one' }).click();
+      await page.getByRole('heading', { level: 1, name: 'Letter one' }).waitFor();
+      expect(await page.getByRole('navigation', { name: 'Messages' }).count()).toBe(0);
+      await page.getByRole('link', { name: 'All messages' }).click();
+      await page.waitForURL(/q=letter/);
+    });
+  }
+});
+
 async function textColor(page: Page): Promise<string> {
   const text = page.frameLocator('iframe').locator('p');
   return text.evaluate((element) => getComputedStyle(element).color);

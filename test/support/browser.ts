@@ -20,10 +20,10 @@ export const phone = { width: 390, height: 844 };
 const patience = 60_000;
 
 /**
- * Starts the machine's Chromium.
+ * Starts the machine's Chromium, with `more` arguments of its command line.
  * @throws when there is none: a test of what people see must not pass unseen
  */
-export async function startBrowser(): Promise<Browser> {
+export async function startBrowser(more: readonly string[] = []): Promise<Browser> {
   const setting = process.env.CHROMIUM_PATH;
   const executablePath = (setting ? [setting] : usualPlaces).find(isProgram);
   if (executablePath === undefined)
@@ -35,7 +35,7 @@ export async function startBrowser(): Promise<Browser> {
   // As root, and in containers, Chromium's own sandbox cannot start.
   return chromium.launch({
     executablePath,
-    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+    args: ['--no-sandbox', '--disable-dev-shm-usage', ...more],
     timeout: patience,
   });
 }

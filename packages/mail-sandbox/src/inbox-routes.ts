@@ -9,6 +9,7 @@ import { inboundPage } from './pages/inbound-page.ts';
 import { errorPage } from './pages/layout.ts';
 import { listPage } from './pages/list-page.ts';
 import { messagePage, type Scheme, type View } from './pages/message-page.ts';
+import { messageAddress, type Place } from './pages/place.ts';
 import { styleSheet } from './pages/style.ts';
 import type { Parts } from './parts.ts';
 import { EventSchema, eventTypes, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
@@ -27,16 +28,12 @@ export function inboxRoutes(parts: Parts): Router {
   const router = new Router();
 
   router.get('/', (ctx) => {
-    const query = parameter(ctx, 'q').slice(0, 200);
-    const before = store.get(parameter(ctx, 'before'));
-    const { total, entries } = page(search(store, { text: query }, before), 0, pageSize);
+    const place = placeOf(ctx, parts);
     show(
       ctx,
       listPage({
-        entries,
-        total,
-        query,
-        before: before?.id ?? '',
+        ...listed(parts, place),
+        ...place,
         refresh: parameter(ctx, 'refresh') !== '',
         totals: store.totals(),
         deleted: parameter(ctx, 'deleted') !== '',
@@ -65,7 +62,9 @@ function messageRoutes(router: Router, parts: Parts): void {
     const images = parameter(ctx, 'images') !== '';
     const scheme = schemeOf(parameter(ctx, 'scheme'));
     const notice = noticeOf(parameter(ctx, 'done'));
-    show(ctx, messagePage({ ...found, view, images, scheme, notice, webhooks: parts.webhooks !== null }));
+    const place = placeOf(ctx, parts);
+    const beside = { ...listed(parts, place), place };
+    show(ctx, messagePage({ ...found, view, images, scheme, notice, webhooks: parts.webhooks !== null, beside }));
   });
   router.get('/inbox/:id/html', async (ctx) => {
     const found = await messageOf(ctx, parts);
@@ -99,7 +98,7 @@ function messageRoutes(router: Router, parts: Parts): void {
     if (!input.success) return problem(ctx, 422, issueText(input.issues));
     const happened = await parts.outcomes.happen(found.entry, input.output.type);
     const done = happened ? `${input.output.type}${happened.attempt?.ok === false ? '-failed' : ''}` : 'no-link';
-    seeOther(ctx, `/inbox/${found.entry.id}?done=${done}`);
+    seeOther(ctx, messageAddress(found.entry.id, placeOf(ctx, parts), { done }));
   });
 }
 
@@ -170,6 +169,14 @@ async function messageOf(
 function parameter(ctx: Context, name: string): string {
   const value = ctx.query[name];
   return typeof value === 'string' ? value : '';
+}
+
+function placeOf(ctx: Context, { store }: Parts): Place {
+  return { query: parameter(ctx, 'q').slice(0, 200), before: store.get(parameter(ctx, 'before'))?.id ?? '' };
+}
+
+function listed({ store }: Parts, { query, before }: Place): { total: number; entries: Entry[] } {
+  return page(search(store, { text: query }, store.get(before)), 0, pageSize);
 }
 
 function viewOf(wanted: string, message: SubmittedMessage): View {

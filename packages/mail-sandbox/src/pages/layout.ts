@@ -7,11 +7,13 @@ export interface Page {
   here?: 'inbox' | 'inbound';
   /** Seconds after which the page loads itself again; 0 for never. */
   refresh?: number;
+  /** Whether the page takes the width of the screen. */
+  wide?: boolean;
   body: Html;
 }
 
 /** A whole page as text. */
-export function layout({ title, here, refresh = 0, body }: Page): string {
+export function layout({ title, here, refresh = 0, wide = false, body }: Page): string {
   const current = (name: Page['here']) => (name === here ? html` aria-current="page"` : null);
   return html`<!doctype html>
 <html lang="en">
@@ -24,7 +26,7 @@ ${refresh > 0 && html`<meta http-equiv="refresh" content="${refresh}">`}
 <link rel="stylesheet" href="/inbox/style.css">
 <link rel="icon" href="data:,">
 </head>
-<body>
+<body${wide && html` class="wide"`}>
 <a class="skip" href="#main">Skip to content</a>
 <header class="top">
 <strong>Posthorn mail sandbox</strong>

@@ -1,6 +1,7 @@
 import { type Entry, statusOf } from '../entry.ts';
 import { type Html, html } from './html.ts';
 import { layout, moment } from './layout.ts';
+import { messageAddress, type Place, withParameters } from './place.ts';
 
 /** What the list shows. */
 export interface ListView {
@@ -40,7 +41,7 @@ ${
     ? html`This page reloads every 5 seconds. <a href="${address({ q: query })}">Stop reloading</a>`
     : html`<a href="${address({ q: query, refresh: '1' })}">Reload every 5 seconds</a>`
 }</p>
-${entries.length > 0 ? table(entries) : empty(query)}
+${entries.length > 0 ? table(entries, { query, before }) : empty(query)}
 ${
   (before !== '' || older) &&
   html`<nav class="bar" aria-label="Pages">
@@ -65,20 +66,20 @@ export function statusMark(entry: Entry): Html {
   return html`<span class="state ${kind}">${statusOf(entry)}</span>`;
 }
 
-function table(entries: readonly Entry[]): Html {
+function table(entries: readonly Entry[], place: Place): Html {
   return html`<div class="list"><table>
 <caption class="hidden">Messages, newest first</caption>
 <thead><tr><th scope="col">Status</th><th scope="col">To</th><th scope="col">Subject</th><th scope="col">From</th><th scope="col">Accepted</th></tr></thead>
-<tbody>${entries.map(row)}</tbody>
+<tbody>${entries.map((entry) => row(entry, place))}</tbody>
 </table></div>`;
 }
 
-function row(entry: Entry): Html {
+function row(entry: Entry, place: Place): Html {
   const to = entry.to.map(({ email }) => email).join(', ');
   return html`<tr>
 <td>${statusMark(entry)}</td>
 <td>${to}</td>
-<td><a href="/inbox/${entry.id}">${entry.subject.trim() || '(no subject)'}</a>
+<td><a href="${messageAddress(entry.id, place)}">${entry.subject.trim() || '(no subject)'}</a>
 ${entry.tag !== '' && html` <span class="muted">${entry.tag}</span>`}
 ${entry.attachments.length > 0 && html` <span class="muted">${attachmentCount(entry.attachments.length)}</span>`}</td>
 <td>${entry.from}</td>
@@ -99,6 +100,5 @@ function empty(query: string): Html {
 }
 
 function address(parameters: Record<string, string>): string {
-  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ''));
-  return query.size > 0 ? `/?${query}` : '/';
+  return withParameters('/', parameters);
 }

@@ -4,7 +4,9 @@ import type { EventType, SubmittedMessage } from '../schema.ts';
 import { messageHeaders, messageSource } from '../source.ts';
 import { type Html, html } from './html.ts';
 import { layout, moment } from './layout.ts';
+import { type BesideView, listBeside } from './list-beside.ts';
 import { statusMark } from './list-page.ts';
+import { listAddress, messageAddress, withParameters } from './place.ts';
 
 /** Which rendering of the message is shown. */
 export type View = 'html' | 'text' | 'headers' | 'source';
@@ -22,6 +24,8 @@ export interface MessageView {
   scheme: Scheme;
   notice: { text: string; bad: boolean } | null;
   webhooks: boolean;
+  /** The page of the list that the message was opened from. */
+  beside: BesideView;
 }
 
 const buttons: readonly (readonly [EventType, string])[] = [
@@ -43,16 +47,19 @@ const schemes: readonly (readonly [Scheme, string])[] = [
 export function messagePage(page: MessageView): string {
   const { entry, message, notice } = page;
   const subject = entry.subject.trim() || '(no subject)';
-  const body = html`
-<p><a href="/">All messages</a></p>
+  const body = html`<div class="split">
+${listBeside(page.beside, entry.id)}
+<div>
+<p><a href="${listAddress(page.beside.place)}">All messages</a></p>
 <h1>${subject}</h1>
 ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
 <div class="card">${facts(entry, message)}</div>
 ${tabs(page)}
 ${shown(page)}
 ${message.Attachments?.length ? attachments(entry, message.Attachments) : null}
-${events(page)}`;
-  return layout({ title: subject, body });
+${events(page)}
+</div></div>`;
+  return layout({ title: subject, wide: true, body });
 }
 
 function facts(entry: Entry, message: SubmittedMessage): Html {
@@ -82,7 +89,7 @@ function pairs(entries: readonly [string, string][]): Html | string {
   return html`${entries.map(([name, value]) => html`<div>${name} = ${value}</div>`)}`;
 }
 
-function tabs({ entry, message, view }: MessageView): Html {
+function tabs({ entry, message, view, beside }: MessageView): Html {
   const names: [View, string, boolean][] = [
     ['html', 'HTML', Boolean(message.HtmlBody)],
     ['text', 'Text', Boolean(message.TextBody)],
@@ -92,7 +99,7 @@ function tabs({ entry, message, view }: MessageView): Html {
   const items = names.filter(([, , present]) => present);
   return html`<nav aria-label="Renderings"><ul class="tabs">${items.map(
     ([name, label]) =>
-      html`<li><a href="/inbox/${entry.id}?view=${name}"${name === view && html` aria-current="page"`}>${label}</a></li>`,
+      html`<li><a href="${messageAddress(entry.id, beside.place, { view: name })}"${name === view && html` aria-current="page"`}>${label}</a></li>`,
   )}</ul></nav>`;
 }
 
@@ -114,13 +121,14 @@ function headers(entry: Entry, message: SubmittedMessage): Html {
 <tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></div>`;
 }
 
-function preview({ entry, images, scheme }: MessageView): Html {
+function preview({ entry, images, scheme, beside }: MessageView): Html {
   const address = (changed: { images?: boolean; scheme?: Scheme }) => {
     const wanted = { images, scheme, ...changed };
-    const query = new URLSearchParams({ view: 'html' });
-    if (wanted.images) query.set('images', '1');
-    if (wanted.scheme !== 'system') query.set('scheme', wanted.scheme);
-    return `/inbox/${entry.id}?${query}`;
+    return messageAddress(entry.id, beside.place, {
+      view: 'html',
+      images: wanted.images ? '1' : '',
+      scheme: wanted.scheme === 'system' ? '' : wanted.scheme,
+    });
   };
   return html`<nav aria-label="Preview theme"><ul class="tabs">${schemes.map(
     ([name, label]) =>
@@ -152,7 +160,7 @@ function kilobytes(base64Length: number): string {
   return ((base64Length * 0.75) / 1000).toFixed(1);
 }
 
-function events({ entry, webhooks }: MessageView): Html {
+function events({ entry, webhooks, beside }: MessageView): Html {
   return html`<h2>Events</h2>
 ${
   entry.events.length === 0
@@ -162,7 +170,7 @@ ${
 <tbody>${entry.events.map(eventRow)}</tbody></table></div>`
 }
 <h2>Simulate events</h2>
-<form method="post" action="/inbox/${entry.id}/events">
+<form method="post" action="${withParameters(`/inbox/${entry.id}/events`, { q: beside.place.query, before: beside.place.before })}">
 <div class="buttons" role="group" aria-label="Events to simulate">${buttons.map(
     ([type, label]) => html`<button name="type" value="${type}">${label}</button>`,
   )}</div></form>

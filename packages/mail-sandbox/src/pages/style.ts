@@ -64,6 +64,17 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: .85rem/1.
 .notice { border: 1px solid var(--accent); border-radius: 8px; padding: .6rem 1rem; background: var(--card); }
 .notice.bad { border-color: var(--bad); }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem; }
+body.wide header.top, body.wide main, body.wide footer { max-width: 110rem; }
+.beside { display: none; }
+.beside ol { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
+.beside li { padding: .5rem .75rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; font-size: .9rem; }
+.beside li:last-child { border-bottom: 0; }
+.beside li:has([aria-current]) { box-shadow: inset 4px 0 var(--accent); }
+.beside [aria-current] { font-weight: 700; }
+@media (min-width: 64rem) {
+  .split { display: grid; grid-template-columns: minmax(18rem, 24rem) minmax(0, 1fr); gap: 1.5rem; align-items: start; }
+  .beside { display: block; position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 4px; }
+}
 footer { color: var(--muted); font-size: .9rem; padding-top: 2rem; padding-bottom: 2rem; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 42rem) {
