@@ -4,7 +4,7 @@ import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError, Unreachable } from './api/errors.ts';
-import { reachable } from './api/signals.ts';
+import { serviceReachable } from './api/signals.ts';
 import { SignInAgain } from './app/SignInAgain.tsx';
 import { whoAmI } from './app/session.ts';
 import { router } from './router.tsx';
@@ -33,8 +33,8 @@ const queries = new QueryClient({
 });
 
 // A question that was given up while the service was away is asked again as soon as it is back.
-reachable.subscribe(() => {
-  if (reachable.get())
+serviceReachable.subscribe(() => {
+  if (serviceReachable.get())
     void queries.refetchQueries({ type: 'active', predicate: ({ state }) => state.error instanceof Unreachable });
 });
 

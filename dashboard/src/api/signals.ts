@@ -22,7 +22,7 @@ export class Signal<Value> {
 }
 
 /** Whether the service answers. */
-export const reachable = new Signal(true);
+export const serviceReachable = new Signal(true);
 /** Whether the session has ended while the page was open. */
 export const signedOut = new Signal(false);
 
@@ -47,15 +47,15 @@ export function reportSignedIn(): void {
 
 /** The service has answered. */
 export function reportReachable(): void {
-  reachable.set(true);
+  serviceReachable.set(true);
 }
 
 /** Resolves as soon as the service answers; at once where it does. */
 export function untilReachable(): Promise<void> {
-  if (reachable.get()) return Promise.resolve();
+  if (serviceReachable.get()) return Promise.resolve();
   return new Promise((resolve) => {
-    const stop = reachable.subscribe(() => {
-      if (!reachable.get()) return;
+    const stop = serviceReachable.subscribe(() => {
+      if (!serviceReachable.get()) return;
       stop();
       resolve();
     });
@@ -66,7 +66,7 @@ let isWatched = false;
 
 /** The service did not answer: it is asked again every two seconds until it does. */
 export function reportUnreachable(): void {
-  reachable.set(false);
+  serviceReachable.set(false);
   if (isWatched) return;
   isWatched = true;
   setTimeout(async () => {

@@ -14,7 +14,7 @@ import {
 import { lazy, Suspense, useEffect, useState, useSyncExternalStore } from 'react';
 import { selectProject } from '../api/client.ts';
 import { loaded } from '../api/load.ts';
-import { reachable } from '../api/signals.ts';
+import { serviceReachable } from '../api/signals.ts';
 import { Button } from '../ui/Button.tsx';
 import { Kbd } from '../ui/Kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/Menu.tsx';
@@ -40,7 +40,7 @@ const entry =
 /** What surrounds every page of a project: where one is, where one can go, and whether the service is there. */
 export function Shell() {
   const { project = '' } = useParams({ strict: false });
-  const isReachable = useSyncExternalStore(reachable.subscribe, reachable.get);
+  const isReachable = useSyncExternalStore(serviceReachable.subscribe, serviceReachable.get);
   const { pathname } = useRouterState({ select: (state) => state.location });
   const [isOpen, setOpen] = useState(false);
   const [opened, setOpened] = useState<Opened>(null);

@@ -7,7 +7,7 @@ import { counted } from '../words/numbers.ts';
 import { changeFilter, changeGroup, newFilter, newForm, newGroup } from './edits.ts';
 import { FilterRow } from './FilterRow.tsx';
 import { maxFilters, maxLevels } from './grammar.ts';
-import { type Form, type FormGroup, filtersIn } from './tree.ts';
+import { type ConditionForm, type FormGroup, filtersIn } from './tree.ts';
 import { useVocabulary, type Vocabulary } from './vocabulary.tsx';
 
 /** What the service says about one place of a condition. */
@@ -41,12 +41,12 @@ export function ConditionBuilder({
   exceptSegment,
   onChange,
 }: {
-  form: Form;
+  form: ConditionForm;
   problem: PlacedProblem | null;
   counts?: GroupCounts;
   /** A segment that cannot be asked about, because the condition is its own. */
   exceptSegment?: string | undefined;
-  onChange: (form: Form) => void;
+  onChange: (form: ConditionForm) => void;
 }) {
   const known = useVocabulary(exceptSegment);
   const isFull = [...filtersIn(form)].length >= maxFilters;
@@ -76,7 +76,7 @@ export function ConditionBuilder({
   );
 }
 
-const firstFilter = (form: Form) => form.groups[0]?.filters[0]?.key;
+const firstFilter = (form: ConditionForm) => form.groups[0]?.filters[0]?.key;
 
 function ConditionBox({
   form,
@@ -85,14 +85,14 @@ function ConditionBox({
   shared,
   onChange,
 }: {
-  form: Form;
+  form: ConditionForm;
   path: string;
   level: number;
   shared: Shared;
   /** Null when nothing is left of it. */
-  onChange: (form: Form | null) => void;
+  onChange: (form: ConditionForm | null) => void;
 }) {
-  const change = (next: Form) => onChange(next.groups.length === 0 ? null : next);
+  const change = (next: ConditionForm) => onChange(next.groups.length === 0 ? null : next);
   const place = (index: number) => `${path === '' ? '' : `${path}.`}groups.${index}`;
   return (
     <fieldset className={`flex min-w-0 flex-col gap-3 ${level > 1 ? 'border-s-2 border-accent-line ps-3' : ''}`}>
@@ -167,7 +167,7 @@ function GroupBox({
   const { known, problem, goTo, landing } = shared;
   const change = (next: FormGroup) => onChange(next.filters.length === 0 && next.nested === null ? null : next);
   const matching = shared.counts.get(group.key);
-  const changeNested = (nested: Form | null) => {
+  const changeNested = (nested: ConditionForm | null) => {
     if (nested === null) goTo(addTo(group));
     change({ ...group, nested });
   };

@@ -11,7 +11,7 @@ import { ConditionBuilder, type GroupCounts, type PlacedProblem } from './Condit
 import { newForm } from './edits.ts';
 import {
   type Condition,
-  type Form,
+  type ConditionForm,
   type FormGroup,
   filtersIn,
   formOf,
@@ -39,7 +39,7 @@ export function ConditionEditor({
   // What was refused at the last save says nothing of what was edited since.
   const [answered, setAnswered] = useState<unknown>(null);
   const { preview, missing } = usePreview(form);
-  const change = (next: Form) => {
+  const change = (next: ConditionForm) => {
     setAnswered(refused);
     setForm(next);
     onChange(treeOf(next));
@@ -84,7 +84,7 @@ export function ConditionEditor({
   );
 }
 
-function usePreview(form: Form) {
+function usePreview(form: ConditionForm) {
   const project = useProjectId();
   const settled = usePause(form, 400);
   const condition = useMemo(() => treeOf(settled), [settled]);
@@ -108,7 +108,7 @@ const mostCounted = 6;
  * How many contacts match each group by itself, of the first six groups that are complete. Counted when typing pauses; a group
  * that is changed meanwhile has no count, and its request is cancelled. A single group needs none: it is the whole condition.
  */
-function useGroupCounts(form: Form): GroupCounts {
+function useGroupCounts(form: ConditionForm): GroupCounts {
   const project = useProjectId();
   const settled = usePause(form, 400);
   const all = [...groupsIn(settled)];

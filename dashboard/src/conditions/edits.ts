@@ -1,5 +1,5 @@
 import { type FieldKind, needsOf, operatorsOf, typesFor, type ValueType } from './grammar.ts';
-import { type Form, type FormFilter, type FormGroup, newKey } from './tree.ts';
+import { type ConditionForm, type FormFilter, type FormGroup, newKey } from './tree.ts';
 
 /** A filter as it is added: still to be filled in. */
 export function newFilter(): FormFilter {
@@ -12,12 +12,16 @@ export function newGroup(): FormGroup {
 }
 
 /** A condition with one group to be filled in. */
-export function newForm(logic: Form['logic'] = 'AND'): Form {
+export function newForm(logic: ConditionForm['logic'] = 'AND'): ConditionForm {
   return { key: newKey(), logic, groups: [newGroup()] };
 }
 
 /** A form in which the group of that key is what `change` makes of it; null takes it out. */
-export function changeGroup(form: Form, key: string, change: (group: FormGroup) => FormGroup | null): Form {
+export function changeGroup(
+  form: ConditionForm,
+  key: string,
+  change: (group: FormGroup) => FormGroup | null,
+): ConditionForm {
   const groups = form.groups.flatMap((group) => {
     const next = group.key === key ? change(group) : group;
     return next === null ? [] : [next];

@@ -25,7 +25,7 @@ export interface TreeFilter {
 }
 
 /** A condition as a form has it; every part has a key of its own that no edit changes. */
-export interface Form {
+export interface ConditionForm {
   key: string;
   logic: 'AND' | 'OR';
   groups: FormGroup[];
@@ -35,7 +35,7 @@ export interface Form {
 export interface FormGroup {
   key: string;
   filters: FormFilter[];
-  nested: Form | null;
+  nested: ConditionForm | null;
 }
 
 /** A filter of a form. `text` is what the control of its type holds. */
@@ -61,7 +61,7 @@ export function newKey(): string {
 }
 
 /** The form of a tree. What the API ignores (a value that no operator asks for) is left out. */
-export function formOf(tree: Tree): Form {
+export function formOf(tree: Tree): ConditionForm {
   return {
     key: newKey(),
     logic: tree.logic === 'OR' ? 'OR' : 'AND',
@@ -74,7 +74,7 @@ export function formOf(tree: Tree): Form {
 }
 
 /** The tree of a form. A value that is not complete is absent, so that the API names its place. */
-export function treeOf(form: Form): Tree {
+export function treeOf(form: ConditionForm): Tree {
   return {
     logic: form.logic,
     groups: form.groups.map(({ filters, nested }) => ({
@@ -194,7 +194,7 @@ export function missingOf(filter: FormFilter): string | null {
 }
 
 /** Every filter of a form, at any depth. */
-export function* filtersIn(form: Form): Generator<FormFilter> {
+export function* filtersIn(form: ConditionForm): Generator<FormFilter> {
   for (const { filters, nested } of form.groups) {
     yield* filters;
     if (nested) yield* filtersIn(nested);
@@ -202,7 +202,7 @@ export function* filtersIn(form: Form): Generator<FormFilter> {
 }
 
 /** Every group of a form, at any depth, an outer one before what it holds. */
-export function* groupsIn(form: Form): Generator<FormGroup> {
+export function* groupsIn(form: ConditionForm): Generator<FormGroup> {
   for (const group of form.groups) {
     yield group;
     if (group.nested) yield* groupsIn(group.nested);

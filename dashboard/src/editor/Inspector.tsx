@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
 import { ImagePicker } from './ImagePicker.tsx';
-import { operatorNames } from './nodes.ts';
+import { blockOperatorNames } from './nodes.ts';
 
 /** What the inspector is about: a node and where it is. */
 interface Inspected {
@@ -146,7 +146,7 @@ function conditionalSettings({ node: { attrs }, set, variables }: Edited): React
       value={attrs.operator}
       onChange={(event) => set({ operator: event.target.value })}
     >
-      {Object.entries(operatorNames).map(([value, label]) => (
+      {Object.entries(blockOperatorNames).map(([value, label]) => (
         <option key={value} value={value}>
           {label}
         </option>

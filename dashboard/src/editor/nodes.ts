@@ -74,7 +74,7 @@ function container(
 }
 
 /** What the operators of a conditional block are called. */
-export const operatorNames: Record<string, string> = {
+export const blockOperatorNames: Record<string, string> = {
   exists: 'is known',
   missing: 'is unknown',
   equals: 'is',
@@ -189,7 +189,7 @@ const Conditional = container(
   'conditional',
   { variable: 'plan', operator: 'exists', value: '' },
   ({ variable = '', operator = '', value = '' }) =>
-    `Show if ${variable} ${operatorNames[operator]}${operator === 'exists' || operator === 'missing' ? '' : ` ${value}`}`,
+    `Show if ${variable} ${blockOperatorNames[operator]}${operator === 'exists' || operator === 'missing' ? '' : ` ${value}`}`,
 );
 const Repeat = container(
   'repeat',

@@ -10,8 +10,8 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { daysOf, ranges } from '../analytics/range.ts';
 import { DomainCard } from '../domains/DomainCard.tsx';
 import { Dmarc } from './Dmarc.tsx';
-import { Limits } from './Limits.tsx';
 import { Receivers } from './Receivers.tsx';
+import { ReputationLimits } from './ReputationLimits.tsx';
 
 const lines = [
   ['bounces', 'Bounces', '--line-4'],
@@ -42,7 +42,7 @@ export function Deliverability() {
         <Shown query={query}>
           {(found) => (
             <>
-              <Limits {...found} />
+              <ReputationLimits {...found} />
               <Card title="Bounces and complaints by day">
                 <DaysChart
                   label="Bounces and complaints by day"

@@ -20,11 +20,11 @@ import { pressKey } from './canvas-keys.ts';
 import { useClipboardKeys } from './clipboard.ts';
 import type { PathFigures } from './graph/figures.ts';
 import { type Addable, stepSize } from './graph/graph.ts';
+import type { Transition } from './graph/shapes.ts';
 import { PathEdge, type PathEdgeType } from './PathEdge.tsx';
 import { type ShownStep, StepNode, type StepNodeType } from './StepNode.tsx';
 import { StepSearch } from './StepSearch.tsx';
 import { type Selection, selectionOf, toggled } from './selection.ts';
-import type { Transition } from './workflow.ts';
 
 /** A path as the canvas shows it. */
 export interface ShownWay {

@@ -11,7 +11,8 @@ import { Pager } from '../../ui/Pager.tsx';
 import { Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
-import { executionStates, type Step } from './workflow.ts';
+import type { Step } from './graph/shapes.ts';
+import { executionStates } from './workflow.ts';
 
 /** Who stands at a step now, and since when. */
 export function PeopleDialog({

@@ -1,5 +1,5 @@
 import { CircleStop, Clock, Hourglass, type LucideIcon, Mail, Split, UserPen, Webhook, Zap } from 'lucide-react';
-import type { StepType } from './workflow.ts';
+import type { StepType } from './graph/shapes.ts';
 
 const icons: Record<StepType, LucideIcon> = {
   TRIGGER: Zap,

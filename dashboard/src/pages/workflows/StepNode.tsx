@@ -4,8 +4,9 @@ import { memo } from 'react';
 import { count, counted } from '../../words/numbers.ts';
 import { dropOff } from './graph/figures.ts';
 import { stepNames, summary, type WayOut } from './graph/graph.ts';
+import type { Step } from './graph/shapes.ts';
 import { StepIcon } from './StepIcon.tsx';
-import type { Issue, People, Step } from './workflow.ts';
+import type { Issue, People } from './workflow.ts';
 
 /** A step as the canvas shows it. */
 export interface ShownStep {

@@ -7,9 +7,9 @@ import { Button } from '../../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { type DraftStep, parsedBody, shownBody } from './graph/draft.ts';
 import { branchesOf, operatorNames } from './graph/graph.ts';
+import type { StepType } from './graph/shapes.ts';
 import { EventField } from './NewWorkflow.tsx';
-import { ValueField } from './values.tsx';
-import type { StepType } from './workflow.ts';
+import { TypedValueField } from './values.tsx';
 
 interface Form {
   draft: DraftStep;
@@ -273,7 +273,7 @@ function YesOrNo(form: Form) {
         onChange={(operator) => set(form, { operator })}
       />
       {needsValue(config.operator) ? (
-        <ValueField label="Value" value={config.value} onChange={(value) => set(form, { value })} />
+        <TypedValueField label="Value" value={config.value} onChange={(value) => set(form, { value })} />
       ) : null}
     </>
   );
@@ -301,7 +301,7 @@ function Branches(form: Form) {
             onChange={(operator) => change(n, { operator })}
           />
           {needsValue(branch.operator) ? (
-            <ValueField
+            <TypedValueField
               label={`Value of branch ${n + 1}`}
               value={branch.value}
               onChange={(value) => change(n, { value })}
@@ -392,7 +392,7 @@ const LineValue = ({
 }) => <TextField label={label} value={text(value)} onChange={(event) => onChange(event.target.value)} />;
 
 const FieldValue = (props: { label: string; value: unknown; onChange: (value: unknown) => void }) => (
-  <ValueField {...props} nothing="Remove the field" />
+  <TypedValueField {...props} nothing="Remove the field" />
 );
 
 function Webhook(form: Form) {

@@ -3,8 +3,9 @@ import type { Editing } from './editing.ts';
 import { type DraftStep, isSameStep } from './graph/draft.ts';
 import { figuresOf } from './graph/figures.ts';
 import { wayOf } from './graph/graph.ts';
+import type { Step, Transition } from './graph/shapes.ts';
 import type { ShownStep } from './StepNode.tsx';
-import type { Issue, People, Step, Transition, Workflow } from './workflow.ts';
+import type { Issue, People, Workflow } from './workflow.ts';
 
 /** The steps of an edit as the canvas shows them: with who is there, what is wrong, and how they differ from the published ones. */
 export function shownSteps(

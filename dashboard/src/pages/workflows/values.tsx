@@ -11,7 +11,7 @@ function kindOf(value: unknown): Kind {
 const first: Record<Kind, unknown> = { text: '', number: 0, boolean: true, nothing: null };
 
 /** A value with its type: comparisons are exact, so that the text "1" is not the number 1. */
-export function ValueField({
+export function TypedValueField({
   label,
   value,
   nothing,

@@ -14,9 +14,6 @@ type Reply<Path extends keyof paths> = paths[Path] extends {
 export type Workflow = Reply<'/workflows/{id}'>;
 /** An automation as a list has it. */
 export type ListedWorkflow = Reply<'/workflows'>['data'][number];
-export type Step = Workflow['steps'][number];
-export type StepType = Step['type'];
-export type Transition = Workflow['transitions'][number];
 export type Issue = Workflow['issues'][number];
 export type People = Reply<'/workflows/{id}/people'>;
 export type Execution = Reply<'/workflows/{id}/executions/{executionId}'>;

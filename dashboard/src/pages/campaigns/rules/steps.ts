@@ -44,13 +44,13 @@ export function missingAt({ audience, ...mail }: Needed): Record<ComposerStep, s
       mail.subject.trim() === '' ? 'Enter a subject.' : null,
       isWritten ? null : 'Write the email.',
     ].filter((each) => each !== null),
-    audience: missingOf(audience),
+    audience: missingOfAudience(audience),
     review: [],
     send: [],
   };
 }
 
-function missingOf({ audienceType, segmentId, audienceCondition }: Audience): string[] {
+function missingOfAudience({ audienceType, segmentId, audienceCondition }: Audience): string[] {
   if (audienceType === 'SEGMENT' && segmentId === '') return ['Select a segment.'];
   if (audienceType !== 'FILTERED') return [];
   const missing = audienceCondition === null ? 'Add a condition.' : missingIn(audienceCondition);

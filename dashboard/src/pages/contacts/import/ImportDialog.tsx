@@ -7,7 +7,7 @@ import { useDataColumns } from '../list/ColumnsMenu.tsx';
 import { beginningOf } from './csv.ts';
 import { ImportProgress } from './ImportProgress.tsx';
 import { MappingStep } from './MappingStep.tsx';
-import { type ColumnChoice, choicesOf, missingOf } from './mapping.ts';
+import { type ColumnChoice, choicesOf, missingColumn } from './mapping.ts';
 import { PreviewStep } from './PreviewStep.tsx';
 
 const most = 5_000_000;
@@ -39,7 +39,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
         <PreviewStep file={file} choices={choices} onBack={() => setPreviewed(false)} onStarted={setJobId} />
       </Dialog>
     );
-  const missing = file === null ? null : missingOf(choices);
+  const missing = file === null ? null : missingColumn(choices);
   return (
     <Dialog
       title="Import contacts"

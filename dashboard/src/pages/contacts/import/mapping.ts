@@ -61,7 +61,7 @@ export function mappingOf(choices: readonly ColumnChoice[]) {
 }
 
 /** What keeps the choices from being imported, as a sentence; null when nothing does. */
-export function missingOf(choices: readonly ColumnChoice[]): string | null {
+export function missingColumn(choices: readonly ColumnChoice[]): string | null {
   if (!choices.some(({ field }) => field === 'email')) return 'Choose the column with the email addresses.';
   if (choices.some(({ field }) => field === 'data.')) return 'Enter a name for each new field.';
   const data = choices.map(({ field }) => field).filter((field) => field.startsWith('data.'));

@@ -2,7 +2,7 @@ import { useEffect, useState } from 'react';
 import { ApiError } from '../../../api/errors.ts';
 import { ConditionBuilder } from '../../../conditions/ConditionBuilder.tsx';
 import { newForm } from '../../../conditions/edits.ts';
-import { type Form, formOf, inOrder, missingIn, type Tree, treeOf } from '../../../conditions/tree.ts';
+import { type ConditionForm, formOf, inOrder, missingIn, type Tree, treeOf } from '../../../conditions/tree.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Card } from '../../../ui/Page.tsx';
 
@@ -19,7 +19,7 @@ export function FieldFilter({
   onChange: (condition: Tree | null) => void;
   onClose: () => void;
 }) {
-  const [form, setForm] = useState<Form>(() => (condition ? formOf(condition) : newForm()));
+  const [form, setForm] = useState<ConditionForm>(() => (condition ? formOf(condition) : newForm()));
   const shown = condition ? JSON.stringify(inOrder(condition)) : null;
   // Another view, or the back button, brings another condition; one's own is there already.
   useEffect(() => {

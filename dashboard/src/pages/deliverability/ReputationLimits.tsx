@@ -21,7 +21,7 @@ const windows: Record<Limit['window'], string> = {
 const names: Record<Limit['of'], string> = { bounces: 'Bounces', complaints: 'Spam complaints' };
 
 /** Where the project stands against the limits that pause it. */
-export function Limits({ limits, pauses, isPaused }: Pick<Deliverability, 'limits' | 'pauses' | 'isPaused'>) {
+export function ReputationLimits({ limits, pauses, isPaused }: Pick<Deliverability, 'limits' | 'pauses' | 'isPaused'>) {
   const shown = limits.filter(({ unit, applies }) => unit === 'percent' || applies);
   return (
     <Card title="Limits">
