@@ -34,7 +34,6 @@ export function ReputationLimits({ limits, pauses, isPaused }: Pick<Deliverabili
         </p>
         <Table
           label="Limits"
-          stacks
           rows={shown}
           rowKey={({ of, window, unit }) => `${of} ${window} ${unit}`}
           columns={[

@@ -136,7 +136,6 @@ function Records({ domain: { domain, records } }: { domain: Domain }) {
   return (
     <Table
       label={`DNS records of ${domain}`}
-      stacks
       rows={records}
       rowKey={({ type, name, value }) => `${type} ${name} ${value}`}
       columns={columns}

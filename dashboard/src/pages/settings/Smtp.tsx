@@ -121,7 +121,6 @@ function Clients({ project }: { project: string }) {
           ) : (
             <Table
               label="Programs that send by SMTP"
-              stacks
               rows={rows}
               rowKey={({ ip, credential, key }) => `${ip} ${credential} ${key ?? ''}`}
               columns={[

@@ -99,7 +99,6 @@ function Replays({ replays }: { replays: components['schemas']['WebhookReplay'][
   return (
     <Table
       label="Replays"
-      stacks
       rows={replays}
       rowKey={({ id }) => id}
       columns={[

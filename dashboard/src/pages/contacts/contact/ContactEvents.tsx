@@ -27,7 +27,6 @@ export function ContactEvents({ contact }: { contact: string }) {
           <div className="stack">
             <Table
               label="Events of this contact"
-              stacks
               rows={found}
               rowKey={({ id }) => id}
               columns={[

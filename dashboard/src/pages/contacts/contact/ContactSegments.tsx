@@ -48,7 +48,6 @@ export function ContactSegments({ contact: { id, email } }: { contact: { id: str
           ) : (
             <Table
               label="Segments of this contact"
-              stacks
               rows={found}
               rowKey={(segment) => segment.id}
               columns={[

@@ -111,7 +111,6 @@ function Executions({
   return (
     <Table
       label="Workflows of this contact"
-      stacks
       rows={rows}
       rowKey={({ id }) => id}
       columns={[

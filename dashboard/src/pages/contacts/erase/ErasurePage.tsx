@@ -52,7 +52,6 @@ export function ErasurePage() {
           <div className="stack">
             <Table
               label="Steps of the erasure"
-              stacks
               rows={body.steps.filter(({ rows, state }) => rows !== 0 || state !== 'done')}
               rowKey={({ system, what }) => `${system} ${what}`}
               columns={[

@@ -19,7 +19,6 @@ export function MappingStep({
   return (
     <Table
       label="Columns of the file"
-      stacks
       rows={rows}
       rowKey={({ place }) => String(place)}
       columns={[

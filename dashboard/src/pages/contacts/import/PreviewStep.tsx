@@ -91,7 +91,6 @@ function Changes({ found }: { found: Preview }) {
       {found.updates.length > 0 ? (
         <Table
           label="Contacts that change"
-          stacks
           rows={found.updates}
           rowKey={({ row }) => String(row)}
           columns={[

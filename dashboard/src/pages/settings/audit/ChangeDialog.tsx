@@ -48,7 +48,6 @@ export function ChangeDialog({ change, onClose }: { change: Change; onClose: () 
       {rows.length > 0 ? (
         <Table
           label="What changed"
-          stacks
           rows={rows}
           rowKey={({ field }) => field}
           columns={[

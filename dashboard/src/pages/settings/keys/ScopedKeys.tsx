@@ -99,7 +99,6 @@ function KeyTable({ keys, onChoose }: { keys: ApiKey[]; onChoose: (chosen: Chose
   return (
     <Table
       label="Keys with scopes"
-      stacks
       rows={keys}
       rowKey={({ id }) => id}
       columns={[
