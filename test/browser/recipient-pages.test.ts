@@ -4,6 +4,7 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
+import { plainPicture } from '../support/dashboard-seed.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let database: TestDatabase;
@@ -125,4 +126,42 @@ describe('in Chromium', () => {
       }
     });
   });
+
+  test.each(['light', 'dark'] as const)(
+    'pages carry the brand of their project, whatever it says, in %s colors',
+    async (colorScheme) => {
+      const own = await aProject(database, 'Vogelfreunde');
+      const form = new FormData();
+      form.set('image', new Blob([plainPicture(240, 90)], { type: 'image/png' }), 'logo.png');
+      const headers = { Authorization: `Bearer ${own.secretKey}` };
+      const upload = await fetch(`${api.url}/uploads/image`, { method: 'POST', headers, body: form });
+      const { url } = (await upload.json()) as { url: string };
+      // Tests listen elsewhere than their settings say.
+      const logoUrl = new URL(new URL(url).pathname, api.url).href;
+      const hostile = '</style><script>document.title="run"</script>"\' onerror=alert(1)';
+      const kits = [
+        { logoUrl, logoAlt: 'The heron', primaryColor: '#ffee00', postalAddress: 'Deichstraße 4\n25813 Husum' },
+        { logoUrl: `${logoUrl}?${hostile}`, logoAlt: hostile, primaryColor: '#101010', postalAddress: hostile },
+      ];
+      const { body } = await api.call(own.secretKey, 'POST', '/contacts', { email: `x.${colorScheme}@kunde.example` });
+      const link = `${api.url}/manage/${body.id}?t=${linkToken(body.id, api.config.LINK_SECRET)}`;
+      for (const [kind, kit] of kits.entries()) {
+        expect((await api.call(own.secretKey, 'PUT', '/brand', kit)).status).toBe(200);
+        for (const viewport of [
+          { width: 320, height: 640 },
+          { width: 1280, height: 900 },
+        ])
+          await inPage(browser, { colorScheme, viewport }, async (page) => {
+            await page.goto(link);
+            expect(await accessibilityProblems(page)).toEqual([]);
+            expect(await page.title()).toContain('Vogelfreunde');
+            await page.getByText(kind === 0 ? '25813 Husum' : hostile, { exact: false }).waitFor();
+            await page.getByRole('img', { name: kit.logoAlt, exact: true }).waitFor();
+            if (kind === 0)
+              await expect.poll(() => page.evaluate(`document.querySelector('img').naturalWidth`)).toBe(240);
+            expect(await page.locator('script').count()).toBe(0);
+          });
+      }
+    },
+  );
 });

@@ -182,7 +182,7 @@ export async function seedDashboard(
 }
 
 /** A PNG of one colour. */
-function plainPicture(width: number, height: number): Uint8Array<ArrayBuffer> {
+export function plainPicture(width: number, height: number): Uint8Array<ArrayBuffer> {
   const chunk = (type: string, data: Buffer) => {
     const named = Buffer.concat([Buffer.from(type, 'latin1'), data]);
     const around = Buffer.alloc(8);

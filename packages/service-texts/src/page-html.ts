@@ -1,5 +1,6 @@
 import { escapeHtml } from '@posthorn/renderer';
 import { directionOf, type Language } from './languages.ts';
+import { brandStyle, logoOf, type PageBrand } from './page-brand.ts';
 import { style } from './page-style.ts';
 
 /** What a page says; all of it is text, escaped where it is written. */
@@ -16,6 +17,8 @@ export interface Page {
   preferences: { url: string; label: string } | null;
   /** Says why the recipient sees the page; null where nobody is known. */
   footer: string | null;
+  /** The look of the project; null for one without a brand kit, and where nobody is known. */
+  brand: PageBrand | null;
 }
 
 /** A form of one button. */
@@ -27,12 +30,13 @@ interface Form {
   button: string;
 }
 
-/** Writes a page: one file, no script, nothing loaded from anywhere. */
+/** Writes a page: one file, no script, nothing loaded from anywhere but the logo of the brand. */
 export function pageHtml(page: Page): string {
-  const { language, title, project, form, preferences, footer } = page;
+  const { language, title, project, form, preferences, footer, brand } = page;
   const end = [
     footer === null ? '' : `<p>${filled(footer, page)}</p>`,
     preferences === null ? '' : `<p><a href="${escapeHtml(preferences.url)}">${escapeHtml(preferences.label)}</a></p>`,
+    brand === null || brand.postalAddress === '' ? '' : `<address>${escapeHtml(brand.postalAddress)}</address>`,
   ].join('');
   return `<!doctype html>
 <html lang="${language}" dir="${directionOf(language)}">
@@ -41,10 +45,10 @@ export function pageHtml(page: Page): string {
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="robots" content="noindex, nofollow">
 <title>${escapeHtml(project === null ? title : `${title} · ${project}`)}</title>
-<style>${style}</style>
+<style>${style}</style>${brand === null ? '' : `\n<style>${brandStyle(brand)}</style>`}
 </head>
 <body>
-<main>
+${brand === null ? '' : headHtml(brand, project ?? '')}<main>
 <h1>${escapeHtml(title)}</h1>
 ${page.paragraphs.map((text) => `<p>${filled(text, page)}</p>`).join('\n')}
 ${form === null ? '' : formHtml(form)}
@@ -53,6 +57,14 @@ ${end === '' ? '' : `<footer>${end}</footer>`}
 </body>
 </html>
 `;
+}
+
+// The page's address names its recipient, which whoever serves the logo must not learn.
+function headHtml(brand: PageBrand, project: string): string {
+  const logo = logoOf(brand);
+  if (logo === null) return `<header><bdi>${escapeHtml(project)}</bdi></header>\n`;
+  const says = brand.logoAlt === '' ? project : brand.logoAlt;
+  return `<header><img src="${escapeHtml(logo)}" alt="${escapeHtml(says)}" referrerpolicy="no-referrer"></header>\n`;
 }
 
 function formHtml({ url, fields, button }: Form): string {

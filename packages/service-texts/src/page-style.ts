@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { brandStyle, logoOf, type PageBrand } from './page-brand.ts';
 
 // Both palettes keep a contrast of 4.5 to 1 for text and 3 to 1 for what can be pressed (WCAG 2.2 AA). Sizes follow the
 // reader's own font size, and lines break anywhere: an address may be longer than a narrow screen.
@@ -17,12 +18,21 @@ a,button{outline-offset:3px}
 a:focus-visible,button:focus-visible{outline:3px solid var(--accent)}
 footer{width:100%;max-width:32rem;padding:1rem .5rem;font-size:.875rem;color:var(--soft);text-align:center}
 footer a{display:inline-block;padding:.25rem}
+header{width:100%;max-width:32rem;padding:0 .5rem 1rem;font-weight:600;text-align:center}
+header img{display:block;margin:0 auto;max-width:100%;max-height:4rem;padding:.5rem;background:#fff;border-radius:.375rem}
+address{font-style:normal;white-space:pre-line}
 `.trim();
 
 /** The one style sheet of the pages, as it stands in them. */
 export const style = rules;
 
-/** What the browser may do with a page: apply this style sheet and send its form back here. Nothing else, no script. */
-export const pagePolicy =
-  `default-src 'none'; style-src 'sha256-${createHash('sha256').update(rules).digest('base64')}'; form-action 'self'; ` +
-  `base-uri 'none'; frame-ancestors 'none'`;
+/** What the browser may do with a page: apply its style sheets, show its logo and send its form back here. Nothing else, no script. */
+export function pagePolicy({ brand }: { brand: PageBrand | null }): string {
+  const sheets = [rules, ...(brand === null ? [] : [brandStyle(brand)])];
+  const styles = sheets.map((sheet) => `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`).join(' ');
+  const logo = logoOf(brand)?.replace(/[?#].*$/, '');
+  return (
+    `default-src 'none'; style-src ${styles}; ${logo === undefined ? '' : `img-src ${logo}; `}form-action 'self'; ` +
+    `base-uri 'none'; frame-ancestors 'none'`
+  );
+}

@@ -1,4 +1,5 @@
 import type { Language } from './languages.ts';
+import type { PageBrand } from './page-brand.ts';
 import type { Page } from './page-html.ts';
 import { textsIn } from './page-texts.ts';
 
@@ -11,16 +12,17 @@ export interface KnownRecipient {
   project: string;
   address: string;
   subscribed: boolean;
+  brand: PageBrand | null;
 }
 
 /** Paths of the pages of one recipient, with what the link carried. */
 export type PageUrls = Record<PageName, string>;
 
-const bare = { project: null, address: null, form: null, preferences: null, footer: null } as const;
+const bare = { project: null, address: null, form: null, preferences: null, footer: null, brand: null } as const;
 
 /** A page for a recipient who came by a link that we have made. It says how things stand and offers the one change. */
 export function recipientPage(name: PageName, recipient: KnownRecipient, urls: PageUrls): Page {
-  const { language, project, address, subscribed } = recipient;
+  const { language, project, address, subscribed, brand } = recipient;
   const texts = textsIn(language);
   const change = subscribed ? 'unsubscribe' : 'subscribe';
   const form = { url: urls.manage, fields: { action: change, page: name }, button: texts[change].button };
@@ -28,6 +30,7 @@ export function recipientPage(name: PageName, recipient: KnownRecipient, urls: P
     language,
     project,
     address,
+    brand,
     form,
     footer: texts.footer,
     preferences: name === 'manage' ? null : { url: urls.manage, label: texts.preferences },

@@ -18,8 +18,13 @@ export async function socialIcon(file: string): Promise<Buffer> {
 
 /** The brand kit of a project. */
 export async function getBrand(db: Database, projectId: string): Promise<Brand> {
+  return (await findBrand(db, projectId)) ?? plainBrand;
+}
+
+/** The brand kit that somebody has set for a project, or null. */
+export async function findBrand(db: Database, projectId: string): Promise<Brand | null> {
   const row = await db.row<{ kit: unknown }>(sql`select kit from brands where project_id = ${projectId}`);
-  return row ? v.parse(Brand, row.kit) : plainBrand;
+  return row ? v.parse(Brand, row.kit) : null;
 }
 
 /**

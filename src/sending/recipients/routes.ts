@@ -109,7 +109,7 @@ function html(status: number, page: Page, headers: Record<string, string> = {}):
   return reply(status, pageHtml(page), {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Language': page.language,
-    'Content-Security-Policy': pagePolicy,
+    'Content-Security-Policy': pagePolicy(page),
     'Cache-Control': 'no-store',
     'X-Robots-Tag': 'noindex, nofollow',
     ...headers,

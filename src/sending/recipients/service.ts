@@ -1,13 +1,16 @@
+import { fonts } from '@posthorn/email-document';
 import {
   chooseLanguage,
   type Language,
   noticePage,
   type Page,
+  type PageBrand,
   type PageName,
   type PageUrls,
   recipientPage,
   unknownPage,
 } from '@posthorn/service-texts';
+import { findBrand } from '../../content/brand/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
@@ -75,8 +78,18 @@ export async function openPage(
     return { status: 404, page: unknownPage(name, languageFor(accepts), leave) };
   }
   const { projectName: project, email: address, subscribed } = contact;
-  const known = { language: languageOf(contact), project, address, subscribed };
+  const brand = await brandOf(db, contact.projectId);
+  const known = { language: languageOf(contact), project, address, subscribed, brand };
   return { status: 200, page: recipientPage(name, known, pageUrls(contactId, link, settings)) };
+}
+
+// The postal address is Liquid in mail; here, where no contact's values are filled in, one with markup of it is left out.
+async function brandOf(db: Database, projectId: string): Promise<PageBrand | null> {
+  const kit = await findBrand(db, projectId);
+  if (kit === null) return null;
+  const { logoUrl, logoAlt, primaryColor, font, postalAddress } = kit;
+  const isText = !/\{[{%]/.test(postalAddress);
+  return { logoUrl, logoAlt, primaryColor, fontFamily: fonts[font], postalAddress: isText ? postalAddress : '' };
 }
 
 /**

@@ -1,0 +1,73 @@
+/** What of a project's brand kit its recipients' pages carry. */
+export interface PageBrand {
+  /** Address of the logo; null shows the project's name. */
+  logoUrl: string | null;
+  /** Says what the logo shows; the project's name where it is empty. */
+  logoAlt: string;
+  /** `#rrggbb`, of buttons and links. */
+  primaryColor: string;
+  /** A list of font families as CSS has it, of the service's own and never of a stranger. */
+  fontFamily: string;
+  /** Lines below the page. */
+  postalAddress: string;
+}
+
+// The grounds of page-style.ts that text stands on.
+const papers = { light: '#ffffff', dark: '#1c2128' } as const;
+const leastContrast = 4.5;
+
+/**
+ * The style sheet of a brand: its font, and its color as links and buttons have it in each theme, led away from the ground until it
+ * has the contrast that text needs (WCAG 2.2, 1.4.3).
+ */
+export function brandStyle({ primaryColor, fontFamily }: PageBrand): string {
+  const colors = (theme: keyof typeof papers) => {
+    const accent = readableOn(papers[theme], primaryColor);
+    return `:root{--accent:${accent};--onaccent:${contrast(accent, '#ffffff') >= leastContrast ? '#ffffff' : '#0b1420'}}`;
+  };
+  return `${colors('light')}\n@media (prefers-color-scheme:dark){${colors('dark')}}\nbody{font-family:${fontFamily}}`;
+}
+
+/** The color, or the nearest on its way to black or white that can be read on the ground. Anything but `#rrggbb` is read as black. */
+export function readableOn(ground: string, color: string): string {
+  const from = channels(color);
+  const end = luminance(channels(ground)) > 0.5 ? 0 : 255;
+  for (let step = 0; step <= 20; step++) {
+    const mixed = hex(from.map((value) => value + ((end - value) * step) / 20));
+    if (contrast(mixed, ground) >= leastContrast) return mixed;
+  }
+  return hex([end, end, end]);
+}
+
+/** The contrast of two colors, from 1 to 21 (WCAG 2.2, "contrast ratio"). */
+export function contrast(one: string, other: string): number {
+  const [light = 0, dark = 0] = [luminance(channels(one)), luminance(channels(other))].sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+function luminance(color: readonly number[]): number {
+  const [red = 0, green = 0, blue = 0] = color.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function channels(color: string): number[] {
+  const found = /^#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})$/i.exec(color);
+  return found === null ? [0, 0, 0] : found.slice(1).map((pair) => Number.parseInt(pair, 16));
+}
+
+const hex = (color: readonly number[]) =>
+  `#${color.map((value) => Math.round(value).toString(16).padStart(2, '0')).join('')}`;
+
+/**
+ * The logo as a page may load it: http and https alone, and written so that it stands in a policy as one source. Null where there is
+ * none.
+ */
+export function logoOf(brand: PageBrand | null): string | null {
+  const url = brand?.logoUrl ? URL.parse(brand.logoUrl) : null;
+  if (url === null || !/^https?:$/.test(url.protocol)) return null;
+  // In a policy, `;` and `,` end a directive or the policy, and a query is no part of a source.
+  return /[;,\s'"]/.test(url.href) ? null : url.href;
+}
