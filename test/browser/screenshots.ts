@@ -72,7 +72,24 @@ async function shoot(
   await page.goto(place.sandboxUrl);
   await page.waitForLoadState('networkidle');
   await picture(page, `inbox${suffix}`);
+  await page
+    .getByRole('link', { name: /^Welcome, / })
+    .first()
+    .click();
+  await page.waitForLoadState('networkidle');
+  await picture(page, `inbox-one-message${suffix}`);
+  await page.goto(await preferencesLink());
+  await picture(page, `recipient-preferences${suffix}`);
   await context.close();
+}
+
+/** Where a recipient of the newest campaign may leave, as its mail says. */
+async function preferencesLink(): Promise<string> {
+  const answer = await fetch(`${place.sandboxUrl}/api/messages?subject=herons&limit=1&bodies=1`);
+  const { messages } = (await answer.json()) as { messages: { html: string }[] };
+  const [, link] = /href="(http[^"]*\/manage\/[^"]*)"/.exec(messages[0]?.html ?? '') ?? [];
+  if (link === undefined) throw new Error('The mail of the campaign has no link to the preferences');
+  return link.replaceAll('&amp;', '&');
 }
 
 /** Takes a picture as WebP, which weighs half of what a PNG does. */
