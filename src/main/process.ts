@@ -3,8 +3,8 @@ import { DatabaseAddressError } from '@posthorn/postgres';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { releaseMemoryWhenIdle } from './idle-memory.ts';
 import { createLogger } from './logger.ts';
+import { keepMemoryLow } from './low-memory.ts';
 
 /** A part of the service that runs in this process. */
 export interface RunningPart {
@@ -53,7 +53,7 @@ export async function finishAndExit(work: () => Promise<void>, limitMs: number):
 
 /** Runs one part as the program of this process, until it is told to stop. */
 export async function runAlone(part: Part): Promise<never> {
-  releaseMemoryWhenIdle();
+  keepMemoryLow();
   const config = readConfigOrExit(part.needs);
   const told = untilToldToStop();
   let hasStarted = false;

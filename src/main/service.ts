@@ -1,6 +1,6 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { firstProjectOrNeeds } from './first-project.ts';
-import { releaseMemoryWhenIdle } from './idle-memory.ts';
+import { keepMemoryLow } from './low-memory.ts';
 import { migrate } from './migrate.ts';
 import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './process.ts';
 import { stopInOrder } from './start/stop-order.ts';
@@ -15,7 +15,7 @@ const parts = {
   smtp: async () => (await import('./smtp.ts')).smtpPart,
 };
 
-releaseMemoryWhenIdle();
+keepMemoryLow();
 const named = new Set(process.argv.slice(2));
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 const told = untilToldToStop();

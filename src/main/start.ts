@@ -13,7 +13,7 @@ import {
 } from '@posthorn/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { releaseMemoryWhenIdle } from './idle-memory.ts';
+import { keepMemoryLow } from './low-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
 import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { serviceProcesses, untilReady } from './start/our-processes.ts';
@@ -170,7 +170,7 @@ function stopWhenNpmEnds(): void {
 
 async function main(): Promise<number> {
   stopWhenNpmEnds();
-  releaseMemoryWhenIdle();
+  keepMemoryLow();
   for (const name of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(name, onSignal);
   // A closed terminal must not end us before what we started.
   process.stdout.on('error', () => {});

@@ -20,10 +20,18 @@ const youngMegabytes = 16;
 /**
  * The SDK gives each worker a thread, which holds the SDK and the bundle in a V8 heap of its own: 45 MB each. Runs are found by
  * their ids there, whichever worker they belong to, so one thread does for all. `activityNames`: those of all queues.
+ * All workers must name the same bundle: it is read once, where the SDK would keep a copy with its source map for each (5 MB).
  */
 export function shareWorkflowThread(activityNames: readonly string[]): WorkflowThread {
   let shared: Promise<ThreadedVMWorkflowCreator> | null = null;
+  let bundle: Promise<WorkflowBundleWithSourceMapAndFilename | undefined> | null = null;
   class ThreadSharingWorker extends Worker {
+    protected static override async getOrCreateBundle(options: CompiledWorkerOptions, logger: Logger) {
+      if (options.workflowBundle === undefined) return undefined;
+      bundle ??= Worker.getOrCreateBundle(options, logger);
+      return bundle;
+    }
+
     static override async createWorkflowCreator(
       workflowBundle: WorkflowBundleWithSourceMapAndFilename,
       { isolateExecutionTimeoutMs }: CompiledWorkerOptions,

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { Docs, type OpenApiDocument } from '@posthorn/docs';
+import type { Docs, OpenApiDocument } from '@posthorn/docs';
 import type { Middleware } from 'koa';
 import { readsPage } from './unmatched.ts';
 
@@ -10,9 +10,12 @@ const policy =
 
 /** The guides at `/docs` and the API reference at `/docs/reference`, everything served from here. */
 export function docsPages(document: () => unknown): Middleware {
-  const docs = new Docs({ guides, document: () => document() as OpenApiDocument });
+  let docs: Docs | undefined;
   return async (ctx, next) => {
     if (!(ctx.path === '/docs' || ctx.path.startsWith('/docs/')) || !readsPage(ctx)) return next();
+    // Most processes never show a page of it.
+    const { Docs } = await import('@posthorn/docs');
+    docs ??= new Docs({ guides, document: () => document() as OpenApiDocument });
     const file = docs.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (file === null) return next();
     ctx.set('Content-Security-Policy', policy);

@@ -1,4 +1,4 @@
-import { answerMcp, type McpContext } from '@posthorn/mcp';
+import type { McpContext } from '@posthorn/mcp';
 import { type OperationId, operationTable } from '@posthorn/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
@@ -44,6 +44,8 @@ export const mcpRoutes = [
     async handle(input) {
       const body = (input.body as unknown as Buffer).toString('utf8');
       const protocolVersion = input.header('mcp-protocol-version');
+      // Loaded with the first call: with its schemas it takes 10 MB, which a service that no model uses has no need of.
+      const { answerMcp } = await import('@posthorn/mcp');
       const answer = await answerMcp(contextOf(input), { body, protocolVersion });
       return reply(answer.status, answer.body === '' ? undefined : answer.body, { 'Content-Type': 'application/json' });
     },
