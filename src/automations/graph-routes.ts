@@ -1,4 +1,4 @@
-import { route, taggedReply } from '../core/http/route.ts';
+import { inProject, route, taggedReply } from '../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../core/lib/errors.ts';
 import { etagOf } from '../core/lib/revision.ts';
 import { type Edited, editOf } from './revision.ts';
@@ -25,8 +25,7 @@ const missing =
 /** The steps and transitions of automations. */
 export const automationGraphRoutes = [
   route.post('/workflows/:id/steps', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Add a step',
     description: 'With `autoConnect` (the default), the newest step without a next step is connected to it.',
@@ -42,8 +41,7 @@ export const automationGraphRoutes = [
   }),
   route.patch('/workflows/:id/steps/:stepId', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Update a step',
     ids: stepIds,
@@ -56,8 +54,7 @@ export const automationGraphRoutes = [
   }),
   route.delete('/workflows/:id/steps/:stepId', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Delete a step',
     description: 'Together with everything after it, or with `splice=true` on its own.',
@@ -69,8 +66,7 @@ export const automationGraphRoutes = [
       tagged(204, await deleteStep(editOf(call), call.params.stepId, call.query.splice === 'true')),
   }),
   route.post('/workflows/:id/transitions', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Connect two steps',
     ids,
@@ -85,8 +81,7 @@ export const automationGraphRoutes = [
   }),
   route.delete('/workflows/:id/transitions/:transitionId', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Delete a transition',
     ids: transitionIds,
@@ -95,8 +90,7 @@ export const automationGraphRoutes = [
     handle: async (call) => tagged(204, await deleteTransition(editOf(call), call.params.transitionId)),
   }),
   route.post('/workflows/:id/transitions/:transitionId/insert-step', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Insert a step between two others',
     operationId: 'insertWorkflowStep',

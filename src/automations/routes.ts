@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../core/http/context.ts';
-import { reply, route, taggedReply } from '../core/http/route.ts';
+import { inProject, reply, route, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { etagOf } from '../core/lib/revision.ts';
 import { workflowFields } from './fields-service.ts';
@@ -41,8 +41,7 @@ function dispatched<Body>(app: App, { body, tickets }: Changed<Body>): Body {
 /** Automations: the "workflows" of the interface. */
 export const automationRoutes = [
   route.get('/workflows', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     summary: 'List workflows',
     description: 'By page number, or with `limit` and `cursor`.',
     query: ListWorkflows,
@@ -50,16 +49,14 @@ export const automationRoutes = [
     handle: ({ db, project, query }) => listAutomations(db, project.id, query),
   }),
   route.get('/workflows/fields', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     summary: 'List the fields of conditions',
     query: ListWorkflowFields,
     reply: WorkflowFields,
     handle: ({ db, project, query }) => workflowFields(db, project.id, query.eventName),
   }),
   route.post('/workflows', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     summary: 'Create a workflow',
     description:
       'It is created disabled, with its TRIGGER step. `triggerType` is EVENT when absent, which needs `eventName`; MANUAL and SCHEDULE take their `triggerConfig` and no event.',
@@ -78,8 +75,7 @@ export const automationRoutes = [
   }),
   route.post('/workflows/bulk-update', {
     refusals: [404, 409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     summary: 'Delete several workflows',
     operationId: 'deleteWorkflows',
     body: BulkUpdateWorkflows,
@@ -89,8 +85,7 @@ export const automationRoutes = [
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),
   }),
   route.get('/workflows/:id', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     summary: 'Get a workflow with its graph',
     description:
       '`issues` lists what keeps it from being enabled. The header `ETag` names the `revision`: an edit that sends it as `If-Match` is refused (412) if somebody else has edited since.',
@@ -104,8 +99,7 @@ export const automationRoutes = [
   }),
   route.patch('/workflows/:id', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     summary: 'Update, enable or disable a workflow',
     ids,
     body: PatchWorkflow,
@@ -120,8 +114,7 @@ export const automationRoutes = [
   }),
   route.delete('/workflows/:id', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     summary: 'Delete a workflow',
     ids,
     status: 204,
@@ -133,8 +126,7 @@ export const automationRoutes = [
     },
   }),
   route.get('/workflows/:id/versions', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     summary: 'List the versions of a graph',
     description: 'The versions that contacts have entered, with the number of contacts in each.',
     ids,
@@ -143,8 +135,7 @@ export const automationRoutes = [
     handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id, query),
   }),
   route.get('/workflows/:id/versions/:version', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     summary: 'Get a version of a graph',
     description: 'The graph as executions pinned to this version run it; an execution names its `version`.',
     ids,
@@ -152,8 +143,7 @@ export const automationRoutes = [
     handle: ({ db, project, params }) => getVersion(db, project.id, params.id, params.version),
   }),
   route.post('/workflows/:id/duplicate', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     summary: 'Duplicate a workflow',
     ids,
     status: 201,

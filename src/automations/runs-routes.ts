@@ -1,5 +1,5 @@
 import type { Config } from '../core/config/config.ts';
-import { route } from '../core/http/route.ts';
+import { inProject, route } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { executionsOfContact } from './contact-runs.ts';
 import { retryExecutions } from './retrying.ts';
@@ -39,8 +39,7 @@ const tag = 'workflows';
 export const automationRunRoutes = [
   route.post('/workflows/:id/executions', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Enroll a contact in a workflow',
     operationId: 'startWorkflowExecution',
@@ -64,8 +63,7 @@ export const automationRunRoutes = [
     },
   }),
   route.get('/workflows/:id/executions', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     tag,
     summary: 'List the executions of a workflow',
     description: '`stepId` filters by the current step.',
@@ -75,8 +73,7 @@ export const automationRunRoutes = [
     handle: ({ db, project, params, query }) => listExecutions(db, project.id, params.id, query),
   }),
   route.post('/workflows/:id/executions/cancel-all', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Cancel every active execution of a workflow',
     operationId: 'cancelWorkflowExecutions',
@@ -85,8 +82,7 @@ export const automationRunRoutes = [
     handle: ({ db, project, params }) => cancelExecutions(db, project.id, params.id),
   }),
   route.post('/workflows/:id/executions/retry', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Retry failed executions',
     operationId: 'retryWorkflowExecutions',
@@ -103,8 +99,7 @@ export const automationRunRoutes = [
     },
   }),
   route.get('/workflows/:id/executions/:executionId', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     tag,
     summary: 'Get an execution with all its steps',
     ids: executionIds,
@@ -113,8 +108,7 @@ export const automationRunRoutes = [
       getExecution(db, project.id, params.id, params.executionId, (id) => temporalUrl(app.config, id)),
   }),
   route.delete('/workflows/:id/executions/:executionId', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Cancel an execution',
     operationId: 'cancelWorkflowExecution',
@@ -127,8 +121,7 @@ export const automationRunRoutes = [
     },
   }),
   route.get('/workflows/:id/people', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     tag,
     summary: 'Count the contacts at each step of a workflow',
     operationId: 'countWorkflowContacts',
@@ -140,8 +133,7 @@ export const automationRunRoutes = [
     handle: ({ db, project, params, query }) => countInside(db, project.id, params.id, query),
   }),
   route.get('/contacts/:id/executions', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     tag,
     summary: 'List the executions of a contact',
     operationId: 'listContactExecutions',

@@ -1,20 +1,18 @@
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { FieldDeletion, FieldList, FieldUsage, ListValues, ValueList } from './fields-schema.ts';
 import { deleteField, fieldUsage, listFields, listValues } from './fields-service.ts';
 
 /** The fields of contacts: their names, values and uses. */
 export const contactFieldRoutes = [
   route.get('/contacts/fields', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List the fields of contacts',
     description: 'The standard fields and every key of contact data, with its type and the percentage that has it.',
     reply: FieldList,
     handle: ({ db, project }) => listFields(db, project.id),
   }),
   route.get('/contacts/fields/:field/values', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List distinct values of a field',
     description:
       '`data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have.',
@@ -23,15 +21,13 @@ export const contactFieldRoutes = [
     handle: ({ db, project, params, query }) => listValues(db, project.id, params.field, query.limit),
   }),
   route.get('/contacts/fields/:field/usage', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get what uses a field',
     reply: FieldUsage,
     handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
   route.delete('/contacts/fields/:field', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Delete a field from every contact',
     description: 'Fields that a segment, campaign or workflow uses cannot be deleted. Emits no events.',
     reply: FieldDeletion,

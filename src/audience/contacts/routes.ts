@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, bareInvalid } from '../../core/lib/errors.ts';
 import { refuseErased } from '../erased/index.ts';
 import { ContactHistoryPage, ListHistory, ReadContact } from './history-schema.ts';
@@ -19,16 +19,14 @@ import { deleteContact, listContacts, lookupContacts, patchContact, restoreConta
 /** The contacts of a project. */
 export const contactRoutes = [
   route.get('/contacts', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List contacts',
     query: ListContacts,
     reply: ContactPage,
     handle: ({ db, project, query }) => listContacts(db, project.id, query),
   }),
   route.post('/contacts', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Create or update a contact by address',
     operationId: 'upsertContact',
     description: '201 when the contact is new, 200 when it existed.',
@@ -48,8 +46,7 @@ export const contactRoutes = [
     },
   }),
   route.post('/contacts/lookup', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Look up which addresses are contacts',
     operationId: 'lookupContacts',
     description: 'Takes 1 to 500 addresses and returns them in the spelling and order of the request.',
@@ -61,8 +58,7 @@ export const contactRoutes = [
     handle: ({ db, project, body }) => lookupContacts(db, project.id, body),
   }),
   route.get('/contacts/:id', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get a contact',
     description:
       'With `at` as it was then: 404 when it was created later, 410 `TOO_LATE` when that is older than CONTACT_HISTORY_DAYS.',
@@ -73,8 +69,7 @@ export const contactRoutes = [
       getContactAt(db, project.id, params.id, query.at, app.config.CONTACT_HISTORY_DAYS),
   }),
   route.get('/contacts/:id/history', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List changes of a contact',
     operationId: 'listContactHistory',
     description: 'The latest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS.',
@@ -85,8 +80,7 @@ export const contactRoutes = [
   }),
   route.patch('/contacts/:id', {
     refusals: [409],
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Update a contact',
     ids: { id: 'contact' },
     body: PatchContact,
@@ -99,22 +93,18 @@ export const contactRoutes = [
     },
   }),
   route.delete('/contacts/:id', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Delete a contact with its events and emails',
     description: 'At once and for good, or with `restorable=true` after 7 days.',
     ids: { id: 'contact' },
     query: DeleteContact,
     status: 204,
-    async handle({ db, project, params, query }) {
-      await deleteContact(db, project.id, params.id, { restorable: query.restorable === 'true' });
-      return reply(204);
-    },
+    handle: ({ db, project, params, query }) =>
+      deleteContact(db, project.id, params.id, { restorable: query.restorable === 'true' }),
   }),
   route.post('/contacts/:id/restore', {
     refusals: [409],
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Restore a deleted contact',
     description:
       'One that was deleted with `restorable=true`, by a bulk job or by an undo, within 7 days: under its id, with its segments, mail, events and history. 409 when another contact has its address now.',

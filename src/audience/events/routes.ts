@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
 import { fieldProblems } from '../../core/lib/validation.ts';
 import { refuseErased } from '../erased/index.ts';
@@ -52,8 +52,7 @@ export const eventRoutes = [
   }),
   route.post('/events/track', {
     refusals: [404],
-    scope: 'events:write',
-    access: 'dashboard',
+    ...inProject('events:write'),
     summary: 'Record an event',
     operationId: 'recordEvent',
     description:
@@ -80,31 +79,27 @@ export const eventRoutes = [
     },
   }),
   route.get('/events', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List events',
     query: ListEvents,
     reply: EventList,
     handle: ({ db, project, query }) => listEvents(db, project.id, query),
   }),
   route.get('/events/stats', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Count events by name',
     query: EventStatsQuery,
     reply: EventStats,
     handle: ({ db, project, query }) => eventStats(db, project.id, query),
   }),
   route.get('/events/names', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List event names',
     reply: EventNames,
     handle: ({ db, project }) => eventNames(db, project.id),
   }),
   route.get('/events/contact/:contactId', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List the events of a contact',
     operationId: 'listContactEvents',
     query: ListContactEvents,
@@ -112,15 +107,13 @@ export const eventRoutes = [
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
   route.get('/events/:eventName/usage', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get what uses an event',
     reply: EventUsage,
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
   route.delete('/events/:eventName', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Delete every event of a name',
     operationId: 'deleteEvents',
     description: 'Names that a segment or workflow uses, and those of the service itself, cannot be deleted.',

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
 import { previewImport } from './import-preview.ts';
 import { listJobs } from './list.ts';
@@ -26,8 +26,7 @@ const fileRules =
 /** Work on many contacts at once: imports of CSV files and bulk changes, each a durable job. */
 export const jobRoutes = [
   route.get('/contacts/jobs', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List imports and bulk jobs',
     operationId: 'listContactJobs',
     description: 'The latest first, each with what it did and until when it can be undone.',
@@ -36,8 +35,7 @@ export const jobRoutes = [
     handle: ({ app, db, project, query }) => listJobs(db, project.id, query, app.config.CONTACT_HISTORY_DAYS),
   }),
   route.post('/contacts/import', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Import contacts from a CSV file',
     operationId: 'importContacts',
     bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
@@ -52,8 +50,7 @@ export const jobRoutes = [
     },
   }),
   route.post('/contacts/import/preview', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Preview an import of contacts',
     operationId: 'previewImport',
     bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
@@ -63,16 +60,14 @@ export const jobRoutes = [
     handle: ({ db, project, body }) => previewImport(db, project.id, body as unknown as IncomingMessage),
   }),
   route.get('/contacts/import/:jobId', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get an import',
     reply: ImportJobBody,
     handle: ({ db, project, params }) => getImportJob(db, project.id, params.jobId),
   }),
   ...(['import', 'bulk'] as const).map((kind) =>
     route.post(`/contacts/${kind}/:jobId/undo`, {
-      scope: 'contacts:write',
-      access: 'dashboard',
+      ...inProject('contacts:write'),
       summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
       operationId: kind === 'import' ? 'undoImport' : 'undoBulkJob',
       description:
@@ -92,8 +87,7 @@ export const jobRoutes = [
   ),
   ...bulkOperations.map((operation) =>
     route.post(`/contacts/bulk-${operation}`, {
-      scope: 'contacts:write',
-      access: 'dashboard',
+      ...inProject('contacts:write'),
       summary: `${verbs[operation]} many contacts`,
       operationId: `${operation}Contacts`,
       description: `Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.${operation === 'delete' ? ' Can be undone for 7 days; then the contacts go for good, with their events and emails.' : ''}`,
@@ -111,8 +105,7 @@ export const jobRoutes = [
     }),
   ),
   route.post('/contacts/bulk-add-to-segment', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Add many contacts to a STATIC segment',
     operationId: 'addContactsToSegment',
     description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
@@ -133,8 +126,7 @@ export const jobRoutes = [
     },
   }),
   route.get('/contacts/bulk/:jobId', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get a bulk job',
     operationId: 'getBulkJob',
     reply: BulkJobBody,

@@ -1,4 +1,4 @@
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { ContactPage } from '../contacts/index.ts';
 import { CreateView, ExportContacts, PatchView, SearchContacts, ViewBody, ViewList } from './schema.ts';
 import { exportContacts, searchContacts } from './service.ts';
@@ -14,8 +14,7 @@ const ids = { viewId: 'saved view' };
 /** Lists of contacts by any field: pages, files, and views that are kept. */
 export const contactListRoutes = [
   route.post('/contacts/search', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Search contacts by any field',
     operationId: 'searchContacts',
     description: 'A page of the contacts that match a filter, whose condition is a tree as segments have it.',
@@ -26,8 +25,7 @@ export const contactListRoutes = [
     handle: ({ app, db, project, body }) => searchContacts(db, project.id, body, app.clock()),
   }),
   route.post('/contacts/export', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Export contacts as CSV',
     operationId: 'exportContacts',
     description: 'A file of the contacts that a filter leaves, with the columns you name. The audit log notes it.',
@@ -84,9 +82,6 @@ export const contactListRoutes = [
     operationId: 'deleteContactView',
     ids,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteView(db, project.id, params.viewId);
-      return reply(204);
-    },
+    handle: ({ db, project, params }) => deleteView(db, project.id, params.viewId),
   }),
 ];

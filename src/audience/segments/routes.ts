@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route, taggedReply } from '../../core/http/route.ts';
+import { inProject, route, taggedReply } from '../../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { segmentsOfContact } from './contact-segments.ts';
@@ -39,15 +39,13 @@ const tagged = (body: SegmentBody) => taggedReply(200, body, etagOf(body.revisio
 /** The segments of a project and their members. */
 export const segmentRoutes = [
   route.get('/segments', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List segments',
     reply: v.array(SegmentBody),
     handle: ({ db, project }) => listSegments(db, project.id),
   }),
   route.post('/segments', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Create a segment',
     description: 'A DYNAMIC segment needs a condition tree; a STATIC one has the members you add.',
     status: 201,
@@ -65,8 +63,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, body }) => createSegment(db, project.id, body, app.clock()),
   }),
   route.post('/segments/preview', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Preview a condition',
     description:
       'Returns how many contacts match a condition tree now, and the ten newest or as many as `limit` says. Nothing is stored.',
@@ -79,8 +76,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, body }) => previewSegment(db, project.id, body, app.clock()),
   }),
   route.get('/segments/:id', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'Get a segment',
     ids,
     reply: SegmentBody,
@@ -88,8 +84,7 @@ export const segmentRoutes = [
     handle: async ({ db, project, params }) => tagged(await getSegment(db, project.id, params.id)),
   }),
   route.patch('/segments/:id', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Update a segment',
     ids,
     body: PatchSegment,
@@ -102,19 +97,14 @@ export const segmentRoutes = [
   }),
   route.delete('/segments/:id', {
     refusals: [409],
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Delete a segment',
     ids,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteSegment(db, project.id, params.id);
-      return reply(204);
-    },
+    handle: ({ db, project, params }) => deleteSegment(db, project.id, params.id),
   }),
   route.get('/segments/:id/contacts', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List the contacts of a segment',
     ids,
     query: ListMembers,
@@ -122,8 +112,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, params, query }) => segmentContacts(db, project.id, params.id, query, app.clock()),
   }),
   route.post('/segments/:id/members', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Add contacts to a STATIC segment',
     operationId: 'addSegmentMembers',
     ids,
@@ -135,8 +124,7 @@ export const segmentRoutes = [
     handle: ({ db, project, params, body }) => addMembers(db, project.id, params.id, body),
   }),
   route.delete('/segments/:id/members', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Remove contacts from a STATIC segment',
     operationId: 'removeSegmentMembers',
     ids,
@@ -148,24 +136,21 @@ export const segmentRoutes = [
     handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id, body),
   }),
   route.post('/segments/:id/compute', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Compute the memberships of a tracked segment',
     ids,
     reply: ComputedMembers,
     handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id, app.clock()),
   }),
   route.post('/segments/:id/refresh', {
-    scope: 'contacts:write',
-    access: 'dashboard',
+    ...inProject('contacts:write'),
     summary: 'Refresh the member count of a segment',
     ids,
     reply: RefreshedCount,
     handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id, app.clock()),
   }),
   route.get('/contacts/:id/segments', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     tag: 'segments',
     summary: 'List the segments of a contact',
     operationId: 'listContactSegments',

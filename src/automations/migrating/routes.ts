@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
 import { cancelMigration, getMigration, migrateContacts } from './service.ts';
 
@@ -11,8 +11,7 @@ const tag = 'workflows';
 export const automationMigrationRoutes = [
   route.post('/workflows/:id/migrate', {
     refusals: [409],
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Migrate the contacts inside to the current graph',
     description:
@@ -30,8 +29,7 @@ export const automationMigrationRoutes = [
     },
   }),
   route.get('/workflows/:id/migrations/:migrationId', {
-    scope: 'workflows:read',
-    access: 'dashboard',
+    ...inProject('workflows:read'),
     tag,
     summary: 'Get a migration',
     ids: migrationIds,
@@ -39,8 +37,7 @@ export const automationMigrationRoutes = [
     handle: ({ db, project, params }) => getMigration(db, project.id, params.id, params.migrationId),
   }),
   route.delete('/workflows/:id/migrations/:migrationId', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag,
     summary: 'Cancel a migration',
     operationId: 'cancelWorkflowMigration',

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { route, taggedReply } from '../../core/http/route.ts';
+import { inProject, route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { editOf } from '../revision.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
@@ -8,8 +8,7 @@ import { putGraph } from './service.ts';
 /** Replacing the graph of an automation as a whole. */
 export const automationPublishingRoutes = [
   route.put('/workflows/:id/graph', {
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag: 'workflows',
     summary: 'Replace the whole graph',
     operationId: 'replaceWorkflowGraph',

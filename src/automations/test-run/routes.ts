@@ -1,4 +1,4 @@
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { TestRun, TestRunBody } from './schema.ts';
 import { testRun } from './service.ts';
 
@@ -7,8 +7,7 @@ export const automationTestRunRoutes = [
   route.post('/workflows/:id/test-run', {
     refusals: [404],
     // Whoever may write a workflow may read with it what it would do with a contact's data.
-    scope: 'workflows:write',
-    access: 'dashboard',
+    ...inProject('workflows:write'),
     tag: 'workflows',
     summary: 'Try a workflow with a contact',
     operationId: 'testWorkflow',

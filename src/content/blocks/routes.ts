@@ -1,4 +1,4 @@
-import { reply, route } from '../../core/http/route.ts';
+import { route } from '../../core/http/route.ts';
 import { CreateSavedBlock, PatchSavedBlock, SavedBlockBody, SavedBlockList } from './schema.ts';
 import { createBlock, deleteBlock, listBlocks, patchBlock } from './service.ts';
 
@@ -49,9 +49,6 @@ export const blockRoutes = [
     description: 'Emails keep the copies that they have.',
     ids,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteBlock(db, project.id, params.id);
-      return reply(204);
-    },
+    handle: ({ db, project, params }) => deleteBlock(db, project.id, params.id),
   }),
 ];

@@ -1,20 +1,18 @@
 import { Brand } from '@posthorn/email-document';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 
 /** The brand kit of a project. */
 export const brandRoutes = [
   route.get('/brand', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Get the brand kit',
     reply: Brand,
     handle: ({ db, project }) => getBrand(db, project.id),
   }),
   route.put('/brand', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Replace the brand kit',
     description:
       'Logo, colors, font, footer and postal address of emails written as blocks. Templates and unsent campaigns with a `document` are compiled again at once. What is absent is reset.',

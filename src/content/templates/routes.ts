@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
-import { reply, route, taggedReply } from '../../core/http/route.ts';
+import { inProject, route, taggedReply } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { iconsUrlOf } from '../brand/index.ts';
@@ -41,16 +41,14 @@ const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revisi
 /** The templates of a project. */
 export const templateRoutes = [
   route.get('/templates', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'List templates',
     query: ListTemplates,
     reply: TemplatePage,
     handle: ({ db, project, query }) => listTemplates(db, project.id, query),
   }),
   route.post('/templates', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Create a template',
     status: 201,
     body: CreateTemplate,
@@ -73,8 +71,7 @@ export const templateRoutes = [
   }),
   route.post('/templates/bulk-update', {
     refusals: [404, 409],
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Delete several templates',
     operationId: 'deleteTemplates',
     body: BulkUpdateTemplates,
@@ -84,8 +81,7 @@ export const templateRoutes = [
     handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),
   }),
   route.get('/templates/:id', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Get a template',
     ids: id,
     reply: TemplateBody,
@@ -93,8 +89,7 @@ export const templateRoutes = [
     handle: async ({ db, project, params }) => tagged(await getTemplate(db, project.id, params.id)),
   }),
   route.patch('/templates/:id', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Update a template',
     ids: id,
     body: PatchTemplate,
@@ -107,19 +102,14 @@ export const templateRoutes = [
   }),
   route.delete('/templates/:id', {
     refusals: [409],
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Delete a template',
     ids: id,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteTemplate(db, project.id, params.id);
-      return reply(204);
-    },
+    handle: ({ db, project, params }) => deleteTemplate(db, project.id, params.id),
   }),
   route.post('/templates/:id/duplicate', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Duplicate a template',
     ids: id,
     status: 201,
@@ -127,16 +117,14 @@ export const templateRoutes = [
     handle: ({ db, project, params }) => duplicateTemplate(db, project.id, params.id),
   }),
   route.get('/templates/:id/usage', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Get what uses a template',
     ids: id,
     reply: TemplateUsage,
     handle: ({ db, project, params }) => templateUsage(db, project.id, params.id),
   }),
   route.get('/templates/:id/versions', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'List the versions of a template',
     description: versionsAbout,
     ids: id,
@@ -144,8 +132,7 @@ export const templateRoutes = [
     handle: ({ db, project, params }) => templateVersions(db, project.id, params.id),
   }),
   route.get('/templates/:id/versions/:version', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Get a version of a template',
     ids: id,
     reply: VersionWithContent,
@@ -153,8 +140,7 @@ export const templateRoutes = [
       templateVersion(db, iconsUrlOf(app.config), project.id, params.id, params.version),
   }),
   route.post('/templates/:id/versions/:version/restore', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Restore a version of a template',
     description: restoreAbout,
     ids: id,
@@ -165,8 +151,7 @@ export const templateRoutes = [
   }),
   route.post('/templates/preview', {
     refusals: [404],
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Preview content as a recipient would see it',
     description:
       'Renders content without saving it: for a contact, with the values of `data` as `POST /v1/send` takes them, or with both. With neither, placeholders stay as they are. Sends and stores nothing.',

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { extname } from 'node:path';
 import { typeOfExtension } from '@posthorn/image-store';
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareNotFound } from '../../core/lib/errors.ts';
 import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';
 import { deleteImage, imageUsage, listImages, uploadImage } from './service.ts';
@@ -9,8 +9,7 @@ import { deleteImage, imageUsage, listImages, uploadImage } from './service.ts';
 /** Images for mail. */
 export const uploadRoutes = [
   route.post('/uploads/image', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Upload an image',
     operationId: 'uploadImage',
     bodyForm: { type: 'multipart/form-data', fields: { image: { type: 'string', format: 'binary' } } },
@@ -22,8 +21,7 @@ export const uploadRoutes = [
       uploadImage({ db, store: app.images, log }, project.id, body as unknown as IncomingMessage, app.clock()),
   }),
   route.get('/uploads', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'List uploaded images',
     operationId: 'listImages',
     query: ListImages,
@@ -31,8 +29,7 @@ export const uploadRoutes = [
     handle: ({ app, db, project, query }) => listImages(db, app.images, project.id, query),
   }),
   route.get('/uploads/:id/usage', {
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Get the templates and campaigns that use an image',
     operationId: 'getImageUsage',
     ids: { id: 'image' },
@@ -41,17 +38,13 @@ export const uploadRoutes = [
   }),
   route.delete('/uploads/:id', {
     refusals: [503],
-    scope: 'templates',
-    access: 'dashboard',
+    ...inProject('templates'),
     summary: 'Delete an uploaded image',
     operationId: 'deleteImage',
     description: 'Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year.',
     ids: { id: 'image' },
     status: 204,
-    async handle({ app, db, project, params, log }) {
-      await deleteImage({ db, store: app.images, log }, project.id, params.id);
-      return reply(204);
-    },
+    handle: ({ app, db, project, params, log }) => deleteImage({ db, store: app.images, log }, project.id, params.id),
   }),
   route.get('/uploads/files/:projectId/:file', {
     access: 'none',

@@ -149,6 +149,9 @@ function declare(method: Method) {
   ): Route => ({ ...options, method, path }) as unknown as Route;
 }
 
+/** What most rows say: a session with `X-Project-Id`, the secret key, or a key with this scope. */
+export const inProject = <const Needed extends Scope>(scope: Needed) => ({ access: 'dashboard', scope }) as const;
+
 /** An answer with a status or headers of its own. */
 export class Reply {
   readonly status: number;

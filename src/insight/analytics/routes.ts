@@ -1,12 +1,11 @@
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowCampaignStats, WindowQuery } from './schema.ts';
 import { timeSeries, topCampaigns, topEvents, windowCampaignStats } from './service.ts';
 
 /** How mail, campaigns and events of a project did over time. */
 export const analyticsRoutes = [
   route.get('/analytics/timeseries', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Count mail by day',
     operationId: 'getMailByDay',
     description: 'Opens, clicks, bounces and deliveries belong to the day on which their mail was created.',
@@ -15,8 +14,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => timeSeries(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/top-campaigns', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'List the campaigns with the most opens',
     operationId: 'listTopCampaigns',
     query: TopQuery,
@@ -24,8 +22,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => topCampaigns(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/campaign-stats', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get the number of campaigns and their average rates',
     operationId: 'getCampaignAverages',
     query: WindowQuery,
@@ -33,8 +30,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => windowCampaignStats(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/top-events', {
-    scope: 'contacts:read',
-    access: 'dashboard',
+    ...inProject('contacts:read'),
     summary: 'List the most frequent events',
     operationId: 'listTopEvents',
     query: TopQuery,

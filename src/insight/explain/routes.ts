@@ -1,12 +1,11 @@
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { ExplainRequest, Explanation } from './schema.ts';
 import { explain, requestOf } from './service.ts';
 
 /** Why somebody got something, or did not. */
 export const explainRoutes = [
   route.post('/explain', {
-    scope: 'explain',
-    access: 'dashboard',
+    ...inProject('explain'),
     summary: 'Explain why a contact got something, or did not',
     operationId: 'explain',
     description:
@@ -18,8 +17,7 @@ export const explainRoutes = [
     handle: ({ app, db, project, body }) => explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS),
   }),
   route.get('/explain/:permalink', {
-    scope: 'explain',
-    access: 'dashboard',
+    ...inProject('explain'),
     summary: 'Answer the question of a permalink again',
     operationId: 'getExplanation',
     description: 'With what is known today: the question names an instant, and nothing is stored.',

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { route } from '../../core/http/route.ts';
 import { auditEndpoint, getDelivery, listDeliveries, redeliver, withHealth } from './log.ts';
 import {
   AuditSpan,
@@ -83,10 +83,7 @@ export const webhookEndpointRoutes = [
     summary: 'Delete a webhook endpoint with its log',
     ids,
     status: 204,
-    async handle({ db, project, params }) {
-      await deleteEndpoint(db, project.id, params.id);
-      return reply(204);
-    },
+    handle: ({ db, project, params }) => deleteEndpoint(db, project.id, params.id),
   }),
   route.post('/webhook-endpoints/:id/rotate-secret', {
     ...shared,

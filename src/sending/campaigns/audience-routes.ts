@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { audienceCounts } from './audience.ts';
 import { checkAudience, checkCompanions } from './audience-checks.ts';
@@ -26,8 +26,7 @@ export const campaignAudienceRoutes = [
     method: 'POST',
     path: '/campaigns/audience',
     refusals: [404],
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Count an audience',
     description: 'Counts the contacts a campaign with this audience would go to now. Nothing is stored.',
     operationId: 'countCampaignAudience',

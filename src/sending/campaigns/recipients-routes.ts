@@ -1,4 +1,4 @@
-import { reply, route } from '../../core/http/route.ts';
+import { inProject, reply, route } from '../../core/http/route.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { listRecipients, recipientsCsv } from './recipients.ts';
 import { ListRecipients, RecipientsPage } from './report-schema.ts';
@@ -10,8 +10,7 @@ export const campaignRecipientRoutes = [
   route({
     method: 'GET',
     path: '/campaigns/:id/results',
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get the results of a campaign by hour and by link',
     description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
     ids: { id: '422' },
@@ -22,8 +21,7 @@ export const campaignRecipientRoutes = [
     }),
   }),
   route.get('/campaigns/:id/recipients', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'List the recipients of a campaign with their verdicts',
     description:
       'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',

@@ -8,7 +8,7 @@ import {
 } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
-import { reply, route, taggedReply } from '../../core/http/route.ts';
+import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
@@ -69,8 +69,7 @@ const depsOf = ({ app, db }: { app: App; db: Database }) => ({
 /** Campaigns of a project. */
 export const campaignRoutes = [
   route.get('/campaigns', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'List campaigns',
     query: ListCampaigns,
     reply: CampaignPage,
@@ -78,8 +77,7 @@ export const campaignRoutes = [
   }),
   route.post('/campaigns', {
     refusals: [404],
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Create a campaign',
     status: 201,
     body: CreateCampaign,
@@ -95,8 +93,7 @@ export const campaignRoutes = [
     handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
   }),
   route.get('/campaigns/:id', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get a campaign',
     ids,
     reply: wrapped(CampaignWithSegment),
@@ -104,8 +101,7 @@ export const campaignRoutes = [
     handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route.put('/campaigns/:id', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Update a campaign that is not being sent',
     ids,
     body: UpdateCampaign,
@@ -119,8 +115,7 @@ export const campaignRoutes = [
     },
   }),
   route.delete('/campaigns/:id', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Delete a draft',
     ids,
     reply: message,
@@ -130,8 +125,7 @@ export const campaignRoutes = [
     },
   }),
   route.get('/campaigns/:id/versions', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'List the versions of a campaign',
     description: versionsAbout,
     ids,
@@ -139,8 +133,7 @@ export const campaignRoutes = [
     handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/versions/:version', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get a version of a campaign',
     ids,
     reply: wrapped(VersionWithContent),
@@ -150,8 +143,7 @@ export const campaignRoutes = [
     },
   }),
   route.post('/campaigns/:id/versions/:version/restore', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Restore a version of a campaign that is not being sent',
     description: `${restoreAbout} The audience stays as it is.`,
     ids,
@@ -163,8 +155,7 @@ export const campaignRoutes = [
     },
   }),
   route.post('/campaigns/:id/duplicate', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Duplicate a campaign as a draft',
     ids,
     status: 201,
@@ -175,8 +166,7 @@ export const campaignRoutes = [
     }),
   }),
   route.post('/campaigns/:id/send', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Send or schedule a campaign',
     description:
       'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everybody else follows after the hold unless a limit is exceeded.',
@@ -209,8 +199,7 @@ export const campaignRoutes = [
     },
   }),
   route.delete('/campaigns/:id/approval', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     refusals: [409],
     summary: 'Withdraw or decline a send that waits for approval',
     operationId: 'withdrawCampaignApproval',
@@ -222,8 +211,7 @@ export const campaignRoutes = [
     },
   }),
   route.post('/campaigns/:id/cancel', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Cancel a campaign that is scheduled or being sent',
     description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
     ids,
@@ -231,8 +219,7 @@ export const campaignRoutes = [
     handle: async (input) => answer(await cancelCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route.post('/campaigns/:id/pause', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Pause a campaign that is being sent',
     description: 'Nothing more is sent until it is resumed. Safe to repeat.',
     ids,
@@ -240,16 +227,14 @@ export const campaignRoutes = [
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
   }),
   route.post('/campaigns/:id/resume', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Resume a paused campaign',
     ids,
     reply: withMessage(CampaignWithSegment),
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false)),
   }),
   route.post('/campaigns/:id/resend', {
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Resend to the recipients a campaign missed',
     description:
       'Creates and starts a copy for the recipients who were skipped or failed and can be written to now. No recipient gets the campaign twice. One resend for each send.',
@@ -283,8 +268,7 @@ export const campaignRoutes = [
   ),
   ...(['archive', 'unarchive'] as const).map((action) =>
     route.post(`/campaigns/:id/${action}`, {
-      scope: 'campaigns:write',
-      access: 'dashboard',
+      ...inProject('campaigns:write'),
       summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
       ids,
       reply: wrapped(CampaignWithSegment),
@@ -297,8 +281,7 @@ export const campaignRoutes = [
     }),
   ),
   route.post('/campaigns/bulk-update', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Delete or archive several campaigns, all or none',
     operationId: 'updateCampaigns',
     body: BulkUpdateCampaigns,
@@ -308,16 +291,14 @@ export const campaignRoutes = [
     handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),
   }),
   route.get('/campaigns/:id/stats', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get the counts and rates of a campaign',
     ids,
     reply: wrapped(CampaignStats),
     handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
   route.get('/campaigns/:id/audit', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Audit the ledger of a campaign',
     description:
       'Counts the rows of the current send by verdict, says whether they add up, and returns the hash of the ledger.',

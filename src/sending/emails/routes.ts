@@ -1,6 +1,6 @@
 import type { Database } from '../../core/database/sql.ts';
 import type { App, KeyActor, UserActor } from '../../core/http/context.ts';
-import { type Access, reply, route } from '../../core/http/route.ts';
+import { type Access, inProject, reply, route } from '../../core/http/route.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
 import { exportEmails } from './export.ts';
 import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
@@ -123,8 +123,7 @@ function scopedOf(actor: KeyActor | UserActor) {
 }
 
 const exportRoute = route.post('/emails/export', {
-  scope: 'emails:read',
-  access: 'dashboard',
+  ...inProject('emails:read'),
   summary: 'Export emails as CSV',
   operationId: 'exportEmails',
   description:

@@ -1,13 +1,12 @@
 import { ListSuppressed, SuppressedEmail, SuppressedPage } from '../../audience/suppressions/index.ts';
-import { route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { composerOf } from '../engine/index.ts';
 import { getSuppressed, listSuppressed } from './mail.ts';
 
 /** Mail that suppression rules have kept from leaving. */
 export const suppressedMailRoutes = [
   route.get('/suppressions/emails', {
-    scope: 'emails:read',
-    access: 'dashboard',
+    ...inProject('emails:read'),
     summary: 'List suppressed mail',
     operationId: 'listSuppressedEmails',
     query: ListSuppressed,
@@ -15,8 +14,7 @@ export const suppressedMailRoutes = [
     handle: ({ app, db, project, query }) => listSuppressed(db, composerOf(app), project.id, query),
   }),
   route.get('/suppressions/emails/:id', {
-    scope: 'emails:read',
-    access: 'dashboard',
+    ...inProject('emails:read'),
     summary: 'Get a suppressed mail',
     operationId: 'getSuppressedEmail',
     ids: { id: 'email' },

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { route } from '../../../core/http/route.ts';
+import { inProject, route } from '../../../core/http/route.ts';
 import { CampaignWithSegment, wrapped } from '../schema.ts';
 import { getCampaign } from '../service.ts';
 import { continueFromCanary } from './choose.ts';
@@ -8,8 +8,7 @@ import { continueFromCanary } from './choose.ts';
 export const canaryRoutes = [
   route.post('/campaigns/:id/canary/continue', {
     refusals: [409],
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'End the canary of a campaign early and continue',
     description: 'The rest of the audience follows at once; limits no longer apply. Safe to repeat.',
     operationId: 'continueCampaignFromCanary',

@@ -1,6 +1,6 @@
 import type { Database } from '../../../core/database/sql.ts';
 import type { App } from '../../../core/http/context.ts';
-import { reply, route } from '../../../core/http/route.ts';
+import { inProject, reply, route } from '../../../core/http/route.ts';
 import { composerOf } from '../../engine/index.ts';
 import { prepareBy } from '../content.ts';
 import { wrapped } from '../schema.ts';
@@ -27,8 +27,7 @@ function reviewDepsOf({ app, db }: { app: App; db: Database }): ReviewDeps {
 /** Reviews of campaigns before they are sent (contract page 5). */
 export const campaignReviewRoutes = [
   route.post('/campaigns/:id/dry-run', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Review a campaign before it is sent',
     operationId: 'startCampaignDryRun',
     description:
@@ -44,8 +43,7 @@ export const campaignReviewRoutes = [
     },
   }),
   route.get('/campaigns/:id/dry-runs/:n', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Get the report of a dry run',
     operationId: 'getCampaignDryRun',
     description:

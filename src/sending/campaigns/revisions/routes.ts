@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { iconsUrlOf } from '../../../content/templates/index.ts';
 import type { Database } from '../../../core/database/sql.ts';
 import type { App } from '../../../core/http/context.ts';
-import { route, taggedReply } from '../../../core/http/route.ts';
+import { inProject, route, taggedReply } from '../../../core/http/route.ts';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
 import { etagOf } from '../../../core/lib/revision.ts';
 import { AudienceCount } from '../audience-routes.ts';
@@ -27,8 +27,7 @@ const depsOf = ({ app, db }: { app: App; db: Database }) => ({
 export const campaignRevisionRoutes = [
   route.post('/campaigns/:id/revise', {
     refusals: [409],
-    scope: 'campaigns:send',
-    access: 'dashboard',
+    ...inProject('campaigns:send'),
     summary: 'Revise the content of a paused campaign',
     description:
       'Everybody who has not got it yet gets the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed.',
@@ -46,8 +45,7 @@ export const campaignRevisionRoutes = [
     },
   }),
   route.post('/campaigns/:id/correction', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Create a correction of a campaign',
     description:
       'Creates a draft for exactly the recipients who got these versions of its content, or have opened or clicked them. Review and send it as any campaign; who has unsubscribed since is left out.',
@@ -69,8 +67,7 @@ export const campaignRevisionRoutes = [
     },
   }),
   route.post('/campaigns/:id/correction/audience', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Count the recipients of a correction',
     description: 'Counts the contacts a correction would go to now. Nothing is stored.',
     operationId: 'countCampaignCorrection',
@@ -84,8 +81,7 @@ export const campaignRevisionRoutes = [
     },
   }),
   route.post('/campaigns/:id/follow-up', {
-    scope: 'campaigns:write',
-    access: 'dashboard',
+    ...inProject('campaigns:write'),
     summary: 'Create a follow-up of a campaign',
     description:
       'Creates a draft with the content of a finished campaign for some of those who got it: those who opened it or clicked in it, or who did not. Edit, review and send it as any campaign. Who has unsubscribed since is left out, and who opens the first campaign before the follow-up is sent is no longer among those who did not.',
@@ -101,8 +97,7 @@ export const campaignRevisionRoutes = [
     },
   }),
   route.post('/campaigns/:id/follow-up/audience', {
-    scope: 'campaigns:read',
-    access: 'dashboard',
+    ...inProject('campaigns:read'),
     summary: 'Count the recipients of a follow-up',
     description: 'Counts the contacts a follow-up would go to now. Nothing is stored.',
     operationId: 'countCampaignFollowUp',
