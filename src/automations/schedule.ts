@@ -2,7 +2,7 @@ import { CronPattern } from 'croner';
 import * as v from 'valibot';
 import type { CalendarTimes } from '../../temporal/commands.ts';
 import type { FieldProblem } from '../core/lib/errors.ts';
-import { coded, fieldProblems, JsonObject, textField } from '../core/lib/validation.ts';
+import { coded, fieldProblems, JsonObject, textField, Uuid } from '../core/lib/validation.ts';
 
 // Five fields of numbers, names, lists, ranges and steps: what cron itself and Temporal read alike. Everything that only
 // some readers of cron know (seconds, `L`, `W`, `#`, `@daily`) is refused instead of guessed.
@@ -26,7 +26,7 @@ const Schedule = v.object({
     ),
     'UTC',
   ),
-  segmentId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  segmentId: v.nullish(Uuid),
   audienceCondition: v.nullish(JsonObject),
 });
 /** The trigger's config of an automation that a schedule starts. */

@@ -3,12 +3,10 @@ import { CursorParameter } from '../core/lib/cursor.ts';
 import { describedBy, nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
-import { coded, JsonObject, parameter, textField } from '../core/lib/validation.ts';
+import { choice, coded, Instant, JsonObject, parameter, textField, Uuid } from '../core/lib/validation.ts';
 import { runStatuses, stepRunStatuses, triggerTypes, waitOutcomes } from './rows.ts';
 import { StepConfigShape, stepTypes } from './step-configs.ts';
 
-const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Json = v.record(v.string(), v.unknown());
 const Name = textField('name', 1, 255);
 const Description = v.nullish(textField('description', 0, 2000));
@@ -25,8 +23,8 @@ const Config = v.pipe(
 );
 const StepConfig = describedBy(v.pipe(Config), StepConfigShape);
 const Position = v.object({ x: v.number('must be a number'), y: v.number('must be a number') }, 'must be { x, y }');
-const StepTypeField = v.picklist(stepTypes, `must be one of ${stepTypes.join(', ')}`);
-const TriggerTypeField = v.picklist(triggerTypes, `must be one of ${triggerTypes.join(', ')}`);
+const StepTypeField = choice(stepTypes);
+const TriggerTypeField = choice(triggerTypes);
 
 /** An automation in an answer: a "workflow" of the interface. */
 export const WorkflowBody = v.object({
@@ -234,7 +232,7 @@ export const CreateTransition = v.object({
   toStepId: textField('toStepId', 1, 100),
   condition: v.nullish(v.object({ branch: v.nullish(textField('branch', 1, 40)) })),
   branch: v.nullish(textField('branch', 1, 40)),
-  waitOutcome: v.nullish(v.picklist(waitOutcomes, `must be one of ${waitOutcomes.join(', ')}`)),
+  waitOutcome: v.nullish(choice(waitOutcomes)),
   priority: v.optional(
     v.pipe(
       v.number('must be a number'),
@@ -361,7 +359,7 @@ export const CancelledExecutions = v.object({ cancelled: v.number() });
 export const RetryExecutions = v.object({
   executionIds: v.optional(
     v.pipe(
-      v.array(v.pipe(v.string(), v.uuid('must be a UUID')), 'must be a list of IDs'),
+      v.array(Uuid, 'must be a list of IDs'),
       v.minLength(1, 'must name at least one execution'),
       v.maxLength(1_000, 'must name at most 1,000 executions'),
       v.description('Failed executions; the latest 1,000 when absent.'),

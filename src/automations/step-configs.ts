@@ -3,7 +3,7 @@ import { splitData } from '../core/lib/contact-data.ts';
 import { EmailField } from '../core/lib/email-address.ts';
 import { AppError, type FieldProblem } from '../core/lib/errors.ts';
 import { nameSchemas } from '../core/lib/named-schemas.ts';
-import { coded, codedAt, fieldProblems, JsonObject, textField } from '../core/lib/validation.ts';
+import { choice, coded, codedAt, fieldProblems, JsonObject, textField, Uuid } from '../core/lib/validation.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */
@@ -39,13 +39,13 @@ const longestWaitMs = 365 * 86_400_000;
 const unitMs = { minutes: 60_000, hours: 3_600_000, days: 86_400_000 } as const;
 const delayUnits = ['minutes', 'hours', 'days'] as const;
 const eventName = textField('eventName', 1, 255);
-const operator = v.picklist(conditionOperators, `must be one of ${conditionOperators.join(', ')}`);
+const operator = choice(conditionOperators);
 const conditionField = textField('field', 1, 500);
 
 const TriggerConfig = v.object({ eventName: v.nullish(eventName) });
 
 const SendEmailConfig = v.object({
-  templateId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  templateId: v.nullish(Uuid),
   recipient: v.nullish(
     v.pipe(
       v.object({
@@ -68,7 +68,7 @@ const DelayConfig = v.pipe(
       v.number('must be a number'),
       coded<number>('too_small', (amount) => amount > 0, 'must be greater than 0'),
     ),
-    unit: v.picklist(delayUnits, `must be one of ${delayUnits.join(', ')}`),
+    unit: choice(delayUnits),
   }),
   codedAt('too_big', 'amount', (delay) => delayMs(delay) <= longestWaitMs, 'must be at most 365 days in total'),
 );
@@ -123,10 +123,7 @@ const UpdateContactConfig = v.pipe(
   v.object({
     updates: v.nullish(JsonObject),
     data: v.nullish(JsonObject),
-    subscriptionAction: v.optional(
-      v.picklist(subscriptionActions, `must be one of ${subscriptionActions.join(', ')}`),
-      'none',
-    ),
+    subscriptionAction: v.optional(choice(subscriptionActions), 'none'),
   }),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const { subscriptionAction } = dataset.value;

@@ -1,6 +1,6 @@
 import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
 import * as v from 'valibot';
-import { coded, textField } from '../core/lib/validation.ts';
+import { choice, coded, textField } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -24,7 +24,7 @@ const url = v.pipe(
 /** Config of a WEBHOOK step: path, query, header values and the strings of the body may hold Liquid. */
 export const WebhookConfig = v.object({
   url,
-  method: v.optional(v.picklist(methods, `must be one of ${methods.join(', ')}`), 'POST'),
+  method: v.optional(choice(methods), 'POST'),
   headers: v.nullish(
     v.pipe(
       v.record(

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
+import { Instant } from '../../core/lib/validation.ts';
 import { causeTypes } from './cause.ts';
 
 /** `GET /contacts/{id}`. */
@@ -27,7 +28,7 @@ export const ChangeAuthor = v.pipe(
 export type ChangeAuthor = v.InferOutput<typeof ChangeAuthor>;
 
 const ContactChangeBody = v.object({
-  at: v.pipe(v.string(), v.isoTimestamp()),
+  at: Instant,
   kind: v.pipe(
     v.picklist(['created', 'changed', 'deleted', 'restored']),
     v.description('What the change was. One that deleted or restored the contact has no fields.'),

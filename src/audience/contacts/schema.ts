@@ -4,20 +4,20 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, directionParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
+import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   email: v.string(),
   subscribed: v.boolean(),
   data: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
   dataOmitted: v.optional(
     v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is empty here.')),
   ),
-  projectId: v.pipe(v.string(), v.uuid()),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  projectId: Uuid,
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type ContactBody = v.InferOutput<typeof ContactBody>;
 

@@ -3,7 +3,7 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
+import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** `POST /v1/track`. */
 export const TrackBody = v.object({
@@ -21,13 +21,11 @@ export const TrackReply = v.object({
 });
 export type TrackReply = v.InferOutput<typeof TrackReply>;
 
-const Id = v.pipe(v.string(), v.uuid('must be a UUID'));
-
 /** `POST /events/track` for a contact that is known by its id, or for none. */
 export const RecordEvent = v.object({
   name: textField('name', 1, 255),
-  contactId: v.nullish(Id),
-  emailId: v.nullish(Id),
+  contactId: v.nullish(Uuid),
+  emailId: v.nullish(Uuid),
   data: v.nullish(JsonObject),
 });
 export type RecordEvent = v.InferOutput<typeof RecordEvent>;
@@ -63,7 +61,7 @@ export const EventBody = v.object({
   projectId: v.string(),
   contactId: v.nullable(v.string()),
   emailId: v.nullable(v.string()),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: Instant,
 });
 export type EventBody = v.InferOutput<typeof EventBody>;
 

@@ -2,7 +2,7 @@ import { parseIsoDate } from '@posthorn/conditions';
 import * as v from 'valibot';
 import { longestKey, reservedKeys } from '../../core/lib/contact-data.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
-import { JsonObject } from '../../core/lib/validation.ts';
+import { choice, JsonObject } from '../../core/lib/validation.ts';
 
 /** What the cells of a column become. `auto` reads them as an import without a mapping does. */
 export const cellTypes = ['auto', 'text', 'number', 'boolean', 'date'] as const;
@@ -24,7 +24,7 @@ const Target = v.pipe(
 );
 const Column = v.object({
   field: Target,
-  type: v.optional(v.picklist(cellTypes, `must be one of ${cellTypes.join(', ')}`), 'auto'),
+  type: v.optional(choice(cellTypes), 'auto'),
 });
 
 /** What each column of a file is for, by its name in any letter case: a field, or null to skip it. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
-import { codedAt, textField } from '../../core/lib/validation.ts';
+import { codedAt, GivenUuid, Instant, textField } from '../../core/lib/validation.ts';
 import { ChangeAuthor } from '../contacts/index.ts';
 import { FilterBody } from '../lists/index.ts';
 import { ImportMapping } from './import-mapping.ts';
@@ -19,20 +19,21 @@ const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo'] as const
 /** What a bulk job with a selection of contacts does. */
 export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo'>;
 
-const Id = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'), v.toLowerCase());
-
 const selection = {
   mode: v.optional(v.picklist(['ids', 'query'], 'must be "ids" or "query"'), 'ids'),
   contactIds: v.optional(
     v.pipe(
-      v.array(Id, 'must be an array of contact ids'),
+      v.array(GivenUuid, 'must be an array of contact ids'),
       v.minLength(1, 'must have at least one contact id'),
       v.maxLength(1_000, 'must have at most 1000 contact ids'),
     ),
   ),
   filter: v.optional(FilterBody),
   excludeIds: v.optional(
-    v.pipe(v.array(Id, 'must be an array of contact ids'), v.maxLength(10_000, 'must have at most 10000 contact ids')),
+    v.pipe(
+      v.array(GivenUuid, 'must be an array of contact ids'),
+      v.maxLength(10_000, 'must have at most 10000 contact ids'),
+    ),
   ),
 };
 const namesContacts = <Body extends { mode: 'ids' | 'query'; contactIds?: string[] | undefined }>() =>
@@ -48,7 +49,7 @@ export const BulkBody = v.pipe(v.object(selection), namesContacts());
 export type BulkBody = v.InferOutput<typeof BulkBody>;
 
 /** `POST /contacts/bulk-add-to-segment`. */
-export const BulkSegmentBody = v.pipe(v.object({ ...selection, segmentId: Id }), namesContacts());
+export const BulkSegmentBody = v.pipe(v.object({ ...selection, segmentId: GivenUuid }), namesContacts());
 export type BulkSegmentBody = v.InferOutput<typeof BulkSegmentBody>;
 
 /** Which contacts a bulk job is for, as its row keeps it. */
@@ -95,7 +96,7 @@ export interface UndoSelector {
 /** The parts of an import's request beside the file. */
 export const ImportOptions = v.object({
   mapping: v.optional(ImportMapping),
-  segmentId: v.optional(Id),
+  segmentId: v.optional(GivenUuid),
   segmentName: v.optional(v.pipe(textField('segmentName', 1, 100), v.trim(), v.nonEmpty('must not be empty'))),
 });
 export type ImportOptions = v.InferOutput<typeof ImportOptions>;
@@ -205,12 +206,12 @@ const ListedJobBody = v.object({
   ),
   failedReason: v.nullable(v.string()),
   by: ChangeAuthor,
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  finishedAt: v.pipe(v.nullable(v.pipe(v.string(), v.isoTimestamp())), v.description('When it ended.')),
+  createdAt: Instant,
+  finishedAt: v.pipe(v.nullable(Instant), v.description('When it ended.')),
   undoes: v.pipe(v.nullable(v.string()), v.description('The job that this one takes back.')),
   undoneBy: v.pipe(v.nullable(v.string()), v.description('The latest job that takes this one back.')),
   undoUntil: v.pipe(
-    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    v.nullable(Instant),
     v.description('Until when it can be undone; null while it runs, when it was undone, and after that time.'),
   ),
 });

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { choice, GivenUuid, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 import { ConditionShape } from '../conditions/index.ts';
 import { contactSorts } from '../contacts/index.ts';
 
@@ -19,7 +19,7 @@ export const FilterBody = v.object(
 );
 export type FilterBody = v.InferOutput<typeof FilterBody>;
 
-const Sort = v.picklist(contactSorts, `must be one of ${contactSorts.join(', ')}`);
+const Sort = choice(contactSorts);
 const Direction = v.picklist(['asc', 'desc'], 'must be "asc" or "desc"');
 
 /** `POST /contacts/search`. */
@@ -51,10 +51,7 @@ const Columns = v.pipe(
   v.maxLength(100, 'must name at most 100 columns'),
 );
 
-const ContactIds = v.array(
-  v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase()),
-  'must be an array of contact ids',
-);
+const ContactIds = v.array(GivenUuid, 'must be an array of contact ids');
 
 /** `POST /contacts/export`. */
 export const ExportContacts = v.pipe(
@@ -109,7 +106,7 @@ export type PatchView = v.InferOutput<typeof PatchView>;
 
 /** A saved view of the list of contacts. */
 export const ViewBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   filter: v.object({
     search: v.optional(v.string()),
@@ -119,8 +116,8 @@ export const ViewBody = v.object({
   sort: v.pipe(v.picklist(contactSorts), v.description('What the list is sorted by.')),
   dir: v.pipe(v.picklist(['asc', 'desc']), v.description('Direction of the sort.')),
   columns: v.pipe(v.nullable(v.array(v.string())), v.description('Columns of the list in their order, or null.')),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type ViewBody = v.InferOutput<typeof ViewBody>;
 

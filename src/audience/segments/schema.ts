@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { pageParameters } from '../../core/lib/parameters.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { choice, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 import { ConditionShape } from '../conditions/index.ts';
 import { ContactBody } from '../contacts/index.ts';
 
@@ -16,7 +16,7 @@ const Description = v.nullish(textField('description', 0, 500));
 
 /** A segment in an answer. */
 export const SegmentBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   description: v.nullable(v.string()),
   type: v.picklist(segmentTypes),
@@ -25,9 +25,9 @@ export const SegmentBody = v.object({
   memberCount: v.number(),
   /** Counts every edit; the `ETag`, without its quotes. */
   revision: v.number(),
-  projectId: v.pipe(v.string(), v.uuid()),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  projectId: Uuid,
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type SegmentBody = v.InferOutput<typeof SegmentBody>;
 
@@ -35,7 +35,7 @@ export type SegmentBody = v.InferOutput<typeof SegmentBody>;
 export const CreateSegment = v.object({
   name: Name,
   description: Description,
-  type: v.optional(v.picklist(segmentTypes, `must be one of ${segmentTypes.join(', ')}`), 'DYNAMIC'),
+  type: v.optional(choice(segmentTypes), 'DYNAMIC'),
   condition: v.nullish(describedBy(v.unknown(), ConditionShape)),
   trackMembership: v.optional(v.boolean(), false),
 });
@@ -77,11 +77,11 @@ export const MembersPage = v.object({
 export const ContactSegments = v.object({
   data: v.array(
     v.object({
-      id: v.pipe(v.string(), v.uuid()),
+      id: Uuid,
       name: v.string(),
       type: v.picklist(segmentTypes),
       enteredAt: v.pipe(
-        v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+        v.nullable(Instant),
         v.description('When it entered; null where the segment keeps no memberships.'),
       ),
     }),

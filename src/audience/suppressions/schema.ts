@@ -3,22 +3,22 @@ import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { choice, Instant, NullableInstant, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
-const Kind = v.picklist(suppressionKinds, `must be one of ${suppressionKinds.join(', ')}`);
+const Kind = choice(suppressionKinds);
 
 /** A rule in an answer. */
 export const RuleBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   kind: Kind,
   pattern: v.string(),
   enabled: v.boolean(),
-  projectId: v.pipe(v.string(), v.uuid()),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  projectId: Uuid,
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type RuleBody = v.InferOutput<typeof RuleBody>;
 /** The parts of a rule that matching needs; the pattern is in lower case. */
@@ -55,12 +55,12 @@ export function isRuleKey(key: string): boolean {
 
 /** What a rule's match says. */
 const RuleMatch = v.object({
-  ruleId: v.pipe(v.string(), v.uuid()),
+  ruleId: Uuid,
   name: v.string(),
   kind: Kind,
   pattern: v.string(),
   recipient: v.string(),
-  matchedAt: v.pipe(v.string(), v.isoTimestamp()),
+  matchedAt: Instant,
 });
 export type RuleMatch = v.InferOutput<typeof RuleMatch>;
 
@@ -94,8 +94,6 @@ export const SuppressedPage = v.object({
   nextCursor: v.nullable(v.string()),
 });
 
-const Instant = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
-
 /** A suppressed mail as a whole (contract page 1, 2.7). */
 export const SuppressedEmail = v.object({
   id: v.string(),
@@ -116,12 +114,12 @@ export const SuppressedEmail = v.object({
   workflowStepExecutionId: v.nullable(v.string()),
   messageId: v.nullable(v.string()),
   status: v.string(),
-  sentAt: Instant,
-  deliveredAt: Instant,
-  openedAt: Instant,
-  clickedAt: Instant,
-  bouncedAt: Instant,
-  complainedAt: Instant,
+  sentAt: NullableInstant,
+  deliveredAt: NullableInstant,
+  openedAt: NullableInstant,
+  clickedAt: NullableInstant,
+  bouncedAt: NullableInstant,
+  complainedAt: NullableInstant,
   opens: v.number(),
   clicks: v.number(),
   error: v.nullable(v.string()),

@@ -1,20 +1,18 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { choice, GivenUuid, Instant, textField } from '../../core/lib/validation.ts';
 import { stepTypes } from '../step-configs.ts';
 import { migrationStates } from './queries.ts';
 import { moveActions } from './rules.ts';
 
-const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-const Action = v.picklist(moveActions, `must be one of ${moveActions.join(', ')}`);
+const Action = choice(moveActions);
 /** A rule for each step of the old versions, and one for all others; `toStepId` says how a step of the new one is named. */
 function rulesTo(toStepId: v.GenericSchema<string>) {
   const rule = { action: Action, toStepId: v.nullish(toStepId), reason: v.nullish(textField('reason', 1, 200)) };
   return {
     plan: v.optional(
       v.pipe(
-        v.array(v.object({ stepId: Uuid, ...rule }), 'must be a list of rules'),
+        v.array(v.object({ stepId: GivenUuid, ...rule }), 'must be a list of rules'),
         v.maxLength(1000, 'must have at most 1000 rules'),
       ),
       [],
@@ -27,7 +25,7 @@ function rulesTo(toStepId: v.GenericSchema<string>) {
 export const MoveWithGraph = v.object(rulesTo(v.pipe(textField('toStepId', 1, 100), v.toLowerCase())));
 
 /** `POST /workflows/{id}/migrate`. */
-export const MigratePlan = v.object({ dryRun: v.optional(v.boolean(), false), ...rulesTo(Uuid) });
+export const MigratePlan = v.object({ dryRun: v.optional(v.boolean(), false), ...rulesTo(GivenUuid) });
 export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 
 /** What a plan would do. */

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { JsonObject } from '../../core/lib/validation.ts';
+import { Instant, JsonObject } from '../../core/lib/validation.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { stepTypes } from '../step-configs.ts';
 
@@ -19,8 +19,6 @@ export const TestRun = v.object({
   ),
 });
 export type TestRun = v.InferOutput<typeof TestRun>;
-
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** One step of a test run. */
 const TestedStep = v.object({

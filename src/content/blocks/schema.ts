@@ -1,17 +1,17 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { Instant, textField, Uuid } from '../../core/lib/validation.ts';
 
 const AnyBlock = v.record(v.string(), v.unknown());
 
 /** Saved blocks in an answer. */
 export const SavedBlockBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   /** Blocks as a document holds them in `content`. */
   content: v.array(AnyBlock),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type SavedBlockBody = v.InferOutput<typeof SavedBlockBody>;
 

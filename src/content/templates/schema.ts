@@ -3,13 +3,22 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
-import { JsonObject, parameter, singleLine, textField } from '../../core/lib/validation.ts';
+import {
+  choice,
+  GivenUuid,
+  Instant,
+  JsonObject,
+  parameter,
+  singleLine,
+  textField,
+  Uuid,
+} from '../../core/lib/validation.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 
-const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
+const TypeField = choice(templateTypes);
 /** Liquid source of a subject; it may have several lines, of which the rendered subject makes one. */
 export const SubjectSource = textField('subject', 1, 998);
 /** Liquid source of an HTML body. */
@@ -21,7 +30,7 @@ export const ReplyTo = v.nullish(EmailField);
 
 /** A template in an answer. */
 export const TemplateBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   description: v.nullable(v.string()),
   subject: v.string(),
@@ -34,9 +43,9 @@ export const TemplateBody = v.object({
   type: TypeField,
   /** Counts every edit; the `ETag`, without its quotes. */
   revision: v.number(),
-  projectId: v.pipe(v.string(), v.uuid()),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  projectId: Uuid,
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type TemplateBody = v.InferOutput<typeof TemplateBody>;
 
@@ -64,7 +73,7 @@ export const PreviewTemplate = v.object({
   subject: SubjectSource,
   body: BodySource,
   type: v.optional(TypeField, 'MARKETING'),
-  contactId: v.nullish(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  contactId: v.nullish(Uuid),
   data: v.nullish(JsonObject),
 });
 export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
@@ -94,7 +103,7 @@ export const TemplatePage = v.object({
 /** `POST /templates/bulk-update`. */
 export const BulkUpdateTemplates = v.object({
   ids: v.pipe(
-    v.array(v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase())),
+    v.array(GivenUuid),
     v.minLength(1, 'must name at least one template'),
     v.maxLength(1000, 'must name at most 1000 templates'),
   ),

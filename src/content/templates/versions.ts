@@ -3,6 +3,7 @@ import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { notFound } from '../../core/lib/errors.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { Instant } from '../../core/lib/validation.ts';
 import { Actor, actorName } from '../../platform/audit/index.ts';
 import { compileDocument } from '../brand/index.ts';
 import { TemplateBody } from './schema.ts';
@@ -14,7 +15,7 @@ const parts = { name, description, subject, body, document, from, fromName, repl
 export const VersionBody = v.object({
   /** Counts from 1; numbers of versions that are no longer kept are missing. */
   version: v.number(),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: Instant,
   /** Null for what was saved before versions were kept. */
   author: v.nullable(Actor),
   /** The version that was restored to make this one. */

@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
+import { Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** The answer to an upload (contract page 3, 5). */
 export const UploadedImage = v.object({
@@ -22,9 +23,9 @@ export type ListImages = v.InferOutput<typeof ListImages>;
 export const ImagePage = v.object({
   images: v.array(
     v.object({
-      id: v.pipe(v.string(), v.uuid()),
+      id: Uuid,
       ...UploadedImage.entries,
-      createdAt: v.pipe(v.string(), v.isoTimestamp()),
+      createdAt: Instant,
     }),
   ),
   nextCursor: v.nullable(v.string()),

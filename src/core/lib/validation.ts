@@ -43,6 +43,18 @@ export const textField = (label: string, min: number, max: number) =>
     v.maxLength(max, `${label} must have at most ${max} characters`),
   );
 
+/** A UUID as it was written. */
+export const Uuid = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'));
+/** A UUID of a request, in lower case, as ids are kept and compared. */
+export const GivenUuid = v.pipe(Uuid, v.toLowerCase());
+/** An instant as ISO 8601. */
+export const Instant = v.pipe(v.string(), v.isoTimestamp());
+export const NullableInstant = v.nullable(Instant);
+
+/** One of the words. */
+export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
 /** A JSON object (no array, not null) with free keys. */
 export const JsonObject = v.custom<Record<string, unknown>>(
   (input) => typeof input === 'object' && input !== null && !Array.isArray(input),

@@ -3,7 +3,7 @@ import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter, numberParameter } from '../../core/lib/parameters.ts';
-import { parameter } from '../../core/lib/validation.ts';
+import { Instant, parameter } from '../../core/lib/validation.ts';
 import { activityTypes } from './types.ts';
 
 const window = {
@@ -25,7 +25,7 @@ export type ListActivity = v.InferOutput<typeof ListActivity>;
 export const ActivityItem = v.object({
   id: v.string(),
   type: v.picklist(activityTypes),
-  timestamp: v.pipe(v.string(), v.isoTimestamp()),
+  timestamp: Instant,
   contactEmail: v.optional(v.string()),
   contactId: v.optional(v.string()),
   metadata: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
@@ -69,7 +69,7 @@ const RunningItem = v.object({
   ),
   progress: v.pipe(v.nullable(v.number()), v.description('In percent; null before there is anything to count.')),
   isPaused: v.pipe(v.boolean(), v.description('Whether a campaign waits to be resumed.')),
-  startedAt: v.pipe(v.string(), v.isoTimestamp()),
+  startedAt: Instant,
 });
 
 /** `GET /activity/running`: the latest first, at most 50. */

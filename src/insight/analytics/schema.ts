@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { dayParameter } from '../../core/lib/parameters.ts';
-import { parameter } from '../../core/lib/validation.ts';
+import { Instant, parameter } from '../../core/lib/validation.ts';
 
 const window = {
   startDate: dayParameter('First day of the window.'),
@@ -21,7 +21,7 @@ export type TopQuery = v.InferOutput<typeof TopQuery>;
 /** Mail by the day (UTC) it was created on, one element for each day. */
 export const TimeSeries = v.array(
   v.object({
-    date: v.pipe(v.string(), v.isoTimestamp()),
+    date: Instant,
     emails: v.number(),
     opens: v.number(),
     clicks: v.number(),

@@ -3,6 +3,7 @@ import { ContactBody } from '../../audience/contacts/index.ts';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
+import { Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({
@@ -35,8 +36,6 @@ export type LiftSuppression = v.InferOutput<typeof LiftSuppression>;
 export const ListErasures = v.object({ limit: limitParameter(20, 100), cursor: CursorParameter });
 export type ListErasures = v.InferOutput<typeof ListErasures>;
 
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-
 const ErasureStep = v.object({
   system: v.pipe(
     v.string(),
@@ -54,7 +53,7 @@ const ErasureStep = v.object({
 export type ErasureStepBody = v.InferOutput<typeof ErasureStep>;
 
 const ChangedLedger = v.object({
-  campaignId: v.pipe(v.string(), v.uuid()),
+  campaignId: Uuid,
   sendSeq: v.pipe(v.number(), v.description('Counts the sends of the campaign.')),
   hashBefore: v.pipe(v.string(), v.description('SHA-256 of the CSV file of the ledger before the erasure, in hex.')),
   hashAfter: v.pipe(v.string(), v.description('The same afterwards.')),
@@ -77,8 +76,8 @@ const Certificate = v.object({
 
 /** An erasure and its certificate. */
 export const ErasureBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
-  contactId: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
+  contactId: Uuid,
   subject: v.pipe(v.string(), v.description('HMAC-SHA-256 of the address, by a key of the project.')),
   reference: v.pipe(v.nullable(v.string()), v.description('The reference of the request.')),
   keepSuppressed: v.pipe(v.boolean(), v.description('Whether requests were to refuse the address.')),

@@ -1,16 +1,16 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { Uuid } from '../../core/lib/validation.ts';
 
-const Id = v.pipe(v.string(), v.uuid('must be a UUID'));
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an ISO 8601 instant'));
 const Sentence = v.string();
 
 /** What an explanation is about. */
 const About = v.union(
   [
-    v.strictObject({ campaignId: Id }),
-    v.strictObject({ workflowId: Id }),
-    v.strictObject({ emailId: Id }),
+    v.strictObject({ campaignId: Uuid }),
+    v.strictObject({ workflowId: Uuid }),
+    v.strictObject({ emailId: Uuid }),
     v.strictObject({ topic: v.literal('any') }),
   ],
   'must have one of campaignId, workflowId, emailId, or "topic": "any"',
@@ -57,7 +57,7 @@ export type Decision = v.InferOutput<typeof Decision>;
 export const Explanation = v.object({
   verdict: v.picklist(['received', 'sent', 'will', 'did_not', 'will_not', 'cannot_tell']),
   sentence: Sentence,
-  contact: v.object({ id: Id, email: v.string() }),
+  contact: v.object({ id: Uuid, email: v.string() }),
   decisions: v.pipe(
     v.array(Decision),
     v.description('In the order in which they are made. The first `stop` is the reason.'),

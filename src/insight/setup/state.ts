@@ -3,13 +3,14 @@ import { contactTotals } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { Instant } from '../../core/lib/validation.ts';
 
 /** How far a project is set up (contract page 3, 2.3). */
 export const SetupState = v.object({
   hasSubscription: v.boolean(),
   hasVerifiedDomain: v.boolean(),
   contactCount: v.number(),
-  lastCampaignSentAt: v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+  lastCampaignSentAt: v.nullable(Instant),
   hasEnabledWorkflow: v.boolean(),
   links: v.pipe(
     v.object({

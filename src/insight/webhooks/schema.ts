@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
-import { coded, textField } from '../../core/lib/validation.ts';
+import { choice, coded, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
 export const payloadKinds = ['full', 'thin'] as const;
@@ -10,9 +10,6 @@ export const payloadKinds = ['full', 'thin'] as const;
 export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 /** The states of a delivery. */
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
-
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-const Id = v.pipe(v.string(), v.uuid());
 
 const EventPattern = v.pipe(
   textField('an event', 1, 255),
@@ -55,7 +52,7 @@ export const CreateEndpoint = v.object({
     ),
     'now',
   ),
-  payload: v.optional(v.picklist(payloadKinds, `must be one of ${payloadKinds.join(', ')}`), 'full'),
+  payload: v.optional(choice(payloadKinds), 'full'),
   ordered: v.optional(
     v.pipe(v.boolean(), v.description('Deliver one event at a time, each after the one before it was taken.')),
     false,
@@ -68,7 +65,7 @@ export const PatchEndpoint = v.object({
   url: v.optional(Url),
   description: Description,
   events: v.optional(Events),
-  payload: v.optional(v.picklist(payloadKinds, `must be one of ${payloadKinds.join(', ')}`)),
+  payload: v.optional(choice(payloadKinds)),
   ordered: v.optional(v.boolean()),
   paused: v.optional(
     v.pipe(
@@ -89,7 +86,7 @@ export const ListEndpoints = v.object({
 
 /** A webhook endpoint in an answer. */
 export const EndpointBody = v.object({
-  id: Id,
+  id: Uuid,
   url: v.string(),
   description: v.nullable(v.string()),
   events: v.array(v.string()),
@@ -149,7 +146,7 @@ export type ReplayEvents = v.InferOutput<typeof ReplayEvents>;
 
 /** A replay in an answer. */
 export const ReplayBody = v.object({
-  id: Id,
+  id: Uuid,
   since: Instant,
   until: Instant,
   events: v.array(v.string()),
@@ -162,7 +159,7 @@ export type ReplayBody = v.InferOutput<typeof ReplayBody>;
 
 /** `GET /webhook-endpoints/{id}/deliveries`. */
 export const ListDeliveries = v.object({
-  status: v.optional(v.picklist(deliveryStatuses, `must be one of ${deliveryStatuses.join(', ')}`)),
+  status: v.optional(choice(deliveryStatuses)),
   type: v.optional(EventPattern),
   limit: limitParameter(20, 100),
   cursor: CursorParameter,
@@ -171,7 +168,7 @@ export type ListDeliveries = v.InferOutput<typeof ListDeliveries>;
 
 /** A delivery in an answer. */
 export const DeliveryBody = v.object({
-  eventId: Id,
+  eventId: Uuid,
   webhookId: v.string(),
   sequence: v.number(),
   type: v.string(),

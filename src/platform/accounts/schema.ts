@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { coded } from '../../core/lib/validation.ts';
+import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** A password that is being chosen. */
 export const Password = v.pipe(
@@ -20,7 +20,7 @@ export const Credentials = v.object({ email: EmailField, password: Password });
 export type Credentials = v.InferOutput<typeof Credentials>;
 
 /** A user as they see themselves. */
-export const UserBody = v.object({ id: v.pipe(v.string(), v.uuid()), email: v.string() });
+export const UserBody = v.object({ id: Uuid, email: v.string() });
 export type UserBody = v.InferOutput<typeof UserBody>;
 
 /** What a sign-in answers. */
@@ -39,8 +39,6 @@ export const ResetPassword = v.object({ token: Token, newPassword: Password });
 export const ChangePassword = v.object({ currentPassword: v.string('must be a string'), newPassword: Password });
 export type ChangePassword = v.InferOutput<typeof ChangePassword>;
 
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-
 /** `GET /users/@me/account`. */
 export const Account = v.object({
   ...UserBody.entries,
@@ -53,7 +51,7 @@ export type Account = v.InferOutput<typeof Account>;
 
 /** A browser or app that somebody is signed in with. */
 export const SessionBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   current: v.boolean(),
   userAgent: v.string(),
   ip: v.string(),

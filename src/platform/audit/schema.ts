@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { parameter } from '../../core/lib/validation.ts';
+import { Instant, parameter, Uuid } from '../../core/lib/validation.ts';
 
 export const actorKinds = ['user', 'key', 'mcp', 'system'] as const;
 
@@ -26,10 +26,10 @@ export const Actor = v.object({
 
 /** One change. */
 export const AuditEntryBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   /** Counts the entries of the project, without gaps. */
   position: v.number(),
-  at: v.pipe(v.string(), v.isoTimestamp()),
+  at: Instant,
   actor: Actor,
   action: v.string(),
   target: v.nullable(v.string()),

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { coded } from '../../core/lib/validation.ts';
+import { coded, Instant } from '../../core/lib/validation.ts';
 
 const UsageLimit = v.object({
   limit: v.nullable(v.number()),
@@ -50,8 +50,6 @@ export const ChangeLimits = v.object({
   inbound: NewLimit,
 });
 export type ChangeLimits = v.InferOutput<typeof ChangeLimits>;
-
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** What the running month came to so far (contract page 3, 6.5). Amounts are in the currency's smallest unit. */
 export const Consumption = v.object({

@@ -1,7 +1,7 @@
 import { parse } from 'tldts';
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-import { coded } from '../../core/lib/validation.ts';
+import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** States of the check of a domain. */
 export const domainStatuses = ['NotStarted', 'Pending', 'Success', 'Failed', 'TemporaryFailure'] as const;
@@ -23,16 +23,16 @@ export type DnsRecord = v.InferOutput<typeof DnsRecord>;
 
 /** A sender domain in an answer. */
 export const DomainBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   domain: v.string(),
   verified: v.boolean(),
   status: v.picklist(domainStatuses),
   dkimTokens: v.array(v.string()),
   records: v.array(DnsRecord),
-  projectId: v.pipe(v.string(), v.uuid()),
+  projectId: Uuid,
   project: v.optional(v.object({ name: v.string() })),
-  createdAt: v.pipe(v.string(), v.isoTimestamp()),
-  updatedAt: v.pipe(v.string(), v.isoTimestamp()),
+  createdAt: Instant,
+  updatedAt: Instant,
 });
 export type DomainBody = v.InferOutput<typeof DomainBody>;
 
@@ -48,7 +48,7 @@ const DomainName = v.pipe(
 /** `POST /domains`. */
 export const CreateDomain = v.object({
   domain: DomainName,
-  projectId: v.optional(v.pipe(v.string(), v.uuid('must be a UUID'))),
+  projectId: v.optional(Uuid),
 });
 export type CreateDomain = v.InferOutput<typeof CreateDomain>;
 

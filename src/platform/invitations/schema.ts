@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
+import { Instant, Uuid } from '../../core/lib/validation.ts';
 import { Password, Token } from '../accounts/index.ts';
 import { AddMember } from '../projects/index.ts';
-
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** `POST /projects/{id}/invitations`. */
 export const Invite = AddMember;
@@ -12,7 +11,7 @@ export type Invite = AddMember;
 
 /** An invitation, as members see it. */
 export const InvitationBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   email: v.string(),
   role: v.picklist(roles),
   invitedBy: v.nullable(v.string()),
@@ -29,7 +28,7 @@ export type AcceptAndSignUp = v.InferOutput<typeof AcceptAndSignUp>;
 
 /** An invitation, as its reader sees it. */
 export const FoundInvitation = v.object({
-  project: v.object({ id: v.pipe(v.string(), v.uuid()), name: v.string() }),
+  project: v.object({ id: Uuid, name: v.string() }),
   email: v.string(),
   role: v.picklist(roles),
   invitedBy: v.nullable(v.string()),

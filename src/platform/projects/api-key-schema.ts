@@ -1,13 +1,13 @@
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { scopes } from '../../core/lib/scopes.ts';
-import { coded, textField } from '../../core/lib/validation.ts';
+import { choice, coded, textField, Uuid } from '../../core/lib/validation.ts';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'));
 const longestOverlapHours = 168;
 
 const Name = v.pipe(textField('name', 1, 100), v.trim(), v.minLength(1, 'must not be empty'));
-const Scope = v.picklist(scopes, `must be one of ${scopes.join(', ')}`);
+const Scope = choice(scopes);
 const Scopes = v.pipe(
   v.array(Scope),
   v.minLength(1, 'must name at least one scope'),
@@ -67,7 +67,7 @@ export const RotateApiKey = v.object({
 
 /** A key with scopes; the key itself is answered once. */
 export const ApiKeyBody = v.object({
-  id: v.pipe(v.string(), v.uuid()),
+  id: Uuid,
   name: v.string(),
   /** How the key begins. */
   prefix: v.string(),

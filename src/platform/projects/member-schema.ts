@@ -2,6 +2,7 @@ import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
+import { Instant } from '../../core/lib/validation.ts';
 
 const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');
 
@@ -16,7 +17,7 @@ export type ChangeMember = v.InferOutput<typeof ChangeMember>;
 export const Member = v.object({ userId: v.string(), email: v.string(), role: v.picklist(roles) });
 export type Member = v.InferOutput<typeof Member>;
 /** Somebody in the list of a project's members. */
-export const ListedMember = v.object({ ...Member.entries, createdAt: v.pipe(v.string(), v.isoTimestamp()) });
+export const ListedMember = v.object({ ...Member.entries, createdAt: Instant });
 export type ListedMember = v.InferOutput<typeof ListedMember>;
 
 nameSchemas({ Member, ListedMember });

@@ -1,16 +1,14 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
-import { textField } from '../../core/lib/validation.ts';
+import { Instant, textField, Uuid } from '../../core/lib/validation.ts';
 
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-const Id = v.pipe(v.string(), v.uuid());
 const Cap = v.nullable(v.pipe(v.number(), v.integer()));
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 
 /** A project as its members see it, keys included (contract page 3, 2.1). */
 export const ProjectRecord = v.object({
-  id: Id,
+  id: Uuid,
   name: v.string(),
   /** Null when it cannot be decrypted, because APP_ENCRYPTION_KEY has changed. */
   public: v.nullable(v.string()),
@@ -69,7 +67,7 @@ export type RotatedProject = v.InferOutput<typeof RotatedProject>;
 
 /** The short form of `GET /projects` and `GET /projects/{id}`. */
 export const ProjectSummary = v.object({
-  id: Id,
+  id: Uuid,
   name: v.string(),
   defaultSenderDomain: v.nullable(v.string()),
   createdAt: Instant,

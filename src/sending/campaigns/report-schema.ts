@@ -2,11 +2,9 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
+import { Instant, Uuid } from '../../core/lib/validation.ts';
 import { campaignCounts } from './schema.ts';
 import { verdicts } from './verdicts.ts';
-
-const Uuid = v.pipe(v.string(), v.uuid());
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** A version of the content of a send. */
 export const SentVersion = v.object({

@@ -2,9 +2,8 @@ import * as v from 'valibot';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
+import { Instant } from '../../core/lib/validation.ts';
 import { countedSend } from './recipients-queries.ts';
-
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 
 /** What became of a campaign over time, link by link, and beside those before it. */
 export const CampaignResults = v.object({

@@ -15,7 +15,7 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
-import { JsonObject, parameter, textField } from '../../core/lib/validation.ts';
+import { choice, GivenUuid, Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';
 
@@ -27,12 +27,8 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 
-const TypeField = v.picklist(templateTypes, `must be one of ${templateTypes.join(', ')}`);
-const AudienceTypeField = v.picklist(audienceTypes, `must be one of ${audienceTypes.join(', ')}`);
-const Uuid = v.pipe(v.string(), v.uuid('must be a UUID'));
-/** An id in a request; ids are kept and compared in lower case. */
-const GivenId = v.pipe(v.string(), v.uuid('must be a UUID'), v.toLowerCase());
-const Instant = v.pipe(v.string(), v.isoTimestamp());
+const TypeField = choice(templateTypes);
+const AudienceTypeField = choice(audienceTypes);
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const AnyObject = v.record(v.string(), v.unknown());
 const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
@@ -54,7 +50,7 @@ const ContentVersions = v.pipe(
 export const Correction = v.object({
   versions: ContentVersions,
   who: v.pipe(
-    v.picklist(correctionReaches, `must be one of ${correctionReaches.join(', ')}`),
+    choice(correctionReaches),
     v.description('Everybody who got one of the versions, or only those who opened it or clicked in it.'),
   ),
 });
@@ -62,7 +58,7 @@ export type Correction = v.InferOutput<typeof Correction>;
 
 /** Who a follow-up goes to. Whose mail bounced counts neither as `not_opened` nor as `not_clicked`. */
 export const FollowUpReach = v.pipe(
-  v.picklist(followUpReaches, `must be one of ${followUpReaches.join(', ')}`),
+  choice(followUpReaches),
   v.description(
     'Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.',
   ),
@@ -161,7 +157,7 @@ const parts = {
   replyTo: ReplyTo,
   audienceType: AudienceTypeField,
   audienceCondition: v.nullish(AudienceCondition),
-  segmentId: v.nullish(GivenId),
+  segmentId: v.nullish(GivenUuid),
 };
 
 /** `POST /campaigns`. */
@@ -218,7 +214,7 @@ export const TestCampaign = v.object({ email: EmailField });
 /** `POST /campaigns/bulk-update`: one of the two modes. */
 export const BulkUpdateCampaigns = v.object({
   ids: v.pipe(
-    v.array(GivenId),
+    v.array(GivenUuid),
     v.minLength(1, 'must name at least one id'),
     v.maxLength(1000, 'must name at most 1000 ids'),
   ),

@@ -3,19 +3,16 @@ import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { parameter } from '../../core/lib/validation.ts';
+import { choice, Instant, NullableInstant, parameter, Uuid } from '../../core/lib/validation.ts';
 import { mailSources, mailStatuses } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
 
-const Id = v.pipe(v.string(), v.uuid());
-const Instant = v.pipe(v.string(), v.isoTimestamp());
-const NullableInstant = v.nullable(Instant);
-const NullableId = v.nullable(Id);
+const NullableId = v.nullable(Uuid);
 
 /** A mail in a list. */
 export const EmailSummary = v.object({
-  id: Id,
-  contact: v.object({ id: Id, email: v.string() }),
+  id: Uuid,
+  contact: v.object({ id: Uuid, email: v.string() }),
   to: v.string(),
   from: v.string(),
   subject: v.pipe(v.string(), v.description('As it was sent; before that, as it was given, with its variables.')),
@@ -76,7 +73,7 @@ export const EmailRecord = v.object({
     ),
   ),
   resendOf: v.pipe(NullableId, v.description('The mail that failed and is sent again by this one.')),
-  resends: v.pipe(v.array(Id), v.description('Mail that sent this one again, oldest first.')),
+  resends: v.pipe(v.array(Uuid), v.description('Mail that sent this one again, oldest first.')),
   timeline: v.array(TimelineItem),
   body: v.optional(
     v.pipe(
@@ -109,8 +106,8 @@ const filters = {
   contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
   to: v.optional(EmailField),
   tag: parameter('`name:value`: mail that was sent with this tag.'),
-  status: v.optional(v.picklist(mailStatuses, `must be one of ${mailStatuses.join(', ')}`)),
-  source: v.optional(v.picklist(mailSources, `must be one of ${mailSources.join(', ')}`)),
+  status: v.optional(choice(mailStatuses)),
+  source: v.optional(choice(mailSources)),
   subject: v.optional(
     v.pipe(
       v.string(),

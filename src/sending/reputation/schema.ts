@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { numberParameter } from '../../core/lib/parameters.ts';
+import { Instant } from '../../core/lib/validation.ts';
 
 const Rates = v.object({
   total: v.number(),
@@ -79,7 +80,7 @@ export const Deliverability = v.object({
     v.description('By mailbox provider of the recipients, as their domain tells it.'),
   ),
   countedSince: v.pipe(
-    v.nullable(v.pipe(v.string(), v.isoTimestamp())),
+    v.nullable(Instant),
     v.description('`domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it.'),
   ),
 });

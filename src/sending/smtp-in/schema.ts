@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
-
-const NullableInstant = v.nullable(v.pipe(v.string(), v.isoTimestamp()));
+import { NullableInstant } from '../../core/lib/validation.ts';
 
 /** A program that sends by SMTP, and what it did last. */
 export const SmtpClientBody = v.object({

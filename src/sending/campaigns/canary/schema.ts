@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
+import { Instant } from '../../../core/lib/validation.ts';
 import { canaryStopCodes } from './decide.ts';
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */
 export const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
 export type CanaryState = (typeof canaryStates)[number];
 
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 const hold = /^([1-9]\d{0,5})([smh])$/;
 const unitSeconds = { s: 1, m: 60, h: 3600 } as Record<string, number>;
 const longestHoldSeconds = 72 * 3600;

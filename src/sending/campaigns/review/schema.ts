@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
+import { Instant, Uuid } from '../../../core/lib/validation.ts';
 import { Actor } from '../../../platform/audit/index.ts';
 import { problemKinds } from './findings.ts';
 
-const Uuid = v.pipe(v.string(), v.uuid());
-const Instant = v.pipe(v.string(), v.isoTimestamp());
 const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the fingerprint of a dry run'));
 
 const allowedDrift = 'must be none, fewer or a share between 0 and 1';
