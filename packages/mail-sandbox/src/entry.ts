@@ -35,6 +35,8 @@ export interface Entry {
   attachments: string[];
   trackOpens: boolean;
   trackLinks: string;
+  /** Whether it was opened in the inbox. */
+  read: boolean;
   events: MailEvent[];
   place: Place;
 }
@@ -64,6 +66,7 @@ export function entryOf(seq: number, id: string, at: number, message: SubmittedM
     attachments: message.Attachments?.length ? message.Attachments.map((attachment) => attachment.Name) : nothing,
     trackOpens: message.TrackOpens ?? false,
     trackLinks: message.TrackLinks ?? 'None',
+    read: false,
     events: [],
     place,
   };

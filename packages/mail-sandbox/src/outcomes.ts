@@ -116,6 +116,7 @@ export class Outcomes {
         attempted(attempt) {
           const state = attempt.ok ? 'delivered' : attempt.final ? 'failed' : 'waiting';
           Object.assign(webhook, { state, attempts: attempt.number, answer: attempt.answer });
+          store.changes.note();
           attempted?.(attempt);
         },
       });

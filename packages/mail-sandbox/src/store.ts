@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
+import { Changes } from './changes.ts';
 import { DiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
 import { createMemoryLog, type Log, type Place } from './log.ts';
@@ -19,7 +20,8 @@ export interface StoreOptions {
 type Line =
   | { t: 'h'; accepted: number; cleared: boolean }
   | { t: 'm'; id: string; at: number; m: SubmittedMessage }
-  | { t: 'e'; id: string; e: MailEvent };
+  | { t: 'e'; id: string; e: MailEvent }
+  | { t: 'r'; id: string };
 
 // Of a message that is clicked forever, the first ones are enough; this bounds memory and log.
 const eventsPerMessage = 500;
@@ -31,6 +33,8 @@ const eventsPerMessage = 500;
 export class Store {
   /** Emits `added` after messages were stored. */
   readonly arrivals = new EventEmitter().setMaxListeners(0);
+  /** Everything that pages show and that changes. */
+  readonly changes = new Changes();
   private readonly options: StoreOptions;
   private readonly byId = new Map<string, Entry>();
   private readonly bySeq = new Map<number, Entry>();
@@ -64,6 +68,7 @@ export class Store {
     const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as Place));
     this.prune();
     this.arrivals.emit('added');
+    this.changes.note();
     return entries;
   }
 
@@ -73,6 +78,16 @@ export class Store {
     if (kept.length === 0) return;
     this.log.append(kept.map(([entry, { webhook: _, ...e }]) => encode({ t: 'e', id: entry.id, e })));
     for (const [entry, event] of kept) entry.events.push(event);
+    this.changes.note();
+  }
+
+  /** Notes that messages were opened in the inbox; those that were before, or have left, are passed over. */
+  markRead(entries: Iterable<Entry>): void {
+    const opened = [...entries].filter((entry) => !entry.read && this.byId.has(entry.id));
+    if (opened.length === 0) return;
+    this.log.append(opened.map(({ id }) => encode({ t: 'r', id })));
+    for (const entry of opened) entry.read = true;
+    this.changes.note();
   }
 
   get(id: string): Entry | undefined {
@@ -118,6 +133,7 @@ export class Store {
       this.clearing = false;
     }
     this.forgetAll();
+    this.changes.note();
   }
 
   /** Deletes the messages to a recipient (lower case), with all that happened to them; answers how many. */
@@ -132,12 +148,20 @@ export class Store {
     this.forgetAll();
     for (const entry of left) this.keep(entry);
     Object.assign(this, { next, accepted, first: left[0]?.seq ?? next });
+    this.changes.note();
     return gone.size;
   }
 
   /** Messages ever accepted, over restarts, and messages kept now. */
   totals(): { accepted: number; stored: number } {
     return { accepted: this.accepted, stored: this.byId.size };
+  }
+
+  /** Kept messages that nobody has opened in the inbox. */
+  unread(): number {
+    let count = 0;
+    for (const entry of this.byId.values()) if (!entry.read) count += 1;
+    return count;
   }
 
   close(): void {
@@ -153,6 +177,12 @@ export class Store {
       this.insert(found.id, found.at, found.m, place);
       this.evict();
     } else if (found?.t === 'e') this.byId.get(found.id)?.events.push(found.e);
+    else if (found?.t === 'r') this.replayRead(found.id);
+  }
+
+  private replayRead(id: string): void {
+    const entry = this.byId.get(id);
+    if (entry) entry.read = true;
   }
 
   private insert(id: string, at: number, message: SubmittedMessage, place: Place): Entry {
@@ -209,7 +239,7 @@ export class Store {
   }
 }
 
-// Every line of a message or event begins with its kind and ID.
+// Every line about a message begins with its kind and ID.
 const idFrom = '{"t":"m","id":"'.length;
 
 function encode(line: Line): Buffer {
