@@ -6,6 +6,7 @@ import { promisify } from 'node:util';
 import { freePorts } from '@posthorn/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { inPage, startBrowser } from '../support/browser.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
 
 const minutes = 60_000;
@@ -96,6 +97,30 @@ function environment(): NodeJS.ProcessEnv {
   const { secretKey, publicKey } = JSON.parse(file) as { secretKey: string; publicKey: string };
   return { ...process.env, POSTHORN_URL: place.baseUrl, SECRET_KEY: secretKey, PUBLIC_KEY: publicKey };
 }
+
+test('the snippet of the empty inbox runs, and its mail appears on the open page', {
+  timeout: 2 * minutes,
+}, async () => {
+  await fetch(`${place.sandboxUrl}/api/messages`, { method: 'DELETE' });
+  const browser = await startBrowser();
+  try {
+    await inPage(browser, {}, async (page) => {
+      await page.goto(place.sandboxUrl);
+      await page.getByText('Live', { exact: true }).waitFor();
+      const snippet = (await page.locator('#snippet').textContent()) ?? '';
+      expect(snippet).toContain('/v1/send');
+      await run('bash', ['-euo', 'pipefail', '-c', snippet.replace('curl', 'curl -sS --fail-with-body')], {
+        env: environment(),
+      });
+      const row = page.getByRole('navigation', { name: 'Messages' }).getByRole('link', { name: 'Hello' });
+      await row.waitFor();
+      await row.click();
+      await page.frameLocator('iframe').getByText('Welcome!').waitFor();
+    });
+  } finally {
+    await browser.close();
+  }
+});
 
 test('every guide has each of its snippets in curl, TypeScript and Python', () => {
   for (const guide of guides) {

@@ -7,13 +7,14 @@ import { type Entry, eventName } from './entry.ts';
 import { framedHtml, framePolicy } from './frame.ts';
 import { inboundPage } from './pages/inbound-page.ts';
 import { errorPage } from './pages/layout.ts';
-import { listPage } from './pages/list-page.ts';
+import type { ListView } from './pages/list.ts';
+import { inboxPage } from './pages/mail-page.ts';
 import { messagePage, type Scheme, type View } from './pages/message-page.ts';
-import { messageAddress, type Place } from './pages/place.ts';
-import { styleSheet } from './pages/style.ts';
+import { listAddress, messageAddress, type Place } from './pages/place.ts';
 import type { Parts } from './parts.ts';
 import { EventSchema, eventTypes, InboundSchema, issueText, type SubmittedMessage } from './schema.ts';
 import { page, search } from './search.ts';
+import { firstSnippet } from './snippet.ts';
 import { messageSource } from './source.ts';
 
 const pageSize = 50;
@@ -21,29 +22,24 @@ const formLimit = 10 << 20;
 const pagePolicy =
   "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'";
+// The script is our own files and nothing else, and no text can become markup or script, whatever the script does with it.
+const mailPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`;
 
-/** The web inbox: pages that work without any script. */
+/** The web inbox: pages that work without their script as well. */
 export function inboxRoutes(parts: Parts): Router {
   const { store } = parts;
   const router = new Router();
 
   router.get('/', (ctx) => {
-    const place = placeOf(ctx, parts);
     show(
       ctx,
-      listPage({
-        ...listed(parts, place),
-        ...place,
-        refresh: parameter(ctx, 'refresh') !== '',
-        totals: store.totals(),
-        deleted: parameter(ctx, 'deleted') !== '',
-      }),
+      inboxPage(listOf(ctx, parts), firstSnippet(parts.service.publicUrls, `${ctx.protocol}://${ctx.host}`)),
+      mailPolicy,
     );
   });
-  router.get('/inbox/style.css', (ctx) => {
-    ctx.type = 'text/css';
-    ctx.set('Cache-Control', 'no-cache');
-    ctx.body = styleSheet;
+  router.post('/inbox/read-all', (ctx) => {
+    store.markRead(store.newest());
+    seeOther(ctx, listAddress(placeOf(ctx, parts)));
   });
   router.post('/inbox/delete-all', (ctx) => {
     forgetEverything(parts);
@@ -62,9 +58,9 @@ function messageRoutes(router: Router, parts: Parts): void {
     const images = parameter(ctx, 'images') !== '';
     const scheme = schemeOf(parameter(ctx, 'scheme'));
     const notice = noticeOf(parameter(ctx, 'done'));
-    const place = placeOf(ctx, parts);
-    const beside = { ...listed(parts, place), place };
-    show(ctx, messagePage({ ...found, view, images, scheme, notice, webhooks: parts.webhooks !== null, beside }));
+    if (ctx.method === 'GET') parts.store.markRead([found.entry]);
+    const webhooks = parts.webhooks !== null;
+    show(ctx, messagePage(listOf(ctx, parts), { ...found, view, images, scheme, notice, webhooks }), mailPolicy);
   });
   router.get('/inbox/:id/html', async (ctx) => {
     const found = await messageOf(ctx, parts);
@@ -85,9 +81,8 @@ function messageRoutes(router: Router, parts: Parts): void {
     if (!found) return;
     const attachment = found.message.Attachments?.[Number(ctx.params.index)];
     if (!attachment) return notFound(ctx);
-    const known = /^[\w.+-]+\/[\w.+-]+$/.test(attachment.ContentType);
     ctx.attachment(attachment.Name);
-    ctx.set('Content-Type', known ? attachment.ContentType : 'application/octet-stream');
+    ctx.set('Content-Type', servedType(attachment.ContentType));
     ctx.set('Content-Security-Policy', "sandbox; default-src 'none'");
     ctx.body = Buffer.from(attachment.Content, 'base64');
   });
@@ -175,8 +170,24 @@ function placeOf(ctx: Context, { store }: Parts): Place {
   return { query: parameter(ctx, 'q').slice(0, 200), before: store.get(parameter(ctx, 'before'))?.id ?? '' };
 }
 
-function listed({ store }: Parts, { query, before }: Place): { total: number; entries: Entry[] } {
-  return page(search(store, { text: query }, store.get(before)), 0, pageSize);
+function listOf(ctx: Context, parts: Parts): ListView {
+  const { store } = parts;
+  const place = placeOf(ctx, parts);
+  return {
+    ...page(search(store, { text: place.query }, store.get(place.before)), 0, pageSize),
+    place,
+    refresh: parameter(ctx, 'refresh') !== '',
+    totals: store.totals(),
+    unread: store.unread(),
+    version: store.changes.version,
+    deleted: parameter(ctx, 'deleted') !== '',
+  };
+}
+
+// A script or style sheet that arrived in a mail would otherwise be one of our own origin.
+function servedType(type: string): string {
+  const isKnown = /^[\w.+-]+\/[\w.+-]+$/.test(type);
+  return isKnown && !/script|css|json|wasm/i.test(type) ? type : 'application/octet-stream';
 }
 
 function viewOf(wanted: string, message: SubmittedMessage): View {

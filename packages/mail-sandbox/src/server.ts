@@ -7,6 +7,7 @@ import { Faults } from './faults.ts';
 import { guard, securityHeaders } from './guard.ts';
 import { listen } from './http-server.ts';
 import { inboxRoutes, problem } from './inbox-routes.ts';
+import { liveRoutes } from './live-routes.ts';
 import { lookupRoutes } from './lookup-routes.ts';
 import { Outages } from './magic.ts';
 import { Outcomes } from './outcomes.ts';
@@ -28,7 +29,7 @@ export interface SandboxOptions {
   /** HTTP Basic credentials of the webhook; an empty user sends none. */
   webhookUser: string;
   webhookPassword: string;
-  /** Bases of the links of the service, which may be followed on request; none when absent. */
+  /** Bases of the links of the service, which may be followed on request, its API first; none when absent. */
   serviceUrls?: readonly string[];
   /** Milliseconds until a message is delivered; twice that until it is opened, three times until clicked. 0: at once. */
   delayMs: number;
@@ -142,7 +143,7 @@ function createApp(parts: Parts, host: string, onError: (error: unknown) => void
       answerError(ctx, 500, 'The sandbox failed.');
     }
   });
-  for (const routes of [sendingRoutes, lookupRoutes, domainRoutes, apiRoutes, inboxRoutes]) {
+  for (const routes of [sendingRoutes, lookupRoutes, domainRoutes, apiRoutes, liveRoutes, inboxRoutes]) {
     const router = routes(parts);
     app.use(router.routes());
     app.use(router.allowedMethods());

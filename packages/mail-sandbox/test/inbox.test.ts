@@ -1,7 +1,11 @@
+import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
-import { expect, test, vi } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { escapeHtml } from '../src/pages/html.ts';
 import { message, startReceiver, startSandbox } from './support.ts';
+
+const browserFolder = fileURLToPath(new URL('../browser', import.meta.url));
 
 const attacks = [
   '<script>alert(1)</script>',
@@ -35,10 +39,13 @@ test.each(attacks)('shows %s in subject, names, tag, metadata, links and file na
     const page = await get(path);
     expect(page.status).toBe(200);
     expect(page.text, path).not.toContain(attack);
-    expect(page.text, path).not.toMatch(/<script|<svg|onerror=alert\(1\)>|<img/i);
+    const others = page.text.replace('<script type="module" src="/inbox/script/inbox.js"></script>', '');
+    expect(others, path).not.toMatch(/<script|<svg|onerror=alert\(1\)>|<img/i);
     if (path !== '/inbound') expect(page.text, path).toContain(escapeHtml(attack));
     expect(page.headers.get('content-security-policy')).toMatch(/^default-src 'none'; style-src 'self'; /);
-    expect(page.headers.get('content-security-policy')).not.toContain('script-src');
+    expect(page.headers.get('content-security-policy')).toContain(
+      "; script-src 'self'; connect-src 'self'; require-trusted-",
+    );
   }
   const refilled = await post('/inbound', ...form({ from: attack, to: attack, text: attack, html: attack }));
   expect(refilled.status).toBe(422);
@@ -99,6 +106,8 @@ test('hands out attachments as downloads only, byte for byte', async () => {
           ContentID: null,
         },
         { Name: 'odd.dat', Content: 'AAAA', ContentType: 'text/html; charset=x"', ContentID: null },
+        { Name: 'run.mjs', Content: 'AAAA', ContentType: 'Text/JavaScript', ContentID: null },
+        { Name: 'style.txt', Content: 'AAAA', ContentType: 'text/css', ContentID: null },
       ],
     }),
   );
@@ -109,7 +118,11 @@ test('hands out attachments as downloads only, byte for byte', async () => {
   expect(reply.headers.get('content-security-policy')).toContain('sandbox');
   const odd = await fetch(`${url}/inbox/${MessageID}/attachments/1`);
   expect(odd.headers.get('content-type')).toBe('application/octet-stream');
-  expect((await fetch(`${url}/inbox/${MessageID}/attachments/2`)).status).toBe(404);
+  for (const index of [2, 3]) {
+    const active = await fetch(`${url}/inbox/${MessageID}/attachments/${index}`);
+    expect(active.headers.get('content-type')).toBe('application/octet-stream');
+  }
+  expect((await fetch(`${url}/inbox/${MessageID}/attachments/4`)).status).toBe(404);
   const source = await fetch(`${url}/inbox/${MessageID}/source.eml`);
   expect(source.headers.get('content-disposition')).toBe(`attachment; filename="${MessageID}.eml"`);
 });
@@ -136,6 +149,87 @@ test('reloads by itself only when asked', async () => {
   const { get } = await startSandbox();
   expect((await get('/')).text).not.toContain('http-equiv="refresh"');
   expect((await get('/?refresh=1')).text).toContain('<meta http-equiv="refresh" content="5">');
+});
+
+test('serves the files of its script and no others', async () => {
+  const { get } = await startSandbox();
+  const page = (await get('/')).text;
+  const loaded = new Set(['inbox.js']);
+  expect(page).toContain('src="/inbox/script/inbox.js"');
+  for (const name of loaded) {
+    const file = await get(`/inbox/script/${name}`);
+    expect([file.status, file.headers.get('content-type')], name).toEqual([200, 'text/javascript; charset=utf-8']);
+    for (const [, imported = ''] of file.text.matchAll(/from '\.\/([^']+)'/g)) loaded.add(imported);
+  }
+  expect([...loaded].sort()).toEqual(readdirSync(browserFolder).filter((name) => name.endsWith('.js')));
+  for (const name of ['nope.js', 'tsconfig.json', '..%2fpackage.json', 'inbox', '__proto__.js'])
+    expect((await get(`/inbox/script/${name}`)).status, name).toBe(404);
+});
+
+test('tells an open page of every change, and of those it has missed', async () => {
+  const { server, url, get, post, remove, errors } = await startSandbox({ delayMs: 60_000 });
+  const version = /data-version="([^"]+)"/.exec((await get('/')).text)?.[1] ?? '';
+  const { MessageID } = await server.sendEmail(message());
+  const leave = new AbortController();
+  onTestFinished(() => leave.abort());
+  const reply = await fetch(`${url}/inbox/changes?since=${version}`, { signal: leave.signal });
+  expect(reply.headers.get('content-type')).toContain('text/event-stream');
+  const told: string[] = [];
+  void (async () => {
+    for await (const chunk of reply.body ?? [])
+      for (const [, id = ''] of Buffer.from(chunk)
+        .toString()
+        .matchAll(/^data: (.+)$/gm))
+        told.push(id);
+  })().catch(() => undefined);
+  await vi.waitFor(() => expect(told).toHaveLength(1));
+  const changes = [
+    () => post(`/api/messages/${MessageID}/events`, { type: 'open' }),
+    () => get(`/inbox/${MessageID}`),
+    () => remove('/api/messages?recipient=ada@example.com'),
+    () => server.sendEmail(message()),
+    () => post('/inbox/read-all', ...form({})),
+    () => remove('/api/messages'),
+  ];
+  for (const [i, change] of changes.entries()) {
+    await change();
+    await vi.waitFor(() => expect(told).toHaveLength(i + 2));
+  }
+  // Reading what was read before is no change.
+  await get('/');
+  const again = await fetch(`${url}/inbox/changes`, {
+    headers: { 'last-event-id': told.at(-1) ?? '' },
+    signal: leave.signal,
+  });
+  const { value } = (await again.body?.getReader().read()) ?? {};
+  expect(Buffer.from(value ?? []).toString()).toBe('retry: 2000\n\n');
+  leave.abort();
+  await get('/');
+  expect(errors).toEqual([]);
+});
+
+test('a message is unread until its page is opened, and mail by the API stays unread', async () => {
+  const { server, get, post } = await startSandbox();
+  const [one, two] = await server.sendEmailBatch([message({ Subject: 'One' }), message({ Subject: 'Two' })]);
+  await get(`/api/messages/${one?.MessageID}`);
+  await get('/');
+  expect((await get('/')).text).toContain('2 unread · 2 messages');
+  const page = (await get(`/inbox/${one?.MessageID}`)).text;
+  expect(page).toContain('1 unread · 2 messages');
+  expect(page).toMatch(new RegExp(`<li data-id="${two?.MessageID}" class="unread">`));
+  expect(page).toMatch(new RegExp(`<li data-id="${one?.MessageID}">`));
+  const answer = await post('/inbox/read-all?q=t', ...form({}));
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/?q=t']);
+  expect((await get('/')).text).toContain('0 unread');
+});
+
+test('shows how to send a first email, through the service where it is known', async () => {
+  const alone = await startSandbox();
+  expect((await alone.get('/')).text).toContain(escapeHtml(`curl ${alone.url}/email \\`));
+  const beside = await startSandbox({ serviceUrls: ['http://localhost:3000', 'http://localhost:3100'] });
+  const page = (await beside.get('/')).text;
+  expect(page).toContain('curl http://localhost:3000/v1/send');
+  expect(page).toContain('secret key of your project');
 });
 
 test('the buttons of a message make things happen, and tell when the webhook failed', async () => {
@@ -207,7 +301,16 @@ test.each([
 
 test('sends security headers with every answer, errors included', async () => {
   const { get } = await startSandbox();
-  for (const path of ['/', '/inbound', '/inbox/style.css', '/inbox/nope', '/nope', '/api/stats', '/email']) {
+  for (const path of [
+    '/',
+    '/inbound',
+    '/inbox/style.css',
+    '/inbox/script/inbox.js',
+    '/inbox/nope',
+    '/nope',
+    '/api/stats',
+    '/email',
+  ]) {
     const { headers } = await get(path);
     expect(headers.get('x-content-type-options'), path).toBe('nosniff');
     expect(headers.get('x-frame-options'), path).toBe('DENY');

@@ -29,12 +29,14 @@ test('keeps messages, events and totals over a restart', async () => {
   const [sent] = await before.server.sendEmailBatch(batchOf(3));
   const id = sent?.MessageID ?? '';
   await before.post(`/api/messages/${id}/events`, { type: 'hardBounce' });
+  await before.get(`/inbox/${id}`);
   await before.close();
 
   const after = await startSandbox({ dataDir });
   const kept = (await after.get(`/api/messages/${id}`)).json();
   expect(kept).toMatchObject({ subject: 'Welcome aboard', text: 'Hi Ada', metadata: { eid: '0' } });
   expect(kept.events.map((event: { type: string }) => event.type)).toContain('hardBounce');
+  expect((await after.get('/')).text).toContain('2 unread · 3 messages');
   const found = Object.assign(new Models.OutboundMessagesFilteringParameters(10, 0), { metadata_eid: '2' });
   expect((await after.server.getOutboundMessages(found)).TotalCount).toBe(1);
   await after.server.sendEmail(message());

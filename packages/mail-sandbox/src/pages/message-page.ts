@@ -3,10 +3,10 @@ import { type Entry, eventName, type MailEvent } from '../entry.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
 import { messageHeaders, messageSource } from '../source.ts';
 import { type Html, html } from './html.ts';
-import { layout, moment } from './layout.ts';
-import { type BesideView, listBeside } from './list-beside.ts';
-import { statusMark } from './list-page.ts';
-import { listAddress, messageAddress, withParameters } from './place.ts';
+import { moment } from './layout.ts';
+import { type ListView, statusMark } from './list.ts';
+import { mailPage } from './mail-page.ts';
+import { listAddress, messageAddress, type Place, withParameters } from './place.ts';
 
 /** Which rendering of the message is shown. */
 export type View = 'html' | 'text' | 'headers' | 'source';
@@ -25,7 +25,7 @@ export interface MessageView {
   notice: { text: string; bad: boolean } | null;
   webhooks: boolean;
   /** The page of the list that the message was opened from. */
-  beside: BesideView;
+  place: Place;
 }
 
 const buttons: readonly (readonly [EventType, string])[] = [
@@ -44,27 +44,28 @@ const schemes: readonly (readonly [Scheme, string])[] = [
 ];
 
 /** One message: its facts, HTML in a frame without rights, text, headers, source, attachments, events and buttons for more. */
-export function messagePage(page: MessageView): string {
+export function messagePage(list: ListView, page: Omit<MessageView, 'place'>): string {
+  const title = page.entry.subject.trim() || '(no subject)';
+  const body = messageBody(title, { ...page, place: list.place });
+  return mailPage(list, { title, messageId: page.entry.id, narrow: 'message', body });
+}
+
+function messageBody(subject: string, page: MessageView): Html {
   const { entry, message, notice } = page;
-  const subject = entry.subject.trim() || '(no subject)';
-  const body = html`<div class="split">
-${listBeside(page.beside, entry.id)}
-<div>
-<p><a href="${listAddress(page.beside.place)}">All messages</a></p>
-<h1>${subject}</h1>
+  return html`<p><a href="${listAddress(page.place)}">All messages</a></p>
+<h1 id="subject" tabindex="-1">${subject}</h1>
 ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
 <div class="card">${facts(entry, message)}</div>
 ${tabs(page)}
 ${shown(page)}
 ${message.Attachments?.length ? attachments(entry, message.Attachments) : null}
-${events(page)}
-</div></div>`;
-  return layout({ title: subject, wide: true, body });
+<div id="events">${events(entry)}</div>
+${deeds(page)}`;
 }
 
 function facts(entry: Entry, message: SubmittedMessage): Html {
   const rows: [string, Html | string][] = [
-    ['Status', statusMark(entry)],
+    ['Status', html`<span id="status">${statusMark(entry)}</span>`],
     ['From', entry.from],
     ['To', mailboxes(entry.to)],
     ['Cc', mailboxes(entry.cc)],
@@ -89,7 +90,7 @@ function pairs(entries: readonly [string, string][]): Html | string {
   return html`${entries.map(([name, value]) => html`<div>${name} = ${value}</div>`)}`;
 }
 
-function tabs({ entry, message, view, beside }: MessageView): Html {
+function tabs({ entry, message, view, place }: MessageView): Html {
   const names: [View, string, boolean][] = [
     ['html', 'HTML', Boolean(message.HtmlBody)],
     ['text', 'Text', Boolean(message.TextBody)],
@@ -99,7 +100,7 @@ function tabs({ entry, message, view, beside }: MessageView): Html {
   const items = names.filter(([, , present]) => present);
   return html`<nav aria-label="Renderings"><ul class="tabs">${items.map(
     ([name, label]) =>
-      html`<li><a href="${messageAddress(entry.id, beside.place, { view: name })}"${name === view && html` aria-current="page"`}>${label}</a></li>`,
+      html`<li><a href="${messageAddress(entry.id, place, { view: name })}"${name === view && html` aria-current="page"`}>${label}</a></li>`,
   )}</ul></nav>`;
 }
 
@@ -121,10 +122,10 @@ function headers(entry: Entry, message: SubmittedMessage): Html {
 <tbody>${rows.map(([name, value]) => html`<tr><th scope="row">${name}</th><td>${value}</td></tr>`)}</tbody></table></div>`;
 }
 
-function preview({ entry, images, scheme, beside }: MessageView): Html {
+function preview({ entry, images, scheme, place }: MessageView): Html {
   const address = (changed: { images?: boolean; scheme?: Scheme }) => {
     const wanted = { images, scheme, ...changed };
-    return messageAddress(entry.id, beside.place, {
+    return messageAddress(entry.id, place, {
       view: 'html',
       images: wanted.images ? '1' : '',
       scheme: wanted.scheme === 'system' ? '' : wanted.scheme,
@@ -160,7 +161,7 @@ function kilobytes(base64Length: number): string {
   return ((base64Length * 0.75) / 1000).toFixed(1);
 }
 
-function events({ entry, webhooks, beside }: MessageView): Html {
+function events(entry: Entry): Html {
   return html`<h2>Events</h2>
 ${
   entry.events.length === 0
@@ -168,9 +169,12 @@ ${
     : html`<div class="list"><table><caption class="hidden">Events, oldest first</caption>
 <thead><tr><th scope="col">Event</th><th scope="col">Recipient</th><th scope="col">Time</th><th scope="col">Webhook</th></tr></thead>
 <tbody>${entry.events.map(eventRow)}</tbody></table></div>`
+}`;
 }
-<h2>Simulate events</h2>
-<form method="post" action="${withParameters(`/inbox/${entry.id}/events`, { q: beside.place.query, before: beside.place.before })}">
+
+function deeds({ entry, webhooks, place }: MessageView): Html {
+  return html`<h2>Simulate events</h2>
+<form method="post" action="${withParameters(`/inbox/${entry.id}/events`, { q: place.query, before: place.before })}">
 <div class="buttons" role="group" aria-label="Events to simulate">${buttons.map(
     ([type, label]) => html`<button name="type" value="${type}">${label}</button>`,
   )}</div></form>

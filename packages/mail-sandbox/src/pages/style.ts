@@ -1,4 +1,4 @@
-/** The style sheet of the inbox. Colours follow the reader's preference; nothing is loaded from elsewhere. */
+/** The style sheet of the inbox. Colors follow the reader's preference; nothing is loaded from elsewhere. */
 export const styleSheet = `
 :root {
   color-scheme: light dark;
@@ -7,12 +7,14 @@ export const styleSheet = `
   --ink: light-dark(#1c1d20, #e9e8e4);
   --muted: light-dark(#5d6068, #a3a7b0);
   --line: light-dark(#dddad2, #34373d);
+  --chosen: light-dark(#eef3f9, #262b33);
   --accent: light-dark(#0b57a8, #8ab8f2);
   --accent-ink: light-dark(#ffffff, #10151c);
   --good: light-dark(#1a6b3c, #7fd3a0);
   --bad: light-dark(#a8271b, #f19a90);
 }
 * { box-sizing: border-box; }
+[hidden] { display: none !important; }
 body { margin: 0; background: var(--ground); color: var(--ink); font: 1rem/1.5 system-ui, sans-serif; }
 a { color: var(--accent); }
 :focus-visible { outline: 3px solid var(--accent); outline-offset: 2px; border-radius: 3px; }
@@ -64,18 +66,45 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; margin: 0; font: .85rem/1.
 .notice { border: 1px solid var(--accent); border-radius: 8px; padding: .6rem 1rem; background: var(--card); }
 .notice.bad { border-color: var(--bad); }
 .buttons { display: flex; flex-wrap: wrap; gap: .5rem; }
-body.wide header.top, body.wide main, body.wide footer { max-width: 110rem; }
-.beside { display: none; }
-.beside ol { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 8px; }
-.beside li { padding: .5rem .75rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; font-size: .9rem; }
-.beside li:last-child { border-bottom: 0; }
-.beside li:has([aria-current]) { box-shadow: inset 4px 0 var(--accent); }
-.beside [aria-current] { font-weight: 700; }
+.heading { display: flex; gap: 1rem; align-items: baseline; justify-content: space-between; }
+.heading h1, .heading p, #reading > p:first-child, .card > :first-child { margin-top: 0; }
+.card > :last-child { margin-bottom: 0; }
+.heading h1, .heading p { margin-bottom: 0; }
+#rows { list-style: none; margin: 0; padding: 0; background: var(--card); border: 1px solid var(--line); border-radius: 8px; overflow: hidden; }
+#rows:empty { display: none; }
+#rows li { position: relative; padding: .5rem .75rem .5rem 1.5rem; border-bottom: 1px solid var(--line); overflow-wrap: anywhere; font-size: .9rem; }
+#rows li:last-child { border-bottom: 0; }
+#rows li:hover, #rows li:has([aria-current]) { background: var(--chosen); }
+#rows li:has([aria-current]) { box-shadow: inset 4px 0 var(--accent); }
+#rows li.unread::before { content: ''; position: absolute; left: .55rem; top: 1rem; width: .5rem; height: .5rem; border-radius: 50%; background: var(--accent); }
+#rows .details .muted { display: flex; flex-wrap: wrap; gap: 0 .75rem; }
+#rows a { color: var(--ink); text-decoration: none; }
+#rows .unread a { font-weight: 700; }
+#rows a::after { content: ''; position: absolute; inset: 0; }
+#rows a:hover { text-decoration: underline; }
+#rows a:focus-visible { outline: 0; }
+#rows a:focus-visible::after { outline: 3px solid var(--accent); outline-offset: -3px; border-radius: 8px; }
+.news { position: sticky; top: 0; z-index: 1; height: 0; margin: 0; text-align: center; }
+.news button { background: var(--accent); color: var(--accent-ink); }
+.center { text-align: center; padding-top: 20vh; }
+.keys { display: flex; flex-wrap: wrap; gap: .25rem 1rem; align-items: center; }
+.keys button { min-height: 0; padding: .1rem .6rem; }
+kbd { font: .8rem ui-monospace, monospace; border: 1px solid var(--muted); border-radius: 4px; padding: 0 .3rem; background: var(--card); }
+.pane { overflow-anchor: none; }
+#reading[data-narrow=list], main:has(#reading[data-narrow=message]) #list { display: none; }
+body.mail main { padding-top: 1rem; }
 @media (min-width: 64rem) {
-  .split { display: grid; grid-template-columns: minmax(18rem, 24rem) minmax(0, 1fr); gap: 1.5rem; align-items: start; }
-  .beside { display: block; position: sticky; top: 0; max-height: 100vh; overflow-y: auto; padding: 4px; }
+  body.mail { display: grid; grid-template-rows: auto minmax(0, 1fr) auto; height: 100dvh; }
+  body.mail header.top, body.mail main, body.mail footer { max-width: none; width: 100%; padding-left: 1.5rem; padding-right: 1.5rem; }
+  body.mail main { display: grid; grid-template-columns: minmax(20rem, 27rem) minmax(0, 1fr); gap: 1.25rem; }
+  body.mail footer { padding-top: .5rem; padding-bottom: .5rem; }
+  body.mail .pane, #reading[data-narrow], main:has(#reading[data-narrow=message]) #list { display: block; overflow-y: auto; padding: 4px 6px; }
 }
-footer { color: var(--muted); font-size: .9rem; padding-top: 2rem; padding-bottom: 2rem; }
+@media (hover: none) {
+  .keys:not([hidden]) { display: none; }
+}
+footer { color: var(--muted); font-size: .9rem; padding-top: 2rem; padding-bottom: 2rem; display: flex; flex-wrap: wrap; gap: .25rem 2rem; align-items: center; justify-content: space-between; }
+footer p { margin: 0; }
 .hidden { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); white-space: nowrap; }
 @media (max-width: 42rem) {
   .list thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
