@@ -1,7 +1,7 @@
 import { isoInstant } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
-import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
+import { clampLimit, decodeCursor, foreignCursor, isInstant, pageOf } from '../../core/lib/cursor.ts';
+import { AppError, notFound } from '../../core/lib/errors.ts';
 import { dateParameter } from '../../core/lib/span.ts';
 import type { Cause } from './cause.ts';
 import { changesBefore, contactBefore, type HistoryRow, historyBegan, namesOfAuthors } from './history-queries.ts';
@@ -25,17 +25,13 @@ export async function listHistory(
     query.cursor === undefined ? null : placeOf(query.cursor),
     limit + 1,
   );
-  const page = rows.slice(0, limit);
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.at]);
   const names = await namesOfAuthors(
     db,
     projectId,
     page.map(({ cause }) => cause),
   );
-  const last = rows.length > limit ? page.at(-1) : undefined;
-  return {
-    data: page.map((row) => changeBody(row, names)),
-    cursor: last === undefined ? null : encodeCursor([last.at]),
-  };
+  return { data: page.map((row) => changeBody(row, names)), cursor };
 }
 
 function changeBody({ cause, moved, ...row }: HistoryRow, names: ReadonlyMap<string, string>): ContactChangeBody {
@@ -100,6 +96,6 @@ function notYet(id: string, createdAt: string, at: Date): AppError {
 
 function placeOf(cursor: string): string {
   const [at] = decodeCursor(cursor, 1);
-  if (!isInstant(at)) throw badRequest('"cursor" is not a cursor of this list');
+  if (!isInstant(at)) throw foreignCursor();
   return at;
 }

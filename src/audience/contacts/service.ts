@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { clampLimit, decodeCursor, pageOf } from '../../core/lib/cursor.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -161,15 +161,8 @@ export async function contactPage(
     pageOfContacts(db, projectId, { ...filter, limit, sort, dir, after: place && placeAfter(place, sort) }),
     place ? 0 : countContacts(db, projectId, filter),
   ]);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const hasMore = rows.length > limit;
-  return {
-    data: page.map(contactBody),
-    cursor: hasMore && last ? encodeCursor([last[sort], last.id, sort, dir]) : null,
-    hasMore,
-    total,
-  };
+  const { page, cursor: next } = pageOf(rows, limit, (last) => [last[sort], last.id, sort, dir]);
+  return { data: page.map(contactBody), cursor: next, hasMore: next !== null, total };
 }
 
 /** Which of the addresses are contacts of the project, in the caller's own spelling and order (contract page 1, 3.4). */

@@ -1,7 +1,6 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
-import { badRequest } from '../../core/lib/errors.ts';
+import { clampLimit, decodeInstantAndId, pageOf } from '../../core/lib/cursor.ts';
 import { dayMs } from '../../core/lib/span.ts';
 import { authorOf, type Cause, namesOfAuthors, trashDays } from '../contacts/index.ts';
 import type { JobPage, ListedJobBody, ListJobs } from './schema.ts';
@@ -12,7 +11,7 @@ type JobListRow = Omit<ListedJobBody, 'by' | 'undoneBy' | 'undoUntil'> & { cause
 export async function listJobs(db: Database, projectId: string, query: ListJobs, keptDays: number): Promise<JobPage> {
   const limit = clampLimit(query.limit, 20, 100);
   const rows = await pageOfJobs(db, projectId, query.cursor, limit + 1);
-  const page = rows.slice(0, limit);
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.createdAt, last.id]);
   const [names, undoneBy] = await Promise.all([
     namesOfAuthors(
       db,
@@ -21,7 +20,6 @@ export async function listJobs(db: Database, projectId: string, query: ListJobs,
     ),
     undosOf(db, projectId, page),
   ]);
-  const last = rows.length > limit ? page.at(-1) : undefined;
   return {
     data: page.map(({ cause, ...row }) => ({
       ...row,
@@ -29,7 +27,7 @@ export async function listJobs(db: Database, projectId: string, query: ListJobs,
       undoneBy: undoneBy.get(row.id) ?? null,
       undoUntil: undoneBy.has(row.id) ? null : undoUntil(row, keptDays),
     })),
-    cursor: last === undefined ? null : encodeCursor([last.createdAt, last.id]),
+    cursor,
   };
 }
 
@@ -45,8 +43,7 @@ function undoUntil(
 const iso = (column: string) => raw(isoText(column));
 
 function pageOfJobs(db: Database, projectId: string, cursor: string | undefined, limit: number): Promise<JobListRow[]> {
-  const [at, id] = cursor === undefined ? ['infinity', ''] : decodeCursor(cursor, 2);
-  if (cursor !== undefined && !isInstant(at)) throw badRequest('"cursor" is not a cursor of this list');
+  const [at, id] = cursor === undefined ? ['infinity', ''] : decodeInstantAndId(cursor);
   // What a bulk job is for may be a thousand IDs, which a list has no use for.
   return db.rows<JobListRow>(sql`
     select id, kind, coalesce(spec ->> 'operation', kind) as operation, state, progress, spec ->> 'filename' as filename,

@@ -2,9 +2,9 @@ import type { IncomingMessage } from 'node:http';
 import { type ImageStore, newImageKey, StoreUnusable } from '@posthorn/image-store';
 import type { Logger } from 'pino';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
-import { AppError, badRequest, notFound } from '../../core/lib/errors.ts';
-import { isUuid, newId } from '../../core/lib/ids.ts';
+import { clampLimit, decodeId, pageOf } from '../../core/lib/cursor.ts';
+import { AppError, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { Upload } from './entity.ts';
 import { withImage } from './receive.ts';
@@ -65,21 +65,15 @@ export async function listImages(
   query: ListImages,
 ): Promise<ImagePage> {
   const limit = clampLimit(query.limit, 20, 100);
-  const id = query.cursor === undefined ? {} : { id: { $lt: idIn(query.cursor) } };
+  const id = query.cursor === undefined ? {} : { id: { $lt: decodeId(query.cursor) } };
   const rows = await db.em.find(Upload, { projectId, ...id }, { orderBy: { id: 'desc' }, limit: limit + 1 });
-  const images = rows.slice(0, limit).map(({ projectId: _, createdAt, ...row }) => ({
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.id]);
+  const images = page.map(({ projectId: _, createdAt, ...row }) => ({
     ...row,
     createdAt: createdAt.toISOString(),
     url: store.url(row.key),
   }));
-  const last = images.at(-1);
-  return { images, nextCursor: rows.length > limit && last ? encodeCursor([last.id]) : null };
-}
-
-function idIn(cursor: string): string {
-  const [id] = decodeCursor(cursor, 1);
-  if (typeof id === 'string' && isUuid(id)) return id;
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+  return { images, nextCursor: cursor };
 }
 
 // A body may be as large as a mail, and the search reads all of it.

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
-import { badRequest } from './errors.ts';
+import { type AppError, badRequest } from './errors.ts';
+import { isUuid } from './ids.ts';
 import { parseDate } from './time.ts';
 
 /** The parameter `cursor` of a list: an empty one asks for the first page, as an absent one does. */
@@ -32,7 +33,33 @@ export function decodeCursor(cursor: string, size: number): (string | number)[] 
   } catch {
     // Answered below, like a cursor of the wrong shape.
   }
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+  throw foreignCursor();
+}
+
+/** Unpacks a cursor that is an id. @throws 400 for another one */
+export function decodeId(cursor: string): string {
+  const [id] = decodeCursor(cursor, 1);
+  if (typeof id === 'string' && isUuid(id)) return id;
+  throw foreignCursor();
+}
+
+/** Unpacks a cursor of an instant and an id. @throws 400 for another one */
+export function decodeInstantAndId(cursor: string): [at: string, id: string] {
+  const [at, id] = decodeCursor(cursor, 2);
+  if (isInstant(at) && typeof id === 'string' && isUuid(id)) return [at, id];
+  throw foreignCursor();
+}
+
+/** What answers a cursor of another list. */
+export function foreignCursor(): AppError {
+  return badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+}
+
+/** What a page shows of rows, of which one more was read than it has room for; its cursor is null where nothing follows. */
+export function pageOf<Row>(rows: Row[], limit: number, placeOf: (last: Row) => readonly (string | number)[]) {
+  const page = rows.slice(0, limit);
+  const last = rows.length > limit ? page.at(-1) : undefined;
+  return { page, cursor: last === undefined ? null : encodeCursor(placeOf(last)) };
 }
 
 /**

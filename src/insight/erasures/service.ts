@@ -1,8 +1,8 @@
 import { ensureErasureKey, findErasureKey } from '../../audience/erased/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
-import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
-import { isUuid, newId } from '../../core/lib/ids.ts';
+import { clampLimit, decodeId, pageOf } from '../../core/lib/cursor.ts';
+import { conflict, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
 import { seal } from '../../core/lib/seal.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -121,25 +121,15 @@ async function load(db: Database, projectId: string, id: string): Promise<Erasur
 /** The erasures of a project, the latest first. @throws 400 for a cursor of another list */
 export async function listErasures(db: Database, projectId: string, query: ListErasures) {
   const limit = clampLimit(query.limit, 20, 100);
-  const after = query.cursor === undefined ? null : placeOf(query.cursor);
+  const after = query.cursor === undefined ? null : decodeId(query.cursor);
   const rows = await db.em.find(
     Erasure,
     { projectId, ...(after === null ? {} : { id: { $lt: after } }) },
     { orderBy: { id: 'desc' }, limit: limit + 1 },
   );
-  const page = rows.slice(0, limit);
-  const last = rows.length > limit ? page.at(-1) : undefined;
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.id]);
   const suppressed = await suppressedSubjects(db, projectId, page);
-  return {
-    data: page.map((row) => erasureBody(row, suppressed.has(row.subject))),
-    cursor: last === undefined ? null : encodeCursor([last.id]),
-  };
-}
-
-function placeOf(cursor: string): string {
-  const [id] = decodeCursor(cursor, 1);
-  if (typeof id !== 'string' || !isUuid(id)) throw badRequest('"cursor" is not a cursor of this list');
-  return id;
+  return { data: page.map((row) => erasureBody(row, suppressed.has(row.subject))), cursor };
 }
 
 async function bodyOf(db: Database, row: Erasure): Promise<ErasureBody> {

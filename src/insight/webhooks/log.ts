@@ -2,8 +2,8 @@ import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { eventData } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../core/lib/cursor.ts';
+import { notFound } from '../../core/lib/errors.ts';
 import { type DeliveredEvent, payloadOf } from './payload.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 import { webhookIdOf } from './signing.ts';
@@ -34,8 +34,7 @@ export async function listDeliveries(db: Database, endpointId: string, query: Li
   const { status = null, type, cursor } = query;
   const size = clampLimit(query.limit, 20, 100);
   const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, 1);
-  if (typeof before !== 'number' || !Number.isSafeInteger(before))
-    throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+  if (typeof before !== 'number' || !Number.isSafeInteger(before)) throw foreignCursor();
   // The status stands in the text, because a plan that is kept for any value uses no partial index.
   const looked = (most: number) => sql`
     select d.* from webhook_deliveries d

@@ -1,6 +1,6 @@
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor } from '../../core/lib/cursor.ts';
+import { clampLimit, decodeCursor, pageOf } from '../../core/lib/cursor.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { hashOf } from './record.ts';
 import { redactedAction } from './redact.ts';
@@ -25,8 +25,8 @@ export async function listAudit(db: Database, projectId: string, query: ListAudi
   const limit = clampLimit(query.limit, 50, 200);
   const before = query.cursor === undefined ? null : placeOf(query.cursor);
   const rows = await entries(db, projectId, query, before, limit + 1);
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return { data: rows.slice(0, limit), cursor: last === undefined ? null : encodeCursor([last.position]) };
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.position]);
+  return { data: page, cursor };
 }
 
 /** The log as CSV, the latest 10,000 entries that fit. */

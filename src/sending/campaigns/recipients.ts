@@ -1,8 +1,7 @@
 import { Readable } from 'node:stream';
 import type { Database } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
+import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '../../core/lib/cursor.ts';
 import { AppError, badRequest } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
 import { ledgerFile } from './ledger-file.ts';
 import { type CountedSend, countedOf, countedSend, ledgerPage, reportedPage } from './recipients-queries.ts';
 import type { LedgerRecipient, ListRecipients, ReportedRecipient } from './report-schema.ts';
@@ -37,7 +36,7 @@ export async function listRecipients(
   if (query.type !== undefined) return reportedRecipients(db, send, query, limit);
   const verdict = readVerdict(query.verdict);
   const data: LedgerRecipient[] = [];
-  let after = query.cursor === undefined ? null : contactOf(query.cursor);
+  let after = query.cursor === undefined ? null : decodeId(query.cursor);
   for (let seen = 0; ; ) {
     // Where few rows have the verdict, larger steps find them.
     const step = verdict === null ? limit + 1 : 2000;
@@ -87,13 +86,12 @@ async function reportedRecipients(
 ): Promise<ListedRecipients> {
   const kind = type === 'complained' ? 'complained' : 'bounced';
   const rows = await reportedPage(db, kind, send, placeOf(cursor), limit + 1);
-  const data = rows.slice(0, limit);
-  const last = rows.length > limit ? data.at(-1) : undefined;
+  const { page, cursor: next } = pageOf(rows, limit, (last) => [last.occurredAt, last.emailId]);
   return {
     success: true,
-    data,
-    ...(last ? { cursor: encodeCursor([last.occurredAt, last.emailId]) } : {}),
-    hasMore: last !== undefined,
+    data: page,
+    ...(next === null ? {} : { cursor: next }),
+    hasMore: next !== null,
     total: send[kind],
   };
 }
@@ -105,18 +103,11 @@ function readVerdict(text: string | undefined): LedgerVerdict | null {
   return verdict;
 }
 
-function contactOf(cursor: string): string {
-  const [contactId] = decodeCursor(cursor, 1);
-  if (typeof contactId === 'string' && isUuid(contactId)) return contactId;
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
-}
-
 // A cursor that this list did not issue is its first page (contract page 2, 2.5).
 function placeOf(cursor: string | undefined): [string, string] | null {
   if (cursor === undefined) return null;
   try {
-    const [at, emailId] = decodeCursor(cursor, 2);
-    return isInstant(at) && typeof emailId === 'string' && isUuid(emailId) ? [at, emailId] : null;
+    return decodeInstantAndId(cursor);
   } catch (error) {
     if (error instanceof AppError) return null;
     throw error;

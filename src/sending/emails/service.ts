@@ -1,12 +1,11 @@
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '../../core/lib/cursor.ts';
+import { notFound } from '../../core/lib/errors.ts';
 import { instantOf, isUuid } from '../../core/lib/ids.ts';
 import type { Composer } from '../engine/index.ts';
 import { findEmails } from './list-queries.ts';
 import {
-  type DuePlace,
   type EmailRow,
   eventsOfEmail,
   findEmail,
@@ -33,7 +32,7 @@ export async function listEmails(
   if (query.scheduled === 'true')
     return search === null ? noEmails : listScheduled(db, compose, projectId, search.contactId, query);
   if (search === null) return noEmails;
-  const before = query.cursor === undefined ? search.before : placeOf(query.cursor);
+  const before = query.cursor === undefined ? search.before : decodeId(query.cursor);
   const { rows, lookedUpTo } = await findEmails(db, { ...search, before }, { limit: clampLimit(query.limit, 20, 100) });
   return {
     data: rows.map((row) => listedEmail(compose, row)),
@@ -53,27 +52,11 @@ async function listScheduled(
   query: ListEmails,
 ): Promise<EmailsPage> {
   const limit = clampLimit(query.limit, 20, 100);
-  const after = query.cursor === undefined ? null : duePlaceOf(query.cursor);
+  const [dueAt, id] = query.cursor === undefined ? [] : decodeInstantAndId(query.cursor);
+  const after = dueAt === undefined || id === undefined ? null : { dueAt, id };
   const rows = await findScheduled(db, { projectId, contactId, after, limit: limit + 1 });
-  const last = rows.length > limit ? rows[limit - 1] : undefined;
-  return {
-    data: rows.slice(0, limit).map((row) => listedEmail(compose, row)),
-    cursor: last === undefined ? null : encodeCursor([isoInstant(last.dueAt), last.id]),
-    hasMore: last !== undefined,
-    lookedBackTo: null,
-  };
-}
-
-function duePlaceOf(cursor: string): DuePlace {
-  const [dueAt, id] = decodeCursor(cursor, 2);
-  if (isInstant(dueAt) && typeof id === 'string' && isUuid(id)) return { dueAt, id };
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
-}
-
-function placeOf(cursor: string): string {
-  const [id] = decodeCursor(cursor, 1);
-  if (typeof id === 'string' && isUuid(id)) return id;
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
+  const { page, cursor } = pageOf(rows, limit, (last) => [isoInstant(last.dueAt), last.id]);
+  return { data: page.map((row) => listedEmail(compose, row)), cursor, hasMore: cursor !== null, lookedBackTo: null };
 }
 
 /** One mail with its timeline, and with its HTML where that is asked for. @throws 404 */

@@ -1,9 +1,8 @@
 import type { ListSuppressed, SuppressedEmail } from '../../audience/suppressions/index.ts';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../core/lib/cursor.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
+import { clampLimit, decodeInstantAndId, pageOf } from '../../core/lib/cursor.ts';
+import { notFound } from '../../core/lib/errors.ts';
 import { renderStored } from '../emails/index.ts';
 import type { Composer } from '../engine/index.ts';
 import { findSuppressedMail, suppressedMail } from './queries.ts';
@@ -11,11 +10,15 @@ import { findSuppressedMail, suppressedMail } from './queries.ts';
 /** A page of suppressed mail, newest first. @throws 400 for a cursor of another list */
 export async function listSuppressed(db: Database, compose: Composer, projectId: string, query: ListSuppressed) {
   const limit = clampLimit(query.limit, 20, 100);
-  const rows = await suppressedMail(db, projectId, query.cursor === undefined ? null : place(query.cursor), limit + 1);
-  const emails = rows.slice(0, limit);
-  const last = emails.at(-1);
+  const rows = await suppressedMail(
+    db,
+    projectId,
+    query.cursor === undefined ? null : decodeInstantAndId(query.cursor),
+    limit + 1,
+  );
+  const { page, cursor } = pageOf(rows, limit, (last) => [last.createdAt, last.id]);
   return {
-    emails: emails.map((row) => ({
+    emails: page.map((row) => ({
       id: row.id,
       createdAt: isoInstant(row.createdAt),
       recipientAddress: row.recipientAddress,
@@ -24,7 +27,7 @@ export async function listSuppressed(db: Database, compose: Composer, projectId:
       suppression: row.suppression,
       status: row.status,
     })),
-    nextCursor: rows.length > limit && last ? encodeCursor([last.createdAt, last.id]) : null,
+    nextCursor: cursor,
   };
 }
 
@@ -53,10 +56,4 @@ export async function getSuppressed(
     createdAt: isoInstant(row.createdAt),
     updatedAt: isoInstant(row.updatedAt),
   };
-}
-
-function place(cursor: string): [string, string] {
-  const [at, id] = decodeCursor(cursor, 2);
-  if (isInstant(at) && typeof id === 'string' && isUuid(id)) return [at, id];
-  throw badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
 }
