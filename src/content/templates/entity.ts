@@ -8,6 +8,19 @@ import type { VersionedContent } from './versions.ts';
 
 const p = defineEntity.properties;
 
+/** What templates and campaigns are made of. */
+export const contentColumns = {
+  name: p.text(),
+  description: p.text().nullable(),
+  subject: p.text(),
+  body: p.text(),
+  document: p.json<EmailDocument>().nullable(),
+  from: p.text(),
+  fromName: p.text().nullable(),
+  replyTo: p.text().nullable(),
+  type: p.enum(templateTypes).default('MARKETING'),
+};
+
 /** Content for mail, with a sender and a type that says what recipients may do about it. */
 export const Template = defineEntity({
   name: 'Template',
@@ -15,15 +28,7 @@ export const Template = defineEntity({
   properties: {
     ...baseColumns,
     projectId: ofProject(),
-    name: p.text(),
-    description: p.text().nullable(),
-    subject: p.text(),
-    body: p.text(),
-    document: p.json<EmailDocument>().nullable(),
-    from: p.text(),
-    fromName: p.text().nullable(),
-    replyTo: p.text().nullable(),
-    type: p.enum(templateTypes).default('MARKETING'),
+    ...contentColumns,
     revision: p.integer().default(1).version(),
   },
   indexes: [

@@ -1,11 +1,12 @@
 // What other parts of the service may use of templates; everything else in this folder is its own.
 export { iconsUrlOf } from '../brand/index.ts';
 export type { TemplateCache } from './cache.ts';
-export { Template } from './entity.ts';
+export { contentColumns, Template } from './entity.ts';
 export { findTemplate, type TemplateRow, type TemplateType } from './queries.ts';
-export { BodySource, ReplyTo, SenderName, SubjectSource, templateTypes } from './schema.ts';
+export { assignContent, copiedContent, newContent } from './saved-content.ts';
+export { BodySource, contentEntries, givenContentEntries, SubjectSource, TypeField, templateTypes } from './schema.ts';
 export { type ContentDeps, checkSender, checkSources, type SenderDomains, withinLimits } from './service.ts';
-export { DocumentBody, DocumentSource, needsContent, storedContent } from './source.ts';
+export { DocumentSource, needsContent, storedContent } from './source.ts';
 export {
   contentVersion,
   contentVersions,

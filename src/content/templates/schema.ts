@@ -18,19 +18,19 @@ import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 
-const TypeField = choice(templateTypes);
+/** The kind of a template or campaign. */
+export const TypeField = choice(templateTypes);
 /** Liquid source of a subject; it may have several lines, of which the rendered subject makes one. */
 export const SubjectSource = textField('subject', 1, 998);
 /** Liquid source of an HTML body. */
 export const BodySource = textField('body', 1, 2_000_000);
 /** Display name of a sender. */
-export const SenderName = v.nullish(v.pipe(textField('fromName', 0, 100), singleLine('fromName')));
+const SenderName = v.nullish(v.pipe(textField('fromName', 0, 100), singleLine('fromName')));
 /** Reply-To address. */
-export const ReplyTo = v.nullish(EmailField);
+const ReplyTo = v.nullish(EmailField);
 
-/** A template in an answer. */
-export const TemplateBody = v.object({
-  id: Uuid,
+/** What templates and campaigns are made of, in an answer. */
+export const contentEntries = {
   name: v.string(),
   description: v.nullable(v.string()),
   subject: v.string(),
@@ -41,16 +41,10 @@ export const TemplateBody = v.object({
   fromName: v.nullable(v.string()),
   replyTo: v.nullable(v.string()),
   type: TypeField,
-  /** Counts every edit; the `ETag`, without its quotes. */
-  revision: v.number(),
-  projectId: Uuid,
-  createdAt: Instant,
-  updatedAt: Instant,
-});
-export type TemplateBody = v.InferOutput<typeof TemplateBody>;
+};
 
-const parts = {
-  name: textField('name', 1, 255),
+/** The same in a request, without name and type. */
+export const givenContentEntries = {
   description: v.nullish(textField('description', 0, 2000)),
   subject: SubjectSource,
   body: v.optional(BodySource),
@@ -59,6 +53,20 @@ const parts = {
   fromName: SenderName,
   replyTo: ReplyTo,
 };
+
+/** A template in an answer. */
+export const TemplateBody = v.object({
+  id: Uuid,
+  ...contentEntries,
+  /** Counts every edit; the `ETag`, without its quotes. */
+  revision: v.number(),
+  projectId: Uuid,
+  createdAt: Instant,
+  updatedAt: Instant,
+});
+export type TemplateBody = v.InferOutput<typeof TemplateBody>;
+
+const parts = { name: textField('name', 1, 255), ...givenContentEntries };
 
 /** `POST /templates`. */
 export const CreateTemplate = v.pipe(v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }), needsContent());

@@ -10,6 +10,7 @@ import { recordChange } from '../../platform/audit/index.ts';
 import { senderDomainRefused } from '../../platform/domains/index.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
+import { assignContent, copiedContent, newContent } from './saved-content.ts';
 import {
   type BulkUpdateTemplates,
   type CreateTemplate,
@@ -19,7 +20,6 @@ import {
   templateSorts,
   templateTypes,
 } from './schema.ts';
-import { storedContent } from './source.ts';
 import {
   contentVersion,
   contentVersions,
@@ -79,18 +79,7 @@ export async function createTemplate(
 ): Promise<TemplateBody> {
   checkSources(body);
   await checkSender(senderDomains, projectId, body.from);
-  return db.transaction(async (tx) => {
-    const { body: html = '', document = null } = await storedContent(tx, iconsUrl, projectId, body);
-    return saved(tx, {
-      projectId,
-      ...body,
-      body: html,
-      document,
-      description: body.description ?? null,
-      fromName: body.fromName || null,
-      replyTo: body.replyTo ?? null,
-    });
-  });
+  return db.transaction(async (tx) => saved(tx, await newContent(tx, iconsUrl, projectId, body)));
 }
 
 async function saved(tx: Database, parts: RequiredEntityData<Template>): Promise<TemplateBody> {
@@ -124,10 +113,7 @@ export async function patchTemplate(
     await keepFirstVersion(tx, template);
     checkSources(body);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-    const content = await storedContent(tx, iconsUrl, projectId, body);
-    for (const [field, value] of Object.entries({ ...body, ...content }))
-      if (value !== undefined) tx.em.assign(template, { [field]: value });
-    if (template.fromName === '') template.fromName = null;
+    await assignContent(tx, iconsUrl, template, body);
     await tx.em.flush();
     await keepVersion(tx, template, restoredFrom);
     return templateBody(template);
@@ -172,11 +158,10 @@ export async function deleteTemplate(db: Database, projectId: string, id: string
 
 /** Copies a template under the name `<name> (Copy)`. @throws 404 */
 export async function duplicateTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
-  const { subject, body, document, from, fromName, replyTo, type, description, name } = await load(db, projectId, id);
+  const original = await load(db, projectId, id);
   const suffix = ' (Copy)';
-  const copy = `${cutText(name, 255 - suffix.length)}${suffix}`;
-  const parts = { projectId, name: copy, description, subject, body, document, from, fromName, replyTo, type };
-  return db.transaction((tx) => saved(tx, parts));
+  const name = `${cutText(original.name, 255 - suffix.length)}${suffix}`;
+  return db.transaction((tx) => saved(tx, { ...copiedContent(original), name }));
 }
 
 /** What refers to a template. @throws 404 */

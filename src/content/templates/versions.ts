@@ -6,10 +6,9 @@ import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { Instant } from '../../core/lib/validation.ts';
 import { Actor, actorName } from '../../platform/audit/index.ts';
 import { compileDocument } from '../brand/index.ts';
-import { TemplateBody } from './schema.ts';
+import { contentEntries } from './schema.ts';
 
-const { name, description, subject, body, document, from, fromName, replyTo, type } = TemplateBody.entries;
-const parts = { name, description, subject, body, document, from, fromName, replyTo, type };
+const { name, subject } = contentEntries;
 
 /** A version of a template or campaign, as lists show it. */
 export const VersionBody = v.object({
@@ -26,7 +25,7 @@ export const VersionBody = v.object({
 export type VersionBody = v.InferOutput<typeof VersionBody>;
 
 /** A version with what it holds. */
-export const VersionWithContent = v.object({ ...VersionBody.entries, ...parts });
+export const VersionWithContent = v.object({ ...VersionBody.entries, ...contentEntries });
 export type VersionWithContent = v.InferOutput<typeof VersionWithContent>;
 
 export const versionsAbout =
@@ -43,13 +42,13 @@ nameSchemas({
   ContentVersionList: VersionList,
 });
 
-const VersionedContent = v.object({ ...parts, body: v.nullable(v.string()) });
+const VersionedContent = v.object({ ...contentEntries, body: v.nullable(v.string()) });
 /** What is kept of a save. The body is null where it is compiled from the document. */
 export type VersionedContent = v.InferOutput<typeof VersionedContent>;
 
 type Optional = 'description' | 'document' | 'fromName' | 'replyTo';
 /** A template, or a campaign that is not sent yet. */
-type Item = Omit<VersionedContent, 'body' | Optional> & {
+export type ContentItem = Omit<VersionedContent, 'body' | Optional> & {
   [Part in Optional]?: VersionedContent[Part] | undefined;
 } & { id: string; projectId: string; body: string; updatedAt: Date };
 
@@ -63,7 +62,7 @@ const facts = raw(`version, restored_from as "restoredFrom", ${isoText('created_
  * Keeps what an item is before its first edit that is kept, where no version of it is there: what was saved by older releases has
  * no history. The item must be locked.
  */
-export async function keepFirstVersion(tx: Database, item: Item): Promise<void> {
+export async function keepFirstVersion(tx: Database, item: ContentItem): Promise<void> {
   await tx.count(sql`
     insert into content_versions (project_id, item_id, version, content, created_at)
     select ${item.projectId}, ${item.id}, 1, ${contentOf(item)}::jsonb, ${item.updatedAt.toISOString()}::timestamptz
@@ -74,7 +73,7 @@ export async function keepFirstVersion(tx: Database, item: Item): Promise<void> 
  * Keeps what a save made of an item as its newest version, in the transaction of the save and by its author; a save that changed
  * nothing of it makes none. Of more than 100 the oldest goes that its author replaced within ten minutes, or else the oldest.
  */
-export async function keepVersion(tx: Database, item: Item, restoredFrom: number | null = null): Promise<void> {
+export async function keepVersion(tx: Database, item: ContentItem, restoredFrom: number | null = null): Promise<void> {
   const { projectId, id } = item;
   const { author } = tx;
   const made = await tx.count(sql`
@@ -128,7 +127,7 @@ export async function contentVersion(
 
 /** What a restored version is saved as. */
 export function restoredContent(version: VersionWithContent) {
-  const { body: html, document: blocks, ...content } = v.parse(v.object(parts), version);
+  const { body: html, document: blocks, ...content } = v.parse(v.object(contentEntries), version);
   return { ...content, ...(blocks === null ? { body: html } : { document: blocks }) };
 }
 
@@ -139,8 +138,8 @@ export async function forgetVersions(tx: Database, projectId: string, itemIds: r
   );
 }
 
-function contentOf(item: Item): VersionedContent {
-  const kept = Object.keys(parts) as (keyof typeof parts)[];
-  const content = Object.fromEntries(kept.map((part) => [part, item[part] ?? null]));
+function contentOf(item: ContentItem): VersionedContent {
+  const parts = Object.keys(contentEntries) as (keyof typeof contentEntries)[];
+  const content = Object.fromEntries(parts.map((part) => [part, item[part] ?? null]));
   return { ...(content as VersionedContent), ...(item.document ? { body: null } : {}) };
 }

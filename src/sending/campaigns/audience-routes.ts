@@ -4,7 +4,8 @@ import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { audienceCounts } from './audience.ts';
 import { checkAudience, checkCompanions } from './audience-checks.ts';
 import { checkConditionShape } from './condition-shape.ts';
-import { CreateCampaign, wrapped } from './schema.ts';
+import { ok, wrapped } from './route-kit.ts';
+import { CreateCampaign } from './schema.ts';
 
 const { audienceType, audienceCondition, segmentId, type } = CreateCampaign.entries;
 
@@ -22,9 +23,7 @@ nameSchemas({ CampaignAudienceCount: AudienceCount });
 
 /** How many an audience is, while it is being chosen. */
 export const campaignAudienceRoutes = [
-  route({
-    method: 'POST',
-    path: '/campaigns/audience',
+  route.post('/campaigns/audience', {
     refusals: [404],
     ...inProject('campaigns:read'),
     summary: 'Count an audience',
@@ -38,8 +37,7 @@ export const campaignAudienceRoutes = [
       if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
       checkCompanions(body);
       await checkAudience(db, project.id, body);
-      const data = await audienceCounts(db, { projectId: project.id, ...body }, app.clock());
-      return { success: true, data };
+      return ok(await audienceCounts(db, { projectId: project.id, ...body }, app.clock()));
     },
   }),
 ];

@@ -1,6 +1,5 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import type { EmailDocument } from '@posthorn/email-document';
-import { templateTypes } from '../../content/templates/index.ts';
+import { contentColumns } from '../../content/templates/index.ts';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { audienceTypes, campaignStatuses, type EarlierRecipients } from './schema.ts';
@@ -17,15 +16,7 @@ export const Campaign = defineEntity({
   properties: {
     ...baseColumns,
     projectId: ofProject(),
-    name: p.text(),
-    description: p.text().nullable(),
-    subject: p.text(),
-    body: p.text(),
-    document: p.json<EmailDocument>().nullable(),
-    from: p.text(),
-    fromName: p.text().nullable(),
-    replyTo: p.text().nullable(),
-    type: p.enum(templateTypes).default('MARKETING'),
+    ...contentColumns,
     status: p.enum(campaignStatuses).default('DRAFT'),
     audienceType: p.enum(audienceTypes),
     audienceCondition: p.json<Record<string, unknown>>().nullable(),

@@ -3,29 +3,24 @@ import { recordChange } from '../../platform/audit/index.ts';
 import { listRecipients, recipientsCsv } from './recipients.ts';
 import { ListRecipients, RecipientsPage } from './report-schema.ts';
 import { CampaignResults, campaignResults } from './results.ts';
-import { wrapped } from './schema.ts';
+import { ids, ok, wrapped } from './route-kit.ts';
 
 /** Who got a campaign, who did not, and why. */
 export const campaignRecipientRoutes = [
-  route({
-    method: 'GET',
-    path: '/campaigns/:id/results',
+  route.get('/campaigns/:id/results', {
     ...inProject('campaigns:read'),
     summary: 'Get the results of a campaign by hour and by link',
     description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
-    ids: { id: '422' },
+    ids,
     reply: wrapped(CampaignResults),
-    handle: async ({ db, project, params }) => ({
-      success: true,
-      data: await campaignResults(db, project.id, params.id),
-    }),
+    handle: async ({ db, project, params }) => ok(await campaignResults(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/recipients', {
     ...inProject('campaigns:read'),
     summary: 'List the recipients of a campaign with their verdicts',
     description:
       'The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first.',
-    ids: { id: '422' },
+    ids,
     query: ListRecipients,
     reply: RecipientsPage,
     textReply: 'text/csv',

@@ -1,13 +1,5 @@
 import * as v from 'valibot';
-import {
-  iconsUrlOf,
-  restoreAbout,
-  VersionBody,
-  VersionWithContent,
-  versionsAbout,
-} from '../../content/templates/index.ts';
-import type { Database } from '../../core/database/sql.ts';
-import type { App } from '../../core/http/context.ts';
+import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
 import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
 import { etagOf } from '../../core/lib/revision.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
@@ -16,6 +8,7 @@ import { CampaignAudit, CampaignStats } from './report-schema.ts';
 import { resendCampaign } from './resending.ts';
 import { withdrawApproval } from './review/approval.ts';
 import { ApproveSend } from './review/schema.ts';
+import { depsOf, ids, ok, withMessage, wrapped } from './route-kit.ts';
 import {
   BulkUpdateCampaigns,
   CampaignBody,
@@ -26,7 +19,6 @@ import {
   SendCampaign,
   TestCampaign,
   UpdateCampaign,
-  wrapped,
 } from './schema.ts';
 import { approveCampaign, sendCampaign } from './sending.ts';
 import {
@@ -44,27 +36,12 @@ import { lockCampaign } from './state.ts';
 import { cancelCampaign, pauseCampaign } from './stopping.ts';
 import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
 
-// A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer.
-const ids = { id: '422' };
-const ok = <Data>(data: Data) => ({ success: true, data });
 const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({
   ...ok(campaign),
   ...facts,
 });
 const tagged = (data: CampaignBody) => taggedReply(200, ok(data), etagOf(data.revision));
 const message = v.object({ success: v.literal(true), message: v.string() });
-const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
-  v.object({ ...wrapped(data).entries, message: v.string() });
-const depsOf = ({ app, db }: { app: App; db: Database }) => ({
-  db,
-  outbox: app.outbox,
-  senderDomains: app.directory.senderDomains,
-  iconsUrl: iconsUrlOf(app.config),
-  clock: app.clock,
-  provider: app.mailer.name,
-  billing: app.config,
-  tell: app.tellMembers,
-});
 
 /** Campaigns of a project. */
 export const campaignRoutes = [
@@ -109,10 +86,8 @@ export const campaignRoutes = [
     bodyLimit: 'document',
     reply: wrapped(CampaignBody),
     guarded: true,
-    handle: async (input) => {
-      const { project, params, body, header } = input;
-      return tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match')));
-    },
+    handle: async ({ project, params, body, header, ...input }) =>
+      tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match'))),
   }),
   route.delete('/campaigns/:id', {
     ...inProject('campaigns:write'),
@@ -137,10 +112,8 @@ export const campaignRoutes = [
     summary: 'Get a version of a campaign',
     ids,
     reply: wrapped(VersionWithContent),
-    handle: async (input) => {
-      const { project, params } = input;
-      return ok(await campaignVersion(depsOf(input), project.id, params.id, params.version));
-    },
+    handle: async ({ project, params, ...input }) =>
+      ok(await campaignVersion(depsOf(input), project.id, params.id, params.version)),
   }),
   route.post('/campaigns/:id/versions/:version/restore', {
     ...inProject('campaigns:write'),
@@ -149,10 +122,8 @@ export const campaignRoutes = [
     ids,
     reply: wrapped(CampaignBody),
     guarded: true,
-    handle: async (input) => {
-      const { project, params, header } = input;
-      return tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match')));
-    },
+    handle: async ({ project, params, header, ...input }) =>
+      tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match'))),
   }),
   route.post('/campaigns/:id/duplicate', {
     ...inProject('campaigns:write'),
@@ -193,10 +164,8 @@ export const campaignRoutes = [
     body: ApproveSend,
     example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
     reply: withMessage(CampaignWithSegment),
-    handle: async (input) => {
-      const { project, params, body, actor } = input;
-      return answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor));
-    },
+    handle: async ({ project, params, body, actor, ...input }) =>
+      answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor)),
   }),
   route.delete('/campaigns/:id/approval', {
     ...inProject('campaigns:send'),

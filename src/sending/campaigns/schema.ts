@@ -1,21 +1,12 @@
 import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
-import {
-  BodySource,
-  DocumentBody,
-  DocumentSource,
-  needsContent,
-  ReplyTo,
-  SenderName,
-  SubjectSource,
-  templateTypes,
-} from '../../content/templates/index.ts';
+import { contentEntries, givenContentEntries, needsContent, TypeField } from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
-import { choice, GivenUuid, Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
+import { choice, GivenUuid, Instant, JsonObject, parameter, Uuid } from '../../core/lib/validation.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';
 
@@ -27,12 +18,10 @@ export type CampaignStatus = (typeof campaignStatuses)[number];
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 
-const TypeField = choice(templateTypes);
 const AudienceTypeField = choice(audienceTypes);
 const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const AnyObject = v.record(v.string(), v.unknown());
 const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
-const Description = v.nullish(textField('description', 0, 2000));
 
 /** What counts as having got a version: its hand-over, or that it was opened or clicked. */
 const correctionReaches = ['got', 'opened', 'clicked'] as const;
@@ -83,16 +72,7 @@ export const campaignCounts = {
 /** A campaign in an answer. */
 export const CampaignBody = v.object({
   id: Uuid,
-  name: v.string(),
-  description: v.nullable(v.string()),
-  subject: v.string(),
-  body: v.string(),
-  /** The blocks that `body` is compiled from; null for content written as HTML. */
-  document: DocumentBody,
-  from: v.string(),
-  fromName: v.nullable(v.string()),
-  replyTo: v.nullable(v.string()),
-  type: TypeField,
+  ...contentEntries,
   status: v.picklist(campaignStatuses),
   audienceType: AudienceTypeField,
   // What came with another kind of audience is kept as it was, whatever it is.
@@ -148,13 +128,7 @@ export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
 const parts = {
   name: Name,
-  description: Description,
-  subject: SubjectSource,
-  body: v.optional(BodySource),
-  document: DocumentSource,
-  from: EmailField,
-  fromName: SenderName,
-  replyTo: ReplyTo,
+  ...givenContentEntries,
   audienceType: AudienceTypeField,
   audienceCondition: v.nullish(AudienceCondition),
   segmentId: v.nullish(GivenUuid),
@@ -222,8 +196,5 @@ export const BulkUpdateCampaigns = v.object({
   archived: v.optional(v.boolean()),
 });
 export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
-
-/** The envelope of the endpoints for one campaign. */
-export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });
 
 nameSchemas({ Campaign: CampaignBody, CampaignWithSegment, CampaignPage });

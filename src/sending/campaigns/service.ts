@@ -1,15 +1,17 @@
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
 import {
+  assignContent,
   type ContentDeps,
   checkSender,
   checkSources,
   contentVersion,
   contentVersions,
+  copiedContent,
   keepFirstVersion,
   keepVersion,
+  newContent,
   restoredContent,
-  storedContent,
 } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
@@ -89,15 +91,8 @@ export async function createCampaign(
   await checkSender(senderDomains, projectId, body.from);
   return db.transaction(async (tx) => {
     await checkAudience(tx, projectId, body);
-    const { body: html = '', document = null } = await storedContent(tx, iconsUrl, projectId, body);
     const campaign = tx.em.create(Campaign, {
-      projectId,
-      ...body,
-      body: html,
-      document,
-      description: body.description ?? null,
-      fromName: body.fromName || null,
-      replyTo: body.replyTo ?? null,
+      ...(await newContent(tx, iconsUrl, projectId, body)),
       audienceCondition: body.audienceCondition ?? null,
       segmentId: body.segmentId ?? null,
       totalRecipients: await audienceSize(tx, { projectId, ...body }, clock()),
@@ -155,10 +150,7 @@ export async function updateCampaign(
       });
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
-    const content = await storedContent(tx, iconsUrl, projectId, body);
-    for (const [field, value] of Object.entries({ ...body, ...content }))
-      if (value !== undefined) tx.em.assign(campaign, { [field]: value });
-    if (campaign.fromName === '') campaign.fromName = null;
+    await assignContent(tx, iconsUrl, campaign, body);
     if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
       campaign.totalRecipients = await audienceSize(tx, campaign, clock());
     await tx.em.flush();
@@ -208,32 +200,10 @@ export async function duplicateCampaign(
   id: string,
 ): Promise<CampaignBody> {
   const original = await load(db, projectId, id);
-  const {
-    description,
-    subject,
-    body,
-    document,
-    from,
-    fromName,
-    replyTo,
-    type,
-    audienceType,
-    audienceCondition,
-    segmentId,
-  } = original;
+  const { type, audienceType, audienceCondition, segmentId } = original;
   const audience = { projectId, type, audienceType, audienceCondition, segmentId };
-  const parts = {
-    ...audience,
-    name: `${original.name} (Copy)`,
-    description,
-    subject,
-    body,
-    document,
-    from,
-    fromName,
-    replyTo,
-    totalRecipients: await audienceSize(db, audience, clock()),
-  };
+  const totalRecipients = await audienceSize(db, audience, clock());
+  const parts = { ...copiedContent(original), ...audience, name: `${original.name} (Copy)`, totalRecipients };
   return db.transaction(async (tx) => {
     const copy = tx.em.create(Campaign, parts);
     await tx.em.flush();

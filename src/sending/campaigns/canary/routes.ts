@@ -1,6 +1,6 @@
-import * as v from 'valibot';
 import { inProject, route } from '../../../core/http/route.ts';
-import { CampaignWithSegment, wrapped } from '../schema.ts';
+import { ids, ok, withMessage } from '../route-kit.ts';
+import { CampaignWithSegment } from '../schema.ts';
 import { getCampaign } from '../service.ts';
 import { continueFromCanary } from './choose.ts';
 
@@ -12,13 +12,13 @@ export const canaryRoutes = [
     summary: 'End the canary of a campaign early and continue',
     description: 'The rest of the audience follows at once; limits no longer apply. Safe to repeat.',
     operationId: 'continueCampaignFromCanary',
-    ids: { id: '422' },
-    reply: v.object({ ...wrapped(CampaignWithSegment).entries, message: v.string() }),
+    ids,
+    reply: withMessage(CampaignWithSegment),
     async handle({ app, db, project, params }) {
       const ticket = await continueFromCanary(db, project.id, params.id);
       if (ticket !== null) app.outbox.dispatchSoon(ticket);
       const data = await getCampaign({ db, provider: app.mailer.name }, project.id, params.id);
-      return { success: true, data, message: 'Canary ended: sending continues' };
+      return { ...ok(data), message: 'Canary ended: sending continues' };
     },
   }),
 ];

@@ -3,25 +3,14 @@ import type { App } from '../../../core/http/context.ts';
 import { inProject, reply, route } from '../../../core/http/route.ts';
 import { composerOf } from '../../engine/index.ts';
 import { prepareBy } from '../content.ts';
-import { wrapped } from '../schema.ts';
+import { depsOf, ids, ok, wrapped } from '../route-kit.ts';
 import { getDryRun } from './report.ts';
 import { DryRunReport, StartDryRun } from './schema.ts';
 import { type ReviewDeps, startDryRun } from './service.ts';
 
-const ids = { id: '422' };
-const ok = <Data>(data: Data) => ({ success: true, data });
-
 /** What the routes of reviews work with. */
 function reviewDepsOf({ app, db }: { app: App; db: Database }): ReviewDeps {
-  return {
-    db,
-    outbox: app.outbox,
-    senderDomains: app.directory.senderDomains,
-    clock: app.clock,
-    billing: app.config,
-    prepare: prepareBy(composerOf(app)),
-    rate: app.config.SEND_RATE_PER_PROJECT,
-  };
+  return { ...depsOf({ app, db }), prepare: prepareBy(composerOf(app)), rate: app.config.SEND_RATE_PER_PROJECT };
 }
 
 /** Reviews of campaigns before they are sent (contract page 5). */
@@ -37,10 +26,8 @@ export const campaignReviewRoutes = [
     example: { sample: 1000 },
     status: 202,
     reply: wrapped(DryRunReport),
-    handle: async (input) => {
-      const { project, params, body } = input;
-      return reply(202, ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)));
-    },
+    handle: async ({ project, params, body, ...input }) =>
+      reply(202, ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body))),
   }),
   route.get('/campaigns/:id/dry-runs/:n', {
     ...inProject('campaigns:read'),
@@ -50,9 +37,7 @@ export const campaignReviewRoutes = [
       '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days.',
     ids,
     reply: wrapped(DryRunReport),
-    handle: async (input) => {
-      const { project, params } = input;
-      return ok(await getDryRun(reviewDepsOf(input), project.id, params.id, params.n));
-    },
+    handle: async ({ project, params, ...input }) =>
+      ok(await getDryRun(reviewDepsOf(input), project.id, params.id, params.n)),
   }),
 ];

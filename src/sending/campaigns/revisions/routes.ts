@@ -1,27 +1,15 @@
-import * as v from 'valibot';
-import { iconsUrlOf } from '../../../content/templates/index.ts';
-import type { Database } from '../../../core/database/sql.ts';
-import type { App } from '../../../core/http/context.ts';
 import { inProject, route, taggedReply } from '../../../core/http/route.ts';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
 import { etagOf } from '../../../core/lib/revision.ts';
 import { AudienceCount } from '../audience-routes.ts';
-import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients, wrapped } from '../schema.ts';
+import { depsOf, ids, ok, withMessage, wrapped } from '../route-kit.ts';
+import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';
 import { correctCampaign, countCorrection } from './correct.ts';
 import { countFollowUp, followUpCampaign } from './follow-up.ts';
 import { reviseCampaign } from './revise.ts';
 import { CorrectCampaign, FollowUpAudience, FollowUpCampaign, ReviseCampaign } from './schema.ts';
 
 nameSchemas({ CampaignCorrection: Correction, EarlierRecipients });
-
-const ids = { id: '422' };
-const depsOf = ({ app, db }: { app: App; db: Database }) => ({
-  db,
-  senderDomains: app.directory.senderDomains,
-  iconsUrl: iconsUrlOf(app.config),
-  clock: app.clock,
-  provider: app.mailer.name,
-});
 
 /** Replacing the content of a campaign while it is sent, and writing to some of those who got it. */
 export const campaignRevisionRoutes = [
@@ -36,12 +24,11 @@ export const campaignRevisionRoutes = [
     example: { subject: 'March news, with the right link' },
     bodyLimit: 'document',
     guarded: true,
-    reply: v.object({ ...wrapped(CampaignWithSegment).entries, message: v.string() }),
+    reply: withMessage(CampaignWithSegment),
     async handle(input) {
       const { project, params, body, actor, header } = input;
       const revised = await reviseCampaign(depsOf(input), project, params.id, body, actor, header('if-match'));
-      const { campaign: data, message } = revised;
-      return taggedReply(200, { success: true, data, message }, etagOf(data.revision));
+      return taggedReply(200, { ...ok(revised.campaign), message: revised.message }, etagOf(revised.campaign.revision));
     },
   }),
   route.post('/campaigns/:id/correction', {
@@ -61,10 +48,8 @@ export const campaignRevisionRoutes = [
     },
     bodyLimit: 'document',
     reply: wrapped(CampaignBody),
-    handle: async (input) => {
-      const { project, params, body } = input;
-      return { success: true, data: await correctCampaign(depsOf(input), project.id, params.id, body) };
-    },
+    handle: async ({ project, params, body, ...input }) =>
+      ok(await correctCampaign(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/correction/audience', {
     ...inProject('campaigns:read'),
@@ -75,10 +60,8 @@ export const campaignRevisionRoutes = [
     body: Correction,
     example: { versions: [1], who: 'got' },
     reply: wrapped(AudienceCount),
-    handle: async (input) => {
-      const { project, params, body } = input;
-      return { success: true, data: await countCorrection(depsOf(input), project.id, params.id, body) };
-    },
+    handle: async ({ project, params, body, ...input }) =>
+      ok(await countCorrection(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/follow-up', {
     ...inProject('campaigns:write'),
@@ -91,10 +74,8 @@ export const campaignRevisionRoutes = [
     body: FollowUpCampaign,
     example: { who: 'not_opened', subject: 'Have you seen our March news?' },
     reply: wrapped(CampaignBody),
-    handle: async (input) => {
-      const { project, params, body } = input;
-      return { success: true, data: await followUpCampaign(depsOf(input), project.id, params.id, body) };
-    },
+    handle: async ({ project, params, body, ...input }) =>
+      ok(await followUpCampaign(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/follow-up/audience', {
     ...inProject('campaigns:read'),
@@ -105,9 +86,7 @@ export const campaignRevisionRoutes = [
     body: FollowUpAudience,
     example: { who: 'not_opened' },
     reply: wrapped(AudienceCount),
-    handle: async (input) => {
-      const { project, params, body } = input;
-      return { success: true, data: await countFollowUp(depsOf(input), project.id, params.id, body.who) };
-    },
+    handle: async ({ project, params, body, ...input }) =>
+      ok(await countFollowUp(depsOf(input), project.id, params.id, body.who)),
   }),
 ];
