@@ -12,7 +12,7 @@ import {
   openLog,
   openTerminal,
   postgresUrl,
-  type Running,
+  type RunningProcess,
   startPostgres,
 } from '@posthorn/local-stack';
 import { buildTemporalServer } from './temporal-server/build.ts';
@@ -63,7 +63,7 @@ async function productionTemporal(command: readonly string[]): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-soak-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(folder, 0o755);
-  const running: Running[] = [];
+  const running: RunningProcess[] = [];
   try {
     const programs = await buildTemporalServer(terminal.line);
     const user = await chooseServerUser(folder, terminal.line);

@@ -11,7 +11,7 @@ import {
   openLog,
   openTerminal,
   postgresUrl,
-  type Running,
+  type RunningProcess,
   startPostgres,
   startTemporal,
 } from '@posthorn/local-stack';
@@ -40,7 +40,7 @@ export async function benchServices({
   const { signal } = new AbortController();
   const folder = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
   chmodSync(folder, 0o755);
-  const running: Running[] = [];
+  const running: RunningProcess[] = [];
 
   const startDatabase = async () => {
     const user = await chooseServerUser(folder, terminal.line);

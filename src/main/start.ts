@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import {
   keepRunning,
   openTerminal,
-  type Part,
   type RunRecord,
   reasonOf,
   requireFreePorts,
   StartError,
   StartInterrupted,
   type Supervised,
+  type SupervisedPart,
   takeDataDir,
 } from '@posthorn/local-stack';
 import * as v from 'valibot';
@@ -90,14 +90,14 @@ function secretsOf(env: NodeJS.ProcessEnv, ours: string): { JWT_SECRET: string; 
   return previous === '' ? { JWT_SECRET: set } : { JWT_SECRET: set, JWT_SECRET_PREVIOUS: previous };
 }
 
-async function run(part: Part): Promise<Supervised> {
+async function run(part: SupervisedPart): Promise<Supervised> {
   const supervised = await keepRunning(part, terminal, (name, pid) => record?.started(name, pid));
   running.unshift(supervised);
   return supervised;
 }
 
 /** Starts parts side by side. */
-function runTogether(parts: readonly (Part | null)[]): Promise<void> {
+function runTogether(parts: readonly (SupervisedPart | null)[]): Promise<void> {
   return allOf(parts.map(async (part) => part && (await run(part))));
 }
 

@@ -12,7 +12,7 @@ import {
   openTerminal,
   postgresIn,
   postgresUrl,
-  type Running,
+  type RunningProcess,
   StartError,
   startPostgres,
   startTemporal,
@@ -25,7 +25,7 @@ import { prepareNamespace } from '../../temporal/setup.ts';
 
 const terminal = openTerminal();
 const { signal } = new AbortController();
-const running: Running[] = [];
+const running: RunningProcess[] = [];
 let folder: string | null = null;
 let dropTemplate = async () => {};
 // Several times what all databases of a run take at once.

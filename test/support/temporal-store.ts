@@ -2,7 +2,14 @@ import { cpSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findTemporalCli, freePorts, openLog, openTerminal, type Running, startTemporal } from '@posthorn/local-stack';
+import {
+  findTemporalCli,
+  freePorts,
+  openLog,
+  openTerminal,
+  type RunningProcess,
+  startTemporal,
+} from '@posthorn/local-stack';
 
 /** A Temporal server of one test, whose store can be lost and restored. */
 export interface TemporalStore extends AsyncDisposable {
@@ -33,7 +40,7 @@ export async function temporalStore(): Promise<TemporalStore> {
   const cli = await findTemporalCli({ env: process.env, setting, fallbackCache, terminal, signal });
   const [port = 0] = await freePorts(1);
   const log = openLog(join(folder, 'temporal.log'));
-  let running: Running | null = null;
+  let running: RunningProcess | null = null;
   const store: TemporalStore = {
     address: `127.0.0.1:${port}`,
     databaseFile,

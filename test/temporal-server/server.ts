@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts, launch, openLog, type Running, runCommand, temporalEnv } from '@posthorn/local-stack';
+import { freePorts, launch, openLog, type RunningProcess, runCommand, temporalEnv } from '@posthorn/local-stack';
 import { openTemporal } from '../../temporal/connection.ts';
 import type { ServerPrograms } from './build.ts';
 
@@ -10,7 +10,7 @@ import type { ServerPrograms } from './build.ts';
 export interface ProductionTemporal {
   /** host:port of its frontend. */
   address: string;
-  running: Running;
+  running: RunningProcess;
 }
 
 /** As many as in production: the number is fixed when the databases are made. */

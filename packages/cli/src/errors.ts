@@ -9,7 +9,7 @@ export class UsageError extends Error {
 }
 
 /** An error for people, the same for programs, and how the program ends. */
-export function explain(error: unknown): { text: string; json: object; code: number } {
+export function explainError(error: unknown): { text: string; json: object; code: number } {
   if (error instanceof PosthornError) {
     const fields = error.fields.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
     const request = error.requestId === null ? '' : `\n  Request: ${error.requestId}`;

@@ -11,7 +11,7 @@ import { sendCommand } from './commands/send.ts';
 import { templateCommands } from './commands/templates.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
-import { exitCodes, explain } from './errors.ts';
+import { exitCodes, explainError } from './errors.ts';
 
 const program = new Command('posthorn')
   .description('Posthorn in the terminal.')
@@ -46,7 +46,7 @@ try {
 } catch (error) {
   if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
   else {
-    const { text, json, code } = explain(error);
+    const { text, json, code } = explainError(error);
     console.error(program.opts().json === true ? JSON.stringify(json) : text);
     process.exitCode = code;
   }

@@ -4,7 +4,7 @@ import { extname } from 'node:path';
 import { UsageError } from './errors.ts';
 
 /** What a file of templates gives: HTML with our variables, and what it says about itself. */
-export interface Rendered {
+export interface RenderedFile {
   html: string;
   subject?: string;
 }
@@ -17,7 +17,7 @@ export const templateFiles = /\.(tsx|jsx|mjml|html)$/;
  * becomes the variable of its name.
  * @throws UsageError when the tool that renders it is not installed beside the file, or the file has no template
  */
-export async function renderFile(path: string): Promise<Rendered> {
+export async function renderFile(path: string): Promise<RenderedFile> {
   const kind = extname(path);
   if (kind === '.html') return titled(readFileSync(path, 'utf8'));
   if (kind === '.mjml') return titled(await renderMjml(path));
@@ -50,7 +50,7 @@ interface Component {
   subject?: string;
 }
 
-async function renderComponent(path: string): Promise<Rendered> {
+async function renderComponent(path: string): Promise<RenderedFile> {
   const { createElement } = load<{ createElement(type: () => unknown): unknown }>(path, 'react');
   const { render } = load<{ render(element: unknown): Promise<string> }>(path, '@react-email/render');
   const { createJiti } = await import('jiti');
@@ -79,7 +79,7 @@ function unescapeVariables(html: string): string {
   );
 }
 
-function titled(html: string): Rendered {
+function titled(html: string): RenderedFile {
   const title = /<title>\s*([^<]+?)\s*<\/title>/i.exec(html)?.[1];
   return { html, ...(title === undefined ? {} : { subject: title }) };
 }

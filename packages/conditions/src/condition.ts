@@ -13,12 +13,12 @@ export interface Condition {
 
 /** All filters and the nested condition of a group must hold. */
 export interface Group {
-  filters: Filter[];
+  filters: ConditionFilter[];
   nested: Condition | null;
 }
 
 /** One filter; `kind` is the kind of its field. */
-export type Filter =
+export type ConditionFilter =
   | EmailFilter
   | SubscribedFilter
   | DateFilter
@@ -149,7 +149,7 @@ export function parseCondition(input: unknown): Condition {
     };
   }
 
-  function filter(node: unknown, path: string[]): Filter {
+  function filter(node: unknown, path: string[]): ConditionFilter {
     filters += 1;
     if (filters > maxFilters) throw conditionFault(path, `A condition may have at most ${maxFilters} filters`);
     if (!isObject(node)) throw conditionFault(path, 'A filter must be an object with "field" and "operator"');
@@ -158,7 +158,7 @@ export function parseCondition(input: unknown): Condition {
 }
 
 /** Every filter of the tree, at any depth. */
-export function filtersOf(condition: Condition): Filter[] {
+export function filtersOf(condition: Condition): ConditionFilter[] {
   return condition.groups.flatMap(({ filters, nested }) => [...filters, ...(nested ? filtersOf(nested) : [])]);
 }
 

@@ -1,4 +1,4 @@
-import { type Activity, type Condition, type Filter, filtersOf } from './condition.ts';
+import { type Activity, type Condition, type ConditionFilter, filtersOf } from './condition.ts';
 import { expansion, noSegments, type SegmentMap } from './segments.ts';
 
 /** The changes that can alter the matches of a condition. */
@@ -84,6 +84,6 @@ export function mentionsEvent(condition: Condition, name: string): boolean {
   return filtersOf(condition).some((filter) => filter.kind === 'event' && filter.name === name);
 }
 
-function topLevelKeys(filter: Filter & { kind: 'data' }): string[] {
+function topLevelKeys(filter: ConditionFilter & { kind: 'data' }): string[] {
   return [...new Set([filter.key, filter.path[0] ?? filter.key])];
 }

@@ -1,4 +1,12 @@
-import type { Activity, DataTest, DataValue, DateFilter, Filter, HappenedTest, SpanTest } from './condition.ts';
+import type {
+  Activity,
+  ConditionFilter,
+  DataTest,
+  DataValue,
+  DateFilter,
+  HappenedTest,
+  SpanTest,
+} from './condition.ts';
 import { parseIsoDate, readDate, unitLengths, utcDay } from './dates.ts';
 
 const comparisons = ['greaterThan', 'lessThan', 'greaterThanOrEqual', 'lessThanOrEqual'] as const;
@@ -41,10 +49,10 @@ const maxPathSteps = 20;
 const decimal = /^\+?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 
 /** Makes the error for a fault at one key of a filter. */
-export type Fault = (key: 'field' | 'operator' | 'value' | 'unit', message: string) => Error;
+export type FilterFault = (key: 'field' | 'operator' | 'value' | 'unit', message: string) => Error;
 
 /** Reads one filter of a tree by the tables of contract page 1, 4.3. `place` is the filter's path, kept for later messages. */
-export function parseFilter(raw: Record<string, unknown>, fault: Fault, place: string): Filter {
+export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, place: string): ConditionFilter {
   const { field } = raw;
   if (typeof field !== 'string' || field === '') throw fault('field', '"field" must be a non-empty string');
   if (typeof raw.operator !== 'string' || raw.operator === '')
@@ -86,9 +94,9 @@ class WrittenFilter {
   readonly #field: string;
   readonly #operator: Operator;
   readonly #raw: Record<string, unknown>;
-  readonly fault: Fault;
+  readonly fault: FilterFault;
 
-  constructor(field: string, operator: Operator, raw: Record<string, unknown>, fault: Fault) {
+  constructor(field: string, operator: Operator, raw: Record<string, unknown>, fault: FilterFault) {
     this.#field = field;
     this.#operator = operator;
     this.#raw = raw;
@@ -139,7 +147,7 @@ class WrittenFilter {
   }
 }
 
-function emailFilter(written: WrittenFilter): Filter {
+function emailFilter(written: WrittenFilter): ConditionFilter {
   const operator = written.allow(textOperators);
   const text = lowerCase(written.text());
   return { kind: 'email', operator, text: operator === 'equals' || operator === 'notEquals' ? text.trim() : text };
@@ -153,7 +161,7 @@ function dateTest(written: WrittenFilter): DateFilter['test'] {
   return spanTest(operator, iso ? utcDay(instant) : { from: instant, until: instant + 1 });
 }
 
-function dataFilter(key: string, written: WrittenFilter): Filter {
+function dataFilter(key: string, written: WrittenFilter): ConditionFilter {
   const path = key.split('.');
   if (key === '') throw written.fault('field', '"data." needs the name of a key');
   if (path.includes('__proto__')) throw written.fault('field', 'The key "__proto__" is not allowed');

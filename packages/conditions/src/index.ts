@@ -1,7 +1,7 @@
 export {
   type Activity,
   type Condition,
-  type Filter,
+  type ConditionFilter,
   maxFilters,
   maxLevels,
   parseCondition,

@@ -1,10 +1,10 @@
 import type {
   ActivityFilter,
   Condition,
+  ConditionFilter,
   DateFilter,
   EmailFilter,
   EventFilter,
-  Filter,
   Group,
   SegmentFilter,
 } from './condition.ts';
@@ -77,7 +77,7 @@ class Compiler {
     return parts.length === 1 ? parts.join() : `(${parts.join(' and ')})`;
   }
 
-  #filter(filter: Filter, required: boolean, above: string[]): string {
+  #filter(filter: ConditionFilter, required: boolean, above: string[]): string {
     switch (filter.kind) {
       case 'email':
         return emailSql(filter, this.params);

@@ -2,12 +2,12 @@ import type {
   Activity,
   ActivityFilter,
   Condition,
+  ConditionFilter,
   DataFilter,
   DataValue,
   DateFilter,
   EmailFilter,
   EventFilter,
-  Filter,
   HappenedTest,
   SegmentFilter,
 } from '../src/condition.ts';
@@ -46,7 +46,7 @@ export function evaluateCondition(condition: Condition, subject: Subject, option
     return logic === 'AND' ? groups.every(test) : groups.some(test);
   }
 
-  function matches(filter: Filter, above: string[]): boolean {
+  function matches(filter: ConditionFilter, above: string[]): boolean {
     switch (filter.kind) {
       case 'email':
         return emailMatches(filter, subject.contact.email);

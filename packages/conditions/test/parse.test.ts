@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { type Condition, type Filter, parseCondition } from '../src/condition.ts';
+import { type Condition, type ConditionFilter, parseCondition } from '../src/condition.ts';
 import { ConditionFault } from '../src/json.ts';
 
 const plan = { field: 'data.plan', operator: 'equals', value: 'pro' };
@@ -9,7 +9,7 @@ function one(filter: unknown): unknown {
   return { logic: 'AND', groups: [{ filters: [filter] }] };
 }
 
-function parsed(filter: unknown): Filter | undefined {
+function parsed(filter: unknown): ConditionFilter | undefined {
   return parseCondition(one(filter)).groups[0]?.filters[0];
 }
 

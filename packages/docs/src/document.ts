@@ -18,12 +18,12 @@ export interface Operation {
   description?: string;
   tags: readonly string[];
   security?: readonly Readonly<Record<string, unknown>>[];
-  parameters?: readonly (Parameter | Reference)[];
+  parameters?: readonly (Parameter | SchemaReference)[];
   requestBody?: { description?: string; content: Readonly<Record<string, Media>> };
-  responses: Readonly<Record<string, Response | Reference>>;
+  responses: Readonly<Record<string, Response | SchemaReference>>;
 }
 
-export interface Reference {
+export interface SchemaReference {
   $ref: string;
 }
 
@@ -46,7 +46,7 @@ export interface Header {
 
 export interface Response {
   description: string;
-  headers?: Readonly<Record<string, Header | Reference>>;
+  headers?: Readonly<Record<string, Header | SchemaReference>>;
   content?: Readonly<Record<string, Media>>;
 }
 
@@ -74,7 +74,10 @@ export interface Schema {
 }
 
 /** What a reference stands for, with the last part of its path. */
-export function resolve<Part>(document: OpenApiDocument, part: Part | Reference): { name: string | null; part: Part } {
+export function resolve<Part>(
+  document: OpenApiDocument,
+  part: Part | SchemaReference,
+): { name: string | null; part: Part } {
   if (typeof part !== 'object' || part === null || !('$ref' in part) || part.$ref === undefined)
     return { name: null, part: part as Part };
   const [, , kind = '', name = ''] = String(part.$ref).split('/');

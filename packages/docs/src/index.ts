@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OpenApiDocument } from './document.ts';
 import { type Guide, listGuides, renderGuide } from './guides.ts';
-import { type LinkGroup, pageHtml } from './layout.ts';
+import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
 
 export type { OpenApiDocument } from './document.ts';
@@ -47,7 +47,7 @@ export class Docs {
     const page = this.#page(address.slice('/docs'.length));
     if (page === null) return null;
     const { navigation } = this.#parts();
-    return { type: 'html', text: pageHtml({ address, navigation, ...page }) };
+    return { type: 'html', text: docsPage({ address, navigation, ...page }) };
   }
 
   #page(path: string): Guide | null {

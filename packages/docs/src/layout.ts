@@ -16,7 +16,7 @@ interface Page {
 }
 
 /** A whole page of the documentation: header with search, navigation, content and the list of its sections. */
-export function pageHtml({ address, title, html, sections, navigation }: Page): string {
+export function docsPage({ address, title, html, sections, navigation }: Page): string {
   const link = ({ title: text, address: target }: LinkGroup['links'][number]) =>
     `<li><a href="${target}"${target === address ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`;
   const groups = navigation.map(

@@ -40,7 +40,7 @@ export async function drawBalance(options: {
   letters: Letters;
 }): Promise<Balance> {
   const { campaignId, audience, letters } = options;
-  const rows = await ledgerOf(options.databaseUrl, campaignId);
+  const rows = await ledgerRows(options.databaseUrl, campaignId);
   const { body } = await options.api('GET', `/campaigns/${campaignId}/audit`);
   const audit = body.data;
   const rowOf = new Map(rows.map((row) => [row.id, row]));
@@ -102,7 +102,7 @@ export async function lettersWaiting(databaseUrl: string): Promise<number> {
 }
 
 /** The ledger of a campaign, row by row. */
-export function ledgerOf(databaseUrl: string, campaignId: string): Promise<LedgerRow[]> {
+export function ledgerRows(databaseUrl: string, campaignId: string): Promise<LedgerRow[]> {
   return query<LedgerRow>(
     databaseUrl,
     `select id, contact_id as "contactId", to_address as "to", sent_at is not null as sent from emails where campaign_id = $1`,

@@ -4,7 +4,7 @@ import type { EmailDocument } from './schema.ts';
 export const gmailClip = 102 * 1024;
 
 /** Something that recipients would stumble over. */
-export interface Finding {
+export interface ContentFinding {
   kind: 'size' | 'link' | 'image' | 'variable' | 'button';
   /** What is wrong and what to do, as a sentence. */
   message: string;
@@ -27,8 +27,8 @@ const builtIn = new Set([
 ]);
 
 /** Looks through the blocks of a mail for what its HTML does not show: images without a description, buttons without a label. */
-export function checkDocument({ content }: Pick<EmailDocument, 'content'>): Finding[] {
-  return content.flatMap((block): Finding[] => {
+export function checkDocument({ content }: Pick<EmailDocument, 'content'>): ContentFinding[] {
+  return content.flatMap((block): ContentFinding[] => {
     if (block.type === 'image' && block.attrs.alt === '' && !block.attrs.decorative && block.attrs.src !== '')
       return [{ kind: 'image', message: `The image ${nameOf(block.attrs.src)} has no alt text. ${describe}` }];
     if (block.type === 'button' && block.attrs.label.trim() === '')
@@ -42,9 +42,9 @@ const describe = 'Describe it for people who do not see it, or mark it as decora
 const nameOf = (source: string) => source.split('/').at(-1) ?? source;
 
 /** Looks through the source of a mail, HTML with Liquid. `known` are the names of the project's variables. */
-export function checkEmail(html: string, known: readonly string[]): Finding[] {
+export function checkEmail(html: string, known: readonly string[]): ContentFinding[] {
   const size = new TextEncoder().encode(html).length;
-  const clipped: Finding[] =
+  const clipped: ContentFinding[] =
     size > gmailClip
       ? [
           {
@@ -56,7 +56,7 @@ export function checkEmail(html: string, known: readonly string[]): Finding[] {
   return [...clipped, ...images(html), ...links(html), ...variables(html, known)];
 }
 
-function images(html: string): Finding[] {
+function images(html: string): ContentFinding[] {
   return [...html.matchAll(/<img\b[^>]*>/gi)].flatMap(([tag]) => {
     const source = attribute(tag, 'src') ?? '';
     if (source === '')
@@ -67,7 +67,7 @@ function images(html: string): Finding[] {
   });
 }
 
-function links(html: string): Finding[] {
+function links(html: string): ContentFinding[] {
   return [...html.matchAll(/<a\b([^>]*)>(.*?)<\/a>/gis)].flatMap(([, attributes = '', content = '']) => {
     const address = (attribute(`<a ${attributes}>`, 'href') ?? '').trim();
     const label = content.replaceAll(/<[^>]*>/g, '').trim() || 'an image';
@@ -95,7 +95,7 @@ function attribute(tag: string, name: string): string | null {
 
 const names = /(?:"[^"]*"|'[^']*')|(?<![.\w\]])([\p{L}_][\p{L}\p{N}_-]*)/gu;
 
-function variables(html: string, known: readonly string[]): Finding[] {
+function variables(html: string, known: readonly string[]): ContentFinding[] {
   const heads = new Set(known.map((name) => name.split('.')[0]?.toLowerCase()));
   const full = new Set(known.map((name) => name.toLowerCase()));
   const own = new Set([...html.matchAll(/\{%-?\s*(?:for|assign|capture)\s+([\w-]+)/g)].map(([, name = '']) => name));

@@ -1,4 +1,4 @@
-export { checkDocument, checkEmail, type Finding, gmailClip, linkProblem } from './checks.ts';
+export { type ContentFinding, checkDocument, checkEmail, gmailClip, linkProblem } from './checks.ts';
 export { readableOn } from './color.ts';
 export { compileEmail } from './compile.ts';
 export { variableText } from './liquid.ts';

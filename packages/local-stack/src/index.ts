@@ -1,6 +1,6 @@
 export { type CommandOptions, type CommandResult, runCommand } from './command.ts';
 export { devServerArguments, dynamicConfig, temporalCliPackage, temporalCliVersion } from './dev-server.ts';
-export { type Launch, launch, launchNode, type NodeLaunch, type Running } from './launch.ts';
+export { type Launch, launch, launchNode, type NodeLaunch, type RunningProcess } from './launch.ts';
 export { type LogFile, openLog } from './log-file.ts';
 export { answers, freePorts, requireFreePorts, type WantedPort } from './ports.ts';
 export { findPostgres, type PostgresBinaries, postgresIn } from './postgres-binaries.ts';
@@ -11,7 +11,7 @@ export { identityOf, isAlive, type ProcessIdentity } from './process-identity.ts
 export { type RunRecord, takeDataDir } from './run-file.ts';
 export { shortPath } from './short-path.ts';
 export { continueUnlessStopped, reasonOf, StartError, StartInterrupted } from './start-error.ts';
-export { type BackOff, keepRunning, type Part, type Supervised } from './supervise.ts';
+export { type BackOff, keepRunning, type Supervised, type SupervisedPart } from './supervise.ts';
 export { surfaceErrors } from './surface-errors.ts';
 export { findTemporalCli, type TemporalCli } from './temporal-cli.ts';
 export { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal-search.ts';

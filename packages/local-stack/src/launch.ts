@@ -24,7 +24,7 @@ export interface Launch {
 }
 
 /** A process that was started. */
-export interface Running {
+export interface RunningProcess {
   pid: number;
   /** Resolves when it has ended, to a few words that say how. Never rejects. */
   exited: Promise<string>;
@@ -41,7 +41,7 @@ const parentWatchdog = fileURLToPath(new URL('./parent-watchdog.ts', import.meta
  * Starts a program of others in a session of its own: Ctrl-C reaches only us, and we decide the order in which things stop.
  * It ends soon after this process, however this process ends.
  */
-export async function launch(options: Launch): Promise<Running> {
+export async function launch(options: Launch): Promise<RunningProcess> {
   const descriptor = options.log.openForProgram();
   const child = spawnApart(options, ['ignore', descriptor, descriptor]);
   closeSync(descriptor);
@@ -83,7 +83,7 @@ export async function launchNode({
   mayBegin,
   nodeOptions = [],
   ...launched
-}: NodeLaunch): Promise<Running> {
+}: NodeLaunch): Promise<RunningProcess> {
   const args = [...nodeOptions, '--import', parentWatchdog, file, ...(launched.args ?? [])];
   const options = { command: process.execPath, args, env, cwd };
   const child = spawnApart(options, ['ignore', 'pipe', 'pipe', 'ipc']);
@@ -134,7 +134,7 @@ async function follow(child: ChildProcess, { command, stopSignal }: Pick<Launch,
   const pid = child.pid;
   if (pid === undefined) throw new Error(`${command}: it cannot be started`);
 
-  const running: Running = {
+  const running: RunningProcess = {
     pid,
     exited,
     hasExited: () => ended,

@@ -2,7 +2,7 @@ import { totalmem } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'pg';
-import { launch, type Running } from './launch.ts';
+import { launch, type RunningProcess } from './launch.ts';
 import type { LogFile } from './log-file.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { clearStaleServer, makeCluster, postgresEnv, postgresName } from './postgres-cluster.ts';
@@ -33,7 +33,7 @@ export function postgresUrl({ port, password }: Pick<PostgresOptions, 'port' | '
 }
 
 /** Starts our own Postgres, making its data folder and its database where they are missing, and waits until it answers. */
-export async function startPostgres(options: PostgresOptions): Promise<Running> {
+export async function startPostgres(options: PostgresOptions): Promise<RunningProcess> {
   const { binaries, place, user, password, signal, terminal } = options;
   const making = terminal.progress('Postgres makes its data folder');
   try {
@@ -66,7 +66,7 @@ function launchServer({
   log,
   removeWhenOrphaned,
   ...options
-}: PostgresOptions): Promise<Running> {
+}: PostgresOptions): Promise<RunningProcess> {
   return launch({
     command: join(binaries.bin, 'postgres'),
     args: [
@@ -112,7 +112,7 @@ function serverSettings({ port, durable }: Pick<PostgresOptions, 'port' | 'durab
   };
 }
 
-async function untilReady(running: Running, options: PostgresOptions): Promise<void> {
+async function untilReady(running: RunningProcess, options: PostgresOptions): Promise<void> {
   const waiting = options.terminal.progress('Postgres starts');
   const giveUpAt = Date.now() + 30_000;
   try {

@@ -1,15 +1,15 @@
 import { killGroup } from './command.ts';
-import type { Running } from './launch.ts';
+import type { RunningProcess } from './launch.ts';
 import type { LogFile } from './log-file.ts';
 import { reasonOf } from './start-error.ts';
 import type { Terminal } from './terminal.ts';
 
 /** One process that is to run for as long as the service does. */
-export interface Part {
+export interface SupervisedPart {
   name: string;
   /** How a person calls it. */
   label: string;
-  start(): Promise<Running>;
+  start(): Promise<RunningProcess>;
   log: LogFile;
   /** How long it may take to stop before it is killed. */
   stopLimitMs: number;
@@ -18,7 +18,7 @@ export interface Part {
 /** A part that runs, and is started again when it ends although nobody asked it to. */
 export interface Supervised {
   name: string;
-  part: Part;
+  part: SupervisedPart;
   /** Says that the start has succeeded: from now on it is started again when it ends unasked. */
   settle(): void;
   /** Stops it for good, by force when it takes longer than its limit. */
@@ -41,7 +41,7 @@ const usualBackOff: BackOff = { first: 1_000, longest: 30_000, wellAfter: 60_000
 
 /** Starts a part and, once that has been settled, keeps it running. */
 export async function keepRunning(
-  part: Part,
+  part: SupervisedPart,
   terminal: Terminal,
   onStarted: (name: string, pid: number) => void,
   backOff: BackOff = usualBackOff,

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { runCommand } from './command.ts';
 import { type DevServer, devServerArguments, probeArguments } from './dev-server.ts';
-import { launch, type Running } from './launch.ts';
+import { launch, type RunningProcess } from './launch.ts';
 import type { LogFile } from './log-file.ts';
 import { answers } from './ports.ts';
 import { continueUnlessStopped, StartError } from './start-error.ts';
@@ -25,7 +25,7 @@ export const temporalDatabase = (dataDir: string) => join(dataDir, 'temporal.db'
 const limitMs = 60_000;
 
 /** Starts the development server and waits until its default namespace answers. */
-export async function startTemporal(options: TemporalOptions): Promise<Running> {
+export async function startTemporal(options: TemporalOptions): Promise<RunningProcess> {
   const { cli, log, terminal, signal, port, databaseFile } = options;
   if (databaseFile !== null) prepareDatabase(databaseFile);
   const running = await launch({

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 
 /** What becomes of a process when ours dies without having stopped it. */
-export interface Watch {
+export interface WatchedProcess {
   pid: number;
   /** The first signal; SIGKILL follows ten seconds later. */
   signal: 'TERM' | 'INT';
@@ -32,7 +32,7 @@ exit 0
 `;
 
 /** Makes sure that a process group ends soon after this process does, however this process ends. */
-export function watchOver({ pid, signal, graceSeconds, remove = '' }: Watch): Watchdog {
+export function watchOver({ pid, signal, graceSeconds, remove = '' }: WatchedProcess): Watchdog {
   const dog = spawn('/bin/sh', ['-c', script, 'posthorn-watchdog', String(pid), signal, String(graceSeconds), remove], {
     cwd: '/',
     detached: true,

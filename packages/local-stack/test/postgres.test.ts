@@ -2,7 +2,7 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { Running } from '../src/launch.ts';
+import type { RunningProcess } from '../src/launch.ts';
 import { openLog } from '../src/log-file.ts';
 import { freePorts } from '../src/ports.ts';
 import { findPostgres } from '../src/postgres-binaries.ts';
@@ -67,7 +67,7 @@ test('our own Postgres keeps promises about power failures and knows the letters
 test('a Postgres that was killed, and one that was left running, are both taken over with all their data', async () => {
   using folder = temporaryFolder();
   const options = await optionsIn(folder.path);
-  const servers: Running[] = [await startPostgres(options)];
+  const servers: RunningProcess[] = [await startPostgres(options)];
   try {
     await query(options, `create table kept as select 'before the crash' as what`);
     process.kill(servers[0]?.pid ?? 0, 'SIGKILL');

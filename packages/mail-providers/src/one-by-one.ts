@@ -1,7 +1,7 @@
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { mimeOf } from './mime.ts';
-import type { RateLimiter } from './rate-limiter.ts';
+import type { ConnectionLimiter } from './rate-limiter.ts';
 
 /** A provider that takes one message in a call and cannot be searched afterwards. */
 export interface SingleProvider {
@@ -22,7 +22,7 @@ export interface SingleProvider {
 /** What a mailer over such a provider is built from. */
 export interface SingleMailerDeps {
   journal: HandoverJournal;
-  limiter: RateLimiter;
+  limiter: ConnectionLimiter;
   log: { warn(facts: object, text: string): void };
 }
 

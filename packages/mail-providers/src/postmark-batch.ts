@@ -12,7 +12,7 @@ const comma = Buffer.from(',');
 const end = Buffer.from(']');
 
 /** The body of a call of `/email/batch`: a list of messages in JSON, of which every run can be sent as a list of its own. */
-export class BatchBody {
+export class PostmarkBatch {
   /** Messages in it. */
   count = 0;
   private readonly chunks: Chunks;

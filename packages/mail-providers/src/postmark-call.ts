@@ -1,6 +1,6 @@
 import type { ChunkPool } from './chunk-pool.ts';
 import type { MailerCall, OutgoingMessage, Verdict } from './mailer.ts';
-import { BatchBody, type OutgoingBytes } from './postmark-batch.ts';
+import { type OutgoingBytes, PostmarkBatch } from './postmark-batch.ts';
 import type { StreamNames } from './postmark-message.ts';
 import type { RawBatchTransport } from './postmark-transport.ts';
 import { type Answer, readFailedCall, refusedAlone, verdictOfAnswer } from './postmark-verdicts.ts';
@@ -22,7 +22,7 @@ export interface PostmarkContext {
 export class PostmarkCall implements MailerCall {
   private readonly context: PostmarkContext;
   private readonly claimId: string;
-  private readonly batches: BatchBody[] = [];
+  private readonly batches: PostmarkBatch[] = [];
   /** Of each message: null, or why it is in no batch. */
   private readonly refused: (Verdict | null)[] = [];
 
@@ -59,14 +59,14 @@ export class PostmarkCall implements MailerCall {
     return this.refused.map((verdict) => verdict ?? (answers[next++] as Verdict));
   }
 
-  private nextBatch(): BatchBody {
-    const batch = new BatchBody(this.claimId, this.context.streams, this.context.pool);
+  private nextBatch(): PostmarkBatch {
+    const batch = new PostmarkBatch(this.claimId, this.context.streams, this.context.pool);
     this.batches.push(batch);
     return batch;
   }
 }
 
-async function sendBatch(context: PostmarkContext, batch: BatchBody, lastMoment: number): Promise<Verdict[]> {
+async function sendBatch(context: PostmarkContext, batch: PostmarkBatch, lastMoment: number): Promise<Verdict[]> {
   batch.end();
   const verdicts = await handOver(context, batch.count, batch.whole(), lastMoment);
   if (!('split' in verdicts)) {
@@ -115,7 +115,7 @@ async function handOver(
 // Halving finds the message that spoils a call with few calls; in the end it stands alone.
 async function halves(
   context: PostmarkContext,
-  batch: BatchBody,
+  batch: PostmarkBatch,
   [from, to]: Part,
   lastMoment: number,
 ): Promise<Verdict[]> {
@@ -128,7 +128,7 @@ async function halves(
 
 async function sendPart(
   context: PostmarkContext,
-  batch: BatchBody,
+  batch: PostmarkBatch,
   part: Part,
   lastMoment: number,
 ): Promise<Verdict[]> {

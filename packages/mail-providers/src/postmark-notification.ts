@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import * as v from 'valibot';
 import type { MailEffect, Notification } from './notification.ts';
-import { instantOf, ourId, text } from './reading.ts';
+import { firstReadable, ourId, text } from './reading.ts';
 
 const flag = v.fallback(v.boolean(), false);
 
@@ -52,7 +52,7 @@ export function readPostmarkRecord(parsed: object): Notification | null {
     projectId: ourId(pid),
     messageId: payload.MessageID || null,
     recipient: (payload.Recipient || payload.Email).trim().toLowerCase(),
-    at: instantOf(new Date(), read.at),
+    at: firstReadable(new Date(), read.at),
     effect: read.effect,
   };
 }

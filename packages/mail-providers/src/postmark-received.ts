@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { instantOf, text } from './reading.ts';
+import { firstReadable, text } from './reading.ts';
 import { type MailVerdicts, parseMailVerdict, type ReceivedMail } from './received.ts';
 import { sanitizeHtml, textAsHtml } from './received-html.ts';
 
@@ -38,7 +38,7 @@ export function readPostmarkReceived(parsed: object, now: Date): ReceivedMail | 
     from: FromFull.Email,
     fromHeader: FromFull.Name === '' ? FromFull.Email : `${FromFull.Name} <${FromFull.Email}>`,
     subject: payload.Subject === '' ? null : payload.Subject,
-    timestamp: instantOf(now, payload.Date),
+    timestamp: firstReadable(now, payload.Date),
     received: OriginalRecipient === '' ? named : [OriginalRecipient],
     recipients: named,
     hasContent: content !== '',

@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pLimit from 'p-limit';
 
 /** Spreads the calls of one process over time and over so many connections. */
-export interface RateLimiter {
+export interface ConnectionLimiter {
   /**
    * Runs the work when its turn has come; answers null, without running it, when that would be after `deadline`
    * (`performance.now()`).
@@ -15,7 +15,7 @@ export interface RateLimiter {
 }
 
 /** A limiter for so many calls at once. */
-export function createRateLimiter(connections: number): RateLimiter {
+export function createConnectionLimiter(connections: number): ConnectionLimiter {
   const connected = pLimit(connections);
   let gapMs = 0;
   let next = 0;

@@ -13,7 +13,7 @@ const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** The first of the dates that can be read and lies in the years 1 to 9999, which Postgres reads, as ISO; else that of `now`. */
-export function instantOf(now: Date, ...dates: readonly string[]): string {
+export function firstReadable(now: Date, ...dates: readonly string[]): string {
   const readable = dates.map((date) => new Date(date)).find((date) => +date >= firstInstant && +date <= lastInstant);
   return (readable ?? now).toISOString();
 }

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { MailEffect, Notification } from './notification.ts';
-import { instantOf, ourId, text, texts } from './reading.ts';
+import { firstReadable, ourId, text, texts } from './reading.ts';
 
 const object = <Entries extends v.ObjectEntries>(entries: Entries) => {
   const schema = v.object(entries);
@@ -65,7 +65,7 @@ export function readSesEvent(parsed: object, key: string, now: Date): SesEvent {
       projectId: ourId(pid),
       messageId: mail.messageId,
       recipient: (event.bounce?.bouncedRecipients[0]?.emailAddress || mail.destination[0] || '').trim().toLowerCase(),
-      at: instantOf(now, read.at, mail.timestamp),
+      at: firstReadable(now, read.at, mail.timestamp),
       effect: read.effect,
     },
   };

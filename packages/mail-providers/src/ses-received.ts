@@ -1,6 +1,6 @@
 import PostalMime from 'postal-mime';
 import * as v from 'valibot';
-import { instantOf, text, texts } from './reading.ts';
+import { firstReadable, text, texts } from './reading.ts';
 import type { MailVerdict, MailVerdicts, ReceivedMail } from './received.ts';
 import { sanitizeHtml, textAsHtml } from './received-html.ts';
 
@@ -50,7 +50,7 @@ export async function readSesReceived(parsed: object, now: Date): Promise<Receiv
     from: mail.source,
     fromHeader: mail.commonHeaders.from[0] ?? null,
     subject: mail.commonHeaders.subject || null,
-    timestamp: instantOf(now, mail.timestamp),
+    timestamp: firstReadable(now, mail.timestamp),
     received: receipt.recipients,
     recipients: receipt.recipients,
     hasContent: body !== null,

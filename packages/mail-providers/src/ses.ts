@@ -4,7 +4,7 @@ import { refusedBySes } from './attachment-types.ts';
 import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { createSingleMailer } from './one-by-one.ts';
-import { createRateLimiter } from './rate-limiter.ts';
+import { createConnectionLimiter } from './rate-limiter.ts';
 import { readSesFailure } from './ses-verdicts.ts';
 
 /** How Amazon SES is reached. */
@@ -58,7 +58,7 @@ export function createSesClient({ region, credentials, endpoint }: SesAccess, co
 /** The mailer over Amazon SES, API version 2: raw messages, one in a call, at the rate that the account may send. */
 export function createSesMailer(options: SesOptions): Mailer {
   const client = createSesClient(options, options.connections);
-  const limiter = createRateLimiter(options.connections);
+  const limiter = createConnectionLimiter(options.connections);
   const abortSignal = () => AbortSignal.timeout(options.timeoutMs ?? 40_000);
   let rateAskedAt = -Infinity;
   const followRate = async () => {

@@ -4,7 +4,7 @@ import type { HandoverJournal } from './journal.ts';
 import type { Mailer, OutgoingMessage, Verdict } from './mailer.ts';
 import { messageIdOf } from './mime.ts';
 import { createSingleMailer } from './one-by-one.ts';
-import { createRateLimiter } from './rate-limiter.ts';
+import { createConnectionLimiter } from './rate-limiter.ts';
 import { createSmtpPool } from './smtp-pool.ts';
 import { type SmtpAccess, SmtpFailure } from './smtp-session.ts';
 
@@ -51,7 +51,7 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
         }
       },
     },
-    { journal, log, limiter: createRateLimiter(connections) },
+    { journal, log, limiter: createConnectionLimiter(connections) },
   );
 }
 

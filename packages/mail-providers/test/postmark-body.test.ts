@@ -1,9 +1,9 @@
-import { Filled, Literal, type Part } from '@posthorn/renderer';
+import { Filled, type FilledPart, Literal } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { type ChunkPool, createChunkPool } from '../src/chunk-pool.ts';
 import type { OutgoingMessage } from '../src/mailer.ts';
-import { BatchBody, type OutgoingBytes } from '../src/postmark-batch.ts';
+import { type OutgoingBytes, PostmarkBatch } from '../src/postmark-batch.ts';
 import { mostBytes } from '../src/postmark-message.ts';
 import { aMessage } from './messages.ts';
 import { postmarkFields } from './postmark-fields.ts';
@@ -14,8 +14,8 @@ const claim = 'run/7/"1"';
 const asJson = (messages: readonly OutgoingMessage[]) =>
   JSON.stringify(messages.map((message) => postmarkFields(claim, message, streams)));
 
-function batchOf(messages: readonly OutgoingMessage[], pool: ChunkPool): BatchBody {
-  const batch = new BatchBody(claim, streams, pool);
+function batchOf(messages: readonly OutgoingMessage[], pool: ChunkPool): PostmarkBatch {
+  const batch = new PostmarkBatch(claim, streams, pool);
   for (const message of messages) batch.add(message);
   batch.end();
   return batch;
@@ -30,7 +30,7 @@ function textOf(bytes: OutgoingBytes): string {
 const written = (messages: readonly OutgoingMessage[], pool = createChunkPool(4096, 1)) =>
   textOf(batchOf(messages, pool).whole());
 
-const filled = (parts: readonly Part[]) =>
+const filled = (parts: readonly FilledPart[]) =>
   new Filled(
     parts,
     parts.reduce((sum, part) => sum + (typeof part === 'string' ? part : part.text).length, 0),
@@ -109,7 +109,7 @@ test('whatever the texts are, the body parses to the messages, and no bound is b
       const message = aMessage({ subject, to, html, text: html, headers: [{ name: 'X-A', value }] });
       expect(written([message, message])).toBe(asJson([message, message]));
       const size = Buffer.byteLength(JSON.stringify(postmarkFields(claim, message, streams)));
-      expect(new BatchBody(claim, streams, createChunkPool(4096, 1)).add(message)).toBe(size);
+      expect(new PostmarkBatch(claim, streams, createChunkPool(4096, 1)).add(message)).toBe(size);
       expect(mostBytes(message)).toBeGreaterThanOrEqual(size);
     }),
   );
@@ -140,7 +140,7 @@ test('each run of messages can be sent as a list of its own', () => {
 test('a message that is taken back, or cannot be written, leaves nothing behind', () => {
   const [one, other, third] = [aMessage(), aMessage({ html: 'x'.repeat(60_000) }), aMessage()];
   const broken = aMessage({ headers: [{ name: 'X-A', value: null as unknown as string }] });
-  const batch = new BatchBody(claim, streams, createChunkPool(64 * 1024, 4));
+  const batch = new PostmarkBatch(claim, streams, createChunkPool(64 * 1024, 4));
   batch.add(other);
   batch.undo();
   expect(() => batch.add(broken)).toThrow();

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { createRateLimiter } from '../src/rate-limiter.ts';
+import { createConnectionLimiter } from '../src/rate-limiter.ts';
 
 const never = Number.POSITIVE_INFINITY;
 
 test('no more calls run at once than there are connections, and each gets its turn', async () => {
-  const limiter = createRateLimiter(3);
+  const limiter = createConnectionLimiter(3);
   let running = 0;
   let most = 0;
   const results = await Promise.all(
@@ -23,7 +23,7 @@ test('no more calls run at once than there are connections, and each gets its tu
 });
 
 test('calls begin no closer together than the rate allows', async () => {
-  const limiter = createRateLimiter(10);
+  const limiter = createConnectionLimiter(10);
   limiter.limit(100);
   const began: number[] = [];
   await Promise.all(Array.from({ length: 10 }, () => limiter.run(never, async () => began.push(performance.now()))));
@@ -32,7 +32,7 @@ test('calls begin no closer together than the rate allows', async () => {
 });
 
 test('a call whose turn comes after its deadline does not run, and a failed one gives its connection back', async () => {
-  const limiter = createRateLimiter(1);
+  const limiter = createConnectionLimiter(1);
   await expect(limiter.run(never, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   limiter.rest(60_000);
   let ran = false;

@@ -5,7 +5,7 @@ import { EventEmitter } from 'node:events';
 const pauseMs = 250;
 
 /** Counts what changes in the store, so that open pages know when to be read again. */
-export class Changes {
+export class StoreChanges {
   private readonly run = randomUUID();
   private readonly noted = new EventEmitter().setMaxListeners(0);
   private count = 0;

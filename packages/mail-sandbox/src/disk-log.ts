@@ -12,13 +12,13 @@ import {
 } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Log, LogOptions, Place } from './log.ts';
+import type { Log, LogOptions, LogPlace } from './log.ts';
 
 /** What a log on disk needs from its owner. */
 export interface DiskLogOptions extends LogOptions {
   dir: string;
   /** Called once for each line found at the start, oldest first, headers included. */
-  onLine(line: Buffer, place: Place): void;
+  onLine(line: Buffer, place: LogPlace): void;
 }
 
 const lineBreak = 0x0a;
@@ -54,12 +54,12 @@ export class DiskLog implements Log {
     }
   }
 
-  append(added: readonly Buffer[]): Place[] {
+  append(added: readonly Buffer[]): LogPlace[] {
     if (this.size >= this.options.segmentBytes || this.lines >= this.options.segmentLines) this.startSegment();
     return this.write(added);
   }
 
-  async read(place: Place): Promise<Buffer | null> {
+  async read(place: LogPlace): Promise<Buffer | null> {
     const file = await open(this.pathOf(place.segment), 'r').catch(() => null);
     if (!file) return null;
     try {
@@ -74,7 +74,7 @@ export class DiskLog implements Log {
   blank(fits: (line: Buffer) => boolean): void {
     for (let segment = this.oldest; segment <= this.current; segment += 1) {
       const path = this.pathOf(segment);
-      const found: Place[] = [];
+      const found: LogPlace[] = [];
       if (!existsSync(path)) continue;
       replaySegment(path, segment, (line, place) => {
         if (fits(line)) found.push(place);
@@ -118,7 +118,7 @@ export class DiskLog implements Log {
     this.write([this.options.header()]);
   }
 
-  private write(added: readonly Buffer[]): Place[] {
+  private write(added: readonly Buffer[]): LogPlace[] {
     let offset = this.size;
     const places = added.map(({ length }) => {
       const place = { segment: this.current, offset, length };

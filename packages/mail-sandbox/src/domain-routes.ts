@@ -2,7 +2,7 @@ import Router from '@koa/router';
 import type { Context, Middleware } from 'koa';
 import * as v from 'valibot';
 import { BodyError, readJson } from './body.ts';
-import type { Domain } from './domains.ts';
+import type { HostedDomain } from './domains.ts';
 import type { Parts } from './parts.ts';
 import { DomainSchema, issueText } from './schema.ts';
 import { postmarkError } from './sending-routes.ts';
@@ -11,7 +11,7 @@ const bodyLimit = 64 * 1024;
 const domainName = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/i;
 
 /** Postmark's calls for sender domains; any `X-Postmark-Account-Token` is good. */
-export function domainRoutes({ domains }: Parts): Router {
+export function providerDomainRoutes({ domains }: Parts): Router {
   const router = new Router({ prefix: '/domains' });
   router.use(needsAccountToken);
   router.get('/', (ctx) => {
@@ -61,11 +61,11 @@ async function jsonOf(ctx: Context): Promise<unknown> {
   }
 }
 
-function reply(ctx: Context, domain: Domain | undefined): void {
+function reply(ctx: Context, domain: HostedDomain | undefined): void {
   if (domain) ctx.body = domain;
   else postmarkError(ctx, 404, 510, 'This domain was not found.');
 }
 
-function brief({ ID, Name, SPFVerified, DKIMVerified, WeakDKIM, ReturnPathDomainVerified }: Domain) {
+function brief({ ID, Name, SPFVerified, DKIMVerified, WeakDKIM, ReturnPathDomainVerified }: HostedDomain) {
   return { ID, Name, SPFVerified, DKIMVerified, WeakDKIM, ReturnPathDomainVerified };
 }

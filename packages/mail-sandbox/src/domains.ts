@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /** A sender domain in Postmark's field names (postmarkapp.com/developer/api/domains-api). */
-export interface Domain {
+export interface HostedDomain {
   ID: number;
   Name: string;
   SPFVerified: boolean;
@@ -27,11 +27,11 @@ export interface Domain {
 /** The sender domains of the sandbox. */
 export interface Domains {
   /** Null when the name is taken. */
-  create(name: string, returnPathDomain: string): Domain | null;
-  list(): readonly Domain[];
-  get(id: number): Domain | undefined;
+  create(name: string, returnPathDomain: string): HostedDomain | null;
+  list(): readonly HostedDomain[];
+  get(id: number): HostedDomain | undefined;
   /** Checks a record. Every domain passes, except `pending.…`, which stays as it is, and `failed.…`, which fails. */
-  verify(id: number, what: 'dkim' | 'returnPath'): Domain | undefined;
+  verify(id: number, what: 'dkim' | 'returnPath'): HostedDomain | undefined;
   remove(id: number): boolean;
 }
 
@@ -87,7 +87,7 @@ export function openDomains(dataDir: string | null): Domains {
   };
 }
 
-function newDomain(id: number, name: string, returnPathDomain: string): Domain {
+function newDomain(id: number, name: string, returnPathDomain: string): HostedDomain {
   const selector = `${new Date().toISOString().replaceAll(/\D/g, '').slice(0, 14)}pm`;
   return {
     ID: id,
@@ -112,9 +112,9 @@ function newDomain(id: number, name: string, returnPathDomain: string): Domain {
   };
 }
 
-function readState(file: string): { nextId: number; domains: Domain[] } | null {
+function readState(file: string): { nextId: number; domains: HostedDomain[] } | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')) as { nextId: number; domains: Domain[] };
+    return JSON.parse(readFileSync(file, 'utf8')) as { nextId: number; domains: HostedDomain[] };
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null;
     throw error;

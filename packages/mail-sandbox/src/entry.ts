@@ -1,5 +1,5 @@
 import { type Mailbox, parseAddresses } from './addresses.ts';
-import type { Place } from './log.ts';
+import type { LogPlace } from './log.ts';
 import type { EventType, SubmittedMessage } from './schema.ts';
 
 /** One thing that happened to a message. `at` is in milliseconds since 1970 and unique within the message. */
@@ -38,13 +38,13 @@ export interface Entry {
   /** Whether it was opened in the inbox. */
   read: boolean;
   events: MailEvent[];
-  place: Place;
+  place: LogPlace;
 }
 
 const nothing: never[] = [];
 
 /** Derives the in-memory part of a message that was checked before. */
-export function entryOf(seq: number, id: string, at: number, message: SubmittedMessage, place: Place): Entry {
+export function entryOf(seq: number, id: string, at: number, message: SubmittedMessage, place: LogPlace): Entry {
   const from = message.From ?? '';
   const to = mailboxesOf(message.To);
   const cc = mailboxesOf(message.Cc);

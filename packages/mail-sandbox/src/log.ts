@@ -1,5 +1,5 @@
 /** Where a line of the log lies: the segment's number, and the offset and length in bytes without the line break. */
-export interface Place {
+export interface LogPlace {
   segment: number;
   offset: number;
   length: number;
@@ -11,9 +11,9 @@ export interface Place {
  */
 export interface Log {
   /** Adds lines in one write. When it returns, they survive the end of this process. */
-  append(lines: readonly Buffer[]): Place[];
+  append(lines: readonly Buffer[]): LogPlace[];
   /** The line at a place, or null when its segment was dropped. */
-  read(place: Place): Promise<Buffer | null>;
+  read(place: LogPlace): Promise<Buffer | null>;
   /** Blanks every line that fits, where it lies: places of others stay. Such a line is read as nothing. */
   blank(fits: (line: Buffer) => boolean): void;
   /** Deletes every segment with a smaller number; the newest one always stays. */

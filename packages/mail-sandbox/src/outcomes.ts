@@ -3,7 +3,7 @@ import { findLinks } from './links.ts';
 import { treatmentOf } from './magic.ts';
 import { webhookPayload } from './payloads.ts';
 import type { EventType } from './schema.ts';
-import type { Store } from './store.ts';
+import type { MessageStore } from './store.ts';
 import type { Attempt, Webhooks } from './webhooks.ts';
 
 /** Something that has happened, and the webhook's first attempt; null when no webhook is configured. */
@@ -20,7 +20,7 @@ interface Planned {
 
 /** What outcomes need: `delayMs` is one unit of delay, 0 for at once. */
 export interface OutcomeOptions {
-  store: Store;
+  store: MessageStore;
   webhooks: Webhooks | null;
   delayMs: number;
   onError(error: unknown): void;

@@ -4,12 +4,12 @@ import type { Faults } from './faults.ts';
 import type { Service } from './follow.ts';
 import type { Outages } from './magic.ts';
 import type { Outcomes } from './outcomes.ts';
-import type { Store } from './store.ts';
+import type { MessageStore } from './store.ts';
 import type { Webhooks } from './webhooks.ts';
 
 /** What the routes of the sandbox work with. */
 export interface Parts {
-  store: Store;
+  store: MessageStore;
   domains: Domains;
   faults: Faults;
   outages: Outages;

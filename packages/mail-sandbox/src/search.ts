@@ -1,5 +1,5 @@
 import type { Entry } from './entry.ts';
-import type { Store } from './store.ts';
+import type { MessageStore } from './store.ts';
 
 /** What messages must have in common; every field given must match. Addresses and names without regard to case. */
 export interface Filter {
@@ -21,7 +21,7 @@ export interface Filter {
 }
 
 /** Messages that match, newest first. Metadata and recipient are looked up in an index, the rest is compared. */
-export function* search(store: Store, filter: Filter, before?: Entry): Iterable<Entry> {
+export function* search(store: MessageStore, filter: Filter, before?: Entry): Iterable<Entry> {
   const tests = testsOf(filter);
   const [first] = filter.metadata ?? [];
   const candidates = first

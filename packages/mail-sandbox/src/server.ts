@@ -1,7 +1,7 @@
 import Koa from 'koa';
 import { apiRoutes } from './api-routes.ts';
 import { BodyError, createByteBudget } from './body.ts';
-import { domainRoutes } from './domain-routes.ts';
+import { providerDomainRoutes } from './domain-routes.ts';
 import { openDomains } from './domains.ts';
 import { Faults } from './faults.ts';
 import { guard, securityHeaders } from './guard.ts';
@@ -13,7 +13,7 @@ import { Outages } from './magic.ts';
 import { Outcomes } from './outcomes.ts';
 import type { Parts } from './parts.ts';
 import { sendingRoutes } from './sending-routes.ts';
-import { Store } from './store.ts';
+import { MessageStore } from './store.ts';
 import { Webhooks } from './webhooks.ts';
 
 /** The settings of the mail sandbox. */
@@ -63,7 +63,7 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
   const { dataDir } = options;
   const onError = options.onError ?? ((error: unknown) => console.error('Mail sandbox:', error));
   const closing = new AbortController();
-  const store = new Store({
+  const store = new MessageStore({
     dataDir,
     keep: Math.max(1, options.keep ?? 10_000),
     keepBytes: options.keepBytes ?? (dataDir === null ? 512 << 20 : 2 ** 31),
@@ -143,7 +143,7 @@ function createApp(parts: Parts, host: string, onError: (error: unknown) => void
       answerError(ctx, 500, 'The sandbox failed.');
     }
   });
-  for (const routes of [sendingRoutes, lookupRoutes, domainRoutes, apiRoutes, liveRoutes, inboxRoutes]) {
+  for (const routes of [sendingRoutes, lookupRoutes, providerDomainRoutes, apiRoutes, liveRoutes, inboxRoutes]) {
     const router = routes(parts);
     app.use(router.routes());
     app.use(router.allowedMethods());

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter } from 'node:events';
-import { Changes } from './changes.ts';
+import { StoreChanges } from './changes.ts';
 import { DiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent } from './entry.ts';
-import { createMemoryLog, type Log, type Place } from './log.ts';
+import { createMemoryLog, type Log, type LogPlace } from './log.ts';
 import { Postings } from './postings.ts';
 import type { SubmittedMessage } from './schema.ts';
 
@@ -30,11 +30,11 @@ const eventsPerMessage = 500;
  * The messages of the sandbox: their bodies in a log, what is searched in memory. The constructor replays the folder, and throws
  * the system's error when it cannot be used.
  */
-export class Store {
+export class MessageStore {
   /** Emits `added` after messages were stored. */
   readonly arrivals = new EventEmitter().setMaxListeners(0);
   /** Everything that pages show and that changes. */
-  readonly changes = new Changes();
+  readonly changes = new StoreChanges();
   private readonly options: StoreOptions;
   private readonly byId = new Map<string, Entry>();
   private readonly bySeq = new Map<number, Entry>();
@@ -65,7 +65,7 @@ export class Store {
   add(messages: readonly SubmittedMessage[], at: number): Entry[] {
     const ids = messages.map(() => randomUUID());
     const places = this.log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
-    const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as Place));
+    const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as LogPlace));
     this.prune();
     this.arrivals.emit('added');
     this.changes.note();
@@ -168,7 +168,7 @@ export class Store {
     this.log.close();
   }
 
-  private replay(line: Buffer, place: Place): void {
+  private replay(line: Buffer, place: LogPlace): void {
     const found = decode(line);
     if (found?.t === 'h') {
       if (found.cleared) this.forgetAll();
@@ -185,7 +185,7 @@ export class Store {
     if (entry) entry.read = true;
   }
 
-  private insert(id: string, at: number, message: SubmittedMessage, place: Place): Entry {
+  private insert(id: string, at: number, message: SubmittedMessage, place: LogPlace): Entry {
     const entry = entryOf(this.next, id, at, message, place);
     this.next += 1;
     this.accepted += 1;

@@ -4,7 +4,7 @@ import type { Outages } from './magic.ts';
 import { treatmentOf } from './magic.ts';
 import type { Outcomes } from './outcomes.ts';
 import type { SubmittedMessage } from './schema.ts';
-import type { Store } from './store.ts';
+import type { MessageStore } from './store.ts';
 
 /** Postmark's answer to one accepted message. */
 interface Acceptance {
@@ -24,7 +24,7 @@ export type Submission =
 
 /** What a submission needs. */
 export interface SubmissionParts {
-  store: Store;
+  store: MessageStore;
   outages: Outages;
   outcomes: Outcomes;
 }

@@ -1,11 +1,11 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { Changes } from '../src/changes.ts';
+import { StoreChanges } from '../src/changes.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('tells of a change at once, and of many that follow at most four times a second', () => {
-  const changes = new Changes();
+  const changes = new StoreChanges();
   const told: string[] = [];
   const stop = changes.follow(changes.version, (version) => told.push(version));
   expect(told).toEqual([]);
@@ -26,11 +26,11 @@ test('tells of a change at once, and of many that follow at most four times a se
 });
 
 test('tells at once whoever knows an earlier state, or one of another run', () => {
-  const changes = new Changes();
+  const changes = new StoreChanges();
   const { version } = changes;
   changes.note();
   const told: string[] = [];
   changes.follow(version, (one) => told.push(one));
-  changes.follow(new Changes().version, (one) => told.push(one));
+  changes.follow(new StoreChanges().version, (one) => told.push(one));
   expect(told).toEqual([changes.version, changes.version]);
 });

@@ -5,11 +5,11 @@ import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
 import { planTools } from './plan-tools.ts';
 import { readTools } from './read-tools.ts';
-import type { McpContext, Mode, Tool } from './tool.ts';
+import type { McpContext, Tool, ToolMode } from './tool.ts';
 
-export type { McpContext, Mode, PlannedAction } from './tool.ts';
+export type { McpContext, PlannedAction, ToolMode } from './tool.ts';
 
-const modes: readonly Mode[] = ['read', 'plan', 'act'];
+const modes: readonly ToolMode[] = ['read', 'plan', 'act'];
 const tools: readonly Tool[] = [...readTools, ...planTools];
 
 const instructions =

@@ -2,7 +2,7 @@ import type { InputArguments, OperationId, Reply } from '@posthorn/sdk';
 import * as v from 'valibot';
 
 /** What a key may do: only look, also make plans, or also carry them out. */
-export type Mode = 'read' | 'plan' | 'act';
+export type ToolMode = 'read' | 'plan' | 'act';
 
 /** An action as it is planned: an operation of the API with its input, and what it would do. */
 export interface PlannedAction {
@@ -30,7 +30,7 @@ export interface PlannedAction {
 
 /** What the tools need of the service. */
 export interface McpContext {
-  mode: Mode;
+  mode: ToolMode;
   /** Calls an operation as the key of the request. @throws the refusal */
   call<Id extends OperationId>(id: Id, ...given: InputArguments<Id>): Promise<Reply<Id>>;
   /** How many contacts a campaign would go to now. */
@@ -46,7 +46,7 @@ export interface Tool {
   name: string;
   title: string;
   description: string;
-  mode: Mode;
+  mode: ToolMode;
   input: v.GenericSchema;
   run(context: McpContext, input: unknown): Promise<object>;
 }

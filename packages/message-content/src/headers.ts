@@ -28,7 +28,7 @@ const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
  * The headers of a message: the defaults of its class, and the caller's in their place whatever their letter case. A
  * caller who sets one header of the List-Unsubscribe pair owns both; names that are the service's own are left out.
  */
-export function messageHeaders({ messageClass, isCampaign, oneClickUrl, custom }: HeaderFacts): MessageHeader[] {
+export function outgoingHeaders({ messageClass, isCampaign, oneClickUrl, custom }: HeaderFacts): MessageHeader[] {
   const defaults: MessageHeader[] = [];
   if (oneClickUrl !== null) defaults.push({ name: 'List-Unsubscribe', value: `<${oneClickUrl}>` }, oneClickPost);
   if (isCampaign || messageClass === 'MARKETING') defaults.push(...bulk);

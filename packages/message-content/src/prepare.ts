@@ -23,7 +23,7 @@ import {
 } from '@posthorn/renderer';
 import { chooseLanguage, footerSource, type Language } from '@posthorn/service-texts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
-import { type MessageHeader, messageHeaders } from './headers.ts';
+import { type MessageHeader, outgoingHeaders } from './headers.ts';
 import { type LinkSettings, linksOwnPages, recipientLinks } from './links.ts';
 import type { MessageClass } from './message-class.ts';
 
@@ -133,7 +133,7 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
       subject: renderSubject(subject, variables),
       html,
       text: text.length === 0 ? null : text,
-      headers: messageHeaders({
+      headers: outgoingHeaders({
         messageClass: isTest ? 'TRANSACTIONAL' : messageClass,
         isCampaign: isCampaign && !isTest,
         oneClickUrl: offersOneClick ? links.oneClickUrl : null,

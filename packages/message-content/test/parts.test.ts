@@ -3,7 +3,7 @@ import { parseTemplate } from '@posthorn/renderer';
 import { chooseLanguage, footerSource, languages } from '@posthorn/service-texts';
 import { expect, test } from 'vitest';
 import { contentCache } from '../src/cache.ts';
-import { messageHeaders } from '../src/headers.ts';
+import { outgoingHeaders } from '../src/headers.ts';
 import { linkToken, recipientLinks, verifyLinkToken } from '../src/links.ts';
 import type { ContentSource } from '../src/prepare.ts';
 import { tracksEmail } from '../src/tracking.ts';
@@ -46,7 +46,7 @@ const asObject = (headers: { name: string; value: string }[]) =>
   Object.fromEntries(headers.map(({ name, value }) => [name, value]));
 
 test('a caller’s header takes the place of the default of that name in any letter case', () => {
-  const headers = messageHeaders({ ...marketing, custom: { precedence: 'list', 'X-Own': 'a', 'x-own': 'b' } });
+  const headers = outgoingHeaders({ ...marketing, custom: { precedence: 'list', 'X-Own': 'a', 'x-own': 'b' } });
   expect(asObject(headers)).toMatchObject({
     precedence: 'list',
     'x-own': 'b',
@@ -56,7 +56,7 @@ test('a caller’s header takes the place of the default of that name in any let
 });
 
 test.each(['list-unsubscribe', 'List-Unsubscribe-POST'])('whoever sets %s owns the pair', (name) => {
-  const names = messageHeaders({ ...marketing, custom: { [name]: 'x' } }).map((header) => header.name);
+  const names = outgoingHeaders({ ...marketing, custom: { [name]: 'x' } }).map((header) => header.name);
   expect(names.filter((one) => one.toLowerCase().startsWith('list-unsubscribe'))).toEqual([name]);
 });
 
@@ -81,7 +81,7 @@ test('headers that the service or the provider owns are dropped', () => {
     'X-PM-Tag',
   ];
   const custom = Object.fromEntries([...own, 'References'].map((name) => [name, 'x']));
-  expect(messageHeaders({ messageClass: 'TRANSACTIONAL', isCampaign: false, oneClickUrl: null, custom })).toEqual([
+  expect(outgoingHeaders({ messageClass: 'TRANSACTIONAL', isCampaign: false, oneClickUrl: null, custom })).toEqual([
     { name: 'References', value: 'x' },
   ]);
 });

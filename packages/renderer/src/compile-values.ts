@@ -25,7 +25,7 @@ export const unset = Symbol('unset');
 export class NotCompiled extends Error {}
 
 /** Gives up compiling. */
-export function refuse(): never {
+export function notCompiled(): never {
   throw new NotCompiled();
 }
 
@@ -74,12 +74,12 @@ export class ValueCompiler {
         stack.push(this.token(token, names));
         continue;
       }
-      const right = stack.pop() ?? refuse();
+      const right = stack.pop() ?? notCompiled();
       if (token.operator === 'not') stack.push((run) => !isTrue(right(run)));
-      else stack.push(operation(token.operator, stack.pop() ?? refuse(), right, this.engine));
+      else stack.push(operation(token.operator, stack.pop() ?? notCompiled(), right, this.engine));
     }
     // Liquid reads values without an operator between them and goes by the first.
-    return stack[0] ?? refuse();
+    return stack[0] ?? notCompiled();
   }
 
   /** A literal or a path. */
@@ -89,12 +89,12 @@ export class ValueCompiler {
       const { content } = token as { content: unknown };
       return () => content;
     }
-    return refuse();
+    return notCompiled();
   }
 
   private path(token: Parameters<typeof propsOf>[0], names: Names | null): Get {
     const [root, ...rest] = propsOf(token).map((prop) => keyOf(prop) ?? this.token(prop, names));
-    if (token.variable || typeof root !== 'string') return refuse();
+    if (token.variable || typeof root !== 'string') return notCompiled();
     const bound = findSlot(names, root);
     if (bound !== undefined)
       return bound.isTurn ? turnFact(bound.slot, rest) : walk((run) => run.slots[bound.slot], rest);
@@ -109,7 +109,7 @@ export class ValueCompiler {
       const { act } = filter;
       return (run) => act(get(run), run);
     }
-    if (filter.name.endsWith('_exp')) return refuse();
+    if (filter.name.endsWith('_exp')) return notCompiled();
     const { handler, token } = filter as unknown as { handler: FilterFunction; token: unknown };
     const args = filter.args.map((arg): Get => {
       if (!Array.isArray(arg)) return this.token(arg, names);
@@ -139,7 +139,7 @@ function turnFact(slot: number, rest: readonly unknown[]): Get {
   const [name] = rest;
   const fact =
     rest.length === 1 && typeof name === 'string' && Object.hasOwn(turnFacts, name) ? turnFacts[name] : undefined;
-  return fact === undefined ? refuse() : (run) => fact(run.slots[slot] as Turn);
+  return fact === undefined ? notCompiled() : (run) => fact(run.slots[slot] as Turn);
 }
 
 function findSlot(names: Names | null, name: string): { slot: number; isTurn: boolean } | undefined {
@@ -198,7 +198,7 @@ function operation(operator: string, left: Get, right: Get, engine: Liquid): Get
       const liquid = engine.options.operators[operator] as
         | ((a: unknown, b: unknown, context: Context) => Generator<unknown, unknown, unknown>)
         | undefined;
-      if (liquid === undefined) return refuse();
+      if (liquid === undefined) return notCompiled();
       const quick = quickComparisons[operator];
       return (run) => {
         const a = left(run);

@@ -1,5 +1,14 @@
 import { type Liquid, TypeGuards, toValue } from 'liquidjs';
-import { equal, type Get, type Names, NotCompiled, refuse, type Turn, unset, ValueCompiler } from './compile-values.ts';
+import {
+  equal,
+  type Get,
+  type Names,
+  NotCompiled,
+  notCompiled,
+  type Turn,
+  unset,
+  ValueCompiler,
+} from './compile-values.ts';
 import { asList, isTrue } from './evaluate.ts';
 import { Literal } from './filled.ts';
 import { type Node, someNode } from './nodes.ts';
@@ -103,11 +112,11 @@ class Compiler {
       case 'case':
         return this.cases(node, names);
       case 'for':
-        return node.loopName === 'forloop' ? this.loop(node, names) : refuse();
+        return node.loopName === 'forloop' ? this.loop(node, names) : notCompiled();
       case 'nothing':
         return null;
       default:
-        return refuse();
+        return notCompiled();
     }
   }
 
@@ -133,7 +142,7 @@ class Compiler {
   }
 
   private loop(node: Extract<Node, { kind: 'for' }>, names: Names | null): Step {
-    if (!TypeGuards.isPropertyAccessToken(node.collection)) refuse();
+    if (!TypeGuards.isPropertyAccessToken(node.collection)) notCompiled();
     const collection = this.values.token(node.collection, names);
     const weight = weightOfToken(node.collection);
     const item = this.slots++;
@@ -148,7 +157,7 @@ class Compiler {
     const body = inOrder(this.body(node.body, inner));
     const otherwise = inOrder(this.body(node.otherwise, names));
     const { offset, limit, reversed, ...unknown } = this.loopSettings(node, names);
-    if (Object.keys(unknown).length > 0) refuse();
+    if (Object.keys(unknown).length > 0) notCompiled();
     return (run) => {
       spend(run, weight);
       let items = asList(collection(run));
@@ -173,10 +182,10 @@ class Compiler {
     const settings: Record<string, Get> = {};
     for (const [name, token] of Object.entries(node.settings)) {
       // A setting without a value counts as given; `continue` means where an earlier loop stopped, which liquidjs knows.
-      if (token !== undefined && token.getText() === 'continue') refuse();
+      if (token !== undefined && token.getText() === 'continue') notCompiled();
       const value = token === undefined ? () => true : this.values.token(token, names);
       // liquidjs leaves a setting out whose value is missing, and a missing count is no count of zero.
-      settings[name] = name === 'reversed' || TypeGuards.isNumberToken(token) ? value : refuse();
+      settings[name] = name === 'reversed' || TypeGuards.isNumberToken(token) ? value : notCompiled();
     }
     return settings;
   }

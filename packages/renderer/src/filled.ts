@@ -1,4 +1,4 @@
-import type { Token } from './text-layout-parts.ts';
+import type { TextToken } from './text-layout-parts.ts';
 
 /** A fixed part of a template, which all messages made from it share: what can be done to it is done once. */
 export class Literal {
@@ -6,7 +6,7 @@ export class Literal {
   /** Whether none of its characters is half of a surrogate pair. */
   readonly isWellFormed: boolean;
   /** What `layOutParts` found it to be made of; null until it did. */
-  tokens: readonly Token[] | null = null;
+  tokens: readonly TextToken[] | null = null;
   private bytes: Buffer | null = null;
 
   constructor(text: string) {
@@ -22,10 +22,10 @@ export class Literal {
 }
 
 /** A part of a filled-in template: fixed, or a value. */
-export type Part = Literal | string;
+export type FilledPart = Literal | string;
 
 /** A part as a string. */
-export function textOf(part: Part): string {
+export function textOf(part: FilledPart): string {
   return typeof part === 'string' ? part : part.text;
 }
 
@@ -34,12 +34,12 @@ export function textOf(part: Part): string {
  * and of short values; only who needs one string pays for putting it together.
  */
 export class Filled {
-  readonly parts: readonly Part[];
+  readonly parts: readonly FilledPart[];
   /** In UTF-16 units, as a string would have it. */
   readonly length: number;
   private text: string | null = null;
 
-  constructor(parts: readonly Part[], length: number) {
+  constructor(parts: readonly FilledPart[], length: number) {
     this.parts = parts;
     this.length = length;
   }

@@ -1,4 +1,4 @@
-export { Filled, Literal, type Part } from './filled.ts';
+export { Filled, type FilledPart, Literal } from './filled.ts';
 export { type Markup, readMarkup } from './markup.ts';
 export { type ParsedTemplate, parseTemplate, prepareTemplate, type TemplateOptions } from './parse.ts';
 export { slotName } from './printing.ts';

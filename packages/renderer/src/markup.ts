@@ -1,7 +1,7 @@
 import type { Piece } from './source.ts';
 
 /** Where in its HTML a piece of a template stands. */
-export interface Place {
+export interface MarkupPlace {
   kind: 'text' | 'attribute' | 'tag' | 'comment' | 'hidden';
   /** The same for all pieces of one attribute value, one comment and so on; 0 for all that stands in text. */
   region: number;
@@ -22,7 +22,7 @@ interface Anchor {
 /** The HTML of a template as far as it is known while values are missing. */
 export interface Markup {
   /** One place for each piece; that of text is where it begins. */
-  places: Place[];
+  places: MarkupPlace[];
   anchors: Anchor[];
   /** Attribute values without quotes that hold an output: from, to. */
   unquoted: { start: number; end: number }[];
@@ -61,7 +61,7 @@ class MarkupReader {
   private readonly text: string;
   /** Where each segment of `text` begins, there and in the source; -1 when the source shows it otherwise. */
   private readonly segments: { at: number; source: number }[] = [];
-  private readonly places: Place[] = [];
+  private readonly places: MarkupPlace[] = [];
   private nextPiece = 0;
   private nextRegion = 1;
   private readonly elements: string[] = [];
@@ -113,7 +113,7 @@ class MarkupReader {
     return open + 1;
   }
 
-  private skip(open: number, ending: string, kind: Place['kind']): number {
+  private skip(open: number, ending: string, kind: MarkupPlace['kind']): number {
     const found = this.text.indexOf(ending, open);
     const end = found === -1 ? this.text.length : found + ending.length;
     this.note(open, end, { kind, region: this.nextRegion++ });
@@ -208,8 +208,8 @@ class MarkupReader {
   }
 
   // Gives their place to all pieces that begin in a stretch of the text.
-  private note(from: number, to: number, place: Partial<Place> & Pick<Place, 'kind'>): void {
-    const full: Place = { region: 0, element: '', attribute: '', quote: '', ...place };
+  private note(from: number, to: number, place: Partial<MarkupPlace> & Pick<MarkupPlace, 'kind'>): void {
+    const full: MarkupPlace = { region: 0, element: '', attribute: '', quote: '', ...place };
     this.fill(this.nextPieceAt(from), full);
     while (this.nextPiece < this.pieces.length && (this.segments[this.nextPiece]?.at ?? 0) < to) this.place(full);
   }
@@ -221,12 +221,12 @@ class MarkupReader {
   }
 
   // Pieces between two stretches stand in the middle of a tag.
-  private fill(until: number, like?: Place): void {
+  private fill(until: number, like?: MarkupPlace): void {
     while (this.nextPiece < until)
       this.place({ region: this.nextRegion++, element: '', attribute: '', quote: '', ...like, kind: 'tag' });
   }
 
-  private place(place: Place): void {
+  private place(place: MarkupPlace): void {
     const piece = this.pieces[this.nextPiece];
     this.places.push(place);
     this.nextPiece += 1;
@@ -234,7 +234,7 @@ class MarkupReader {
   }
 
   // Keeps account of the Liquid block that a tag opens, divides or closes.
-  private follow(name: string, { region }: Place): void {
+  private follow(name: string, { region }: MarkupPlace): void {
     if (blockTags.has(name)) {
       const block = { name, region, depth: this.elements.length };
       this.blocks.push(block);

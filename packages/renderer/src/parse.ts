@@ -1,7 +1,7 @@
 import { type Liquid, LiquidError, Parser, type Template, type Token, Tokenizer, type TopLevelToken } from 'liquidjs';
 import { compileTemplate, type Program } from './compile.ts';
 import { attributeMark, createEngine } from './liquid.ts';
-import { type Markup, type Place, readMarkup } from './markup.ts';
+import { type Markup, type MarkupPlace, readMarkup } from './markup.ts';
 import { readNodes } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
@@ -28,11 +28,11 @@ export interface ParsedTemplate {
   /** The HTML around them, where the template is HTML and parsed. */
   readonly markup: Markup | null;
   /** Null when the template did not parse. */
-  readonly body: TemplateBody | null;
+  readonly body: ParsedBody | null;
 }
 
 /** The two ways a parsed template can be rendered. */
-export interface TemplateBody {
+export interface ParsedBody {
   readonly engine: Liquid;
   readonly nodes: Template[];
   readonly program: Program | null;
@@ -74,7 +74,7 @@ function parse(source: string, { mode, escapeValues = true }: TemplateOptions, e
 }
 
 // Tells an output that stands in an attribute, where a list has no item tags and a quote would end the value.
-function inItsPlace(piece: Piece, place: Place | undefined): Piece {
+function inItsPlace(piece: Piece, place: MarkupPlace | undefined): Piece {
   if (piece.kind !== 'output' || place?.kind !== 'attribute') return piece;
   return { ...piece, code: piece.code.replace(/-?\}\}$/, `| ${attributeMark} $&`) };
 }
@@ -85,7 +85,7 @@ export function parsePieces(
   pieces: readonly Piece[],
   printer: Printer,
   engine = lenientEngine,
-): TemplateBody {
+): ParsedBody {
   const joined = joinPieces(pieces);
   try {
     const nodes = parseCode(joined.code, engine);

@@ -8,8 +8,8 @@ import {
   filteredTokenSources,
   loopScope,
   noSources,
-  type Scope,
   type Sources,
+  type VariableScope,
   valueSources,
 } from './sources.ts';
 import { escapeHtml, htmlText, mapText, plainText, rawText, unescapeHtml } from './values.ts';
@@ -98,7 +98,7 @@ class Attachment {
     this.escapedNames = namesAssignedEscaped(nodes);
   }
 
-  attach(inside: readonly Node[], scope: Scope | null, insideCapture: boolean): void {
+  attach(inside: readonly Node[], scope: VariableScope | null, insideCapture: boolean): void {
     for (const node of inside) {
       switch (node.kind) {
         case 'output':
@@ -128,7 +128,7 @@ class Attachment {
     }
   }
 
-  private attachOutput(value: Value, scope: Scope | null, insideCapture: boolean): void {
+  private attachOutput(value: Value, scope: VariableScope | null, insideCapture: boolean): void {
     const { printer, engine } = this;
     const filters = value.filters;
     const inAttribute = filters.at(-1)?.name === attributeMark;
@@ -163,7 +163,7 @@ class Attachment {
   private attachCycle(
     tag: EscapedCycle,
     candidates: FilteredValueToken[],
-    scope: Scope | null,
+    scope: VariableScope | null,
     insideCapture: boolean,
   ): void {
     const sources = candidates
@@ -230,7 +230,7 @@ function isLiteral(token: unknown): boolean {
   return TypeGuards.isQuotedToken(token) || TypeGuards.isNumberToken(token) || TypeGuards.isLiteralToken(token);
 }
 
-function bareName(value: Value, scope: Scope | null): string | null {
+function bareName(value: Value, scope: VariableScope | null): string | null {
   const [only] = value.initial.postfix;
   if (value.initial.postfix.length !== 1 || !TypeGuards.isPropertyAccessToken(only)) return null;
   const [root] = only.props;

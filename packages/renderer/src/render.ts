@@ -2,7 +2,7 @@ import { LiquidError } from 'liquidjs';
 import { emptySlots } from './compile.ts';
 import { Filled } from './filled.ts';
 import { createContext, renderNodes } from './liquid.ts';
-import type { ParsedTemplate, TemplateBody } from './parse.ts';
+import type { ParsedBody, ParsedTemplate } from './parse.ts';
 import { filledBy, type Run, StepLimitError, startRun } from './run.ts';
 import { substitute } from './substitute.ts';
 import { TemplateTooLargeError } from './syntax-error.ts';
@@ -60,7 +60,7 @@ function causeOf(error: unknown): unknown {
 }
 
 /** Renders by the compiled program, or by liquidjs where there is none. Throws at a limit. */
-export function renderBody(body: TemplateBody, variables: Variables, slot: Filled): Run {
+export function renderBody(body: ParsedBody, variables: Variables, slot: Filled): Run {
   if (body.program === null) return renderByLiquid(body, variables, slot);
   const run = startRun(variables, slot, emptySlots(body.program));
   body.program.execute(run);
@@ -68,7 +68,7 @@ export function renderBody(body: TemplateBody, variables: Variables, slot: Fille
 }
 
 /** Renders by liquidjs, whether or not there is a compiled program. Throws at a limit. */
-export function renderByLiquid({ engine, nodes }: TemplateBody, variables: Variables, slot: Filled): Run {
+export function renderByLiquid({ engine, nodes }: ParsedBody, variables: Variables, slot: Filled): Run {
   const run = startRun(variables, slot, []);
   renderNodes(engine, nodes, createContext(flatten(variables), run, engine), run);
   return run;

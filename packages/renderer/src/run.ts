@@ -1,5 +1,5 @@
 import type { Context } from 'liquidjs';
-import { Filled, type Literal, type Part } from './filled.ts';
+import { Filled, type FilledPart, type Literal } from './filled.ts';
 import type { Variables } from './variables.ts';
 
 /**
@@ -39,7 +39,7 @@ export interface Run {
   /** What stands where the template was given its slot. */
   readonly slot: Filled;
   /** What was written so far, and its length. */
-  readonly parts: Part[];
+  readonly parts: FilledPart[];
   length: number;
   slots: unknown[];
   /** The steps taken so far: see `spend`. */

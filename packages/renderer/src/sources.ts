@@ -31,9 +31,9 @@ export function allTrusted(sources: Sources, { trusted, reserved, context, data 
 }
 
 /** The names a place in the template can see beside the variables: loop variables, innermost first. */
-export interface Scope {
+export interface VariableScope {
   readonly names: ReadonlyMap<string, Sources>;
-  readonly parent: Scope | null;
+  readonly parent: VariableScope | null;
 }
 
 /** What is known of the names that `assign` and `capture` set, wherever they do it. */
@@ -62,7 +62,11 @@ export function assignedSources(nodes: readonly Node[]): Assigned {
 }
 
 /** The scope inside a loop. */
-export function loopScope(node: Extract<Node, { kind: 'for' }>, parent: Scope | null, assigned: Assigned): Scope {
+export function loopScope(
+  node: Extract<Node, { kind: 'for' }>,
+  parent: VariableScope | null,
+  assigned: Assigned,
+): VariableScope {
   const item = tokenSources(node.collection, parent, assigned);
   return {
     names: new Map([
@@ -74,7 +78,7 @@ export function loopScope(node: Extract<Node, { kind: 'for' }>, parent: Scope | 
 }
 
 /** Where the text of a value may come from, filters and their arguments included. */
-export function valueSources(value: Value, scope: Scope | null, assigned: Assigned): Sources {
+export function valueSources(value: Value, scope: VariableScope | null, assigned: Assigned): Sources {
   const parts = value.initial.postfix.map((token) => tokenSources(token, scope, assigned));
   for (const filter of value.filters) {
     if (filter.name.endsWith('_exp')) parts.push(anywhere);
@@ -84,13 +88,17 @@ export function valueSources(value: Value, scope: Scope | null, assigned: Assign
 }
 
 /** The same for a value that a tag evaluates later, such as those of `cycle`. */
-export function filteredTokenSources(token: FilteredValueToken, scope: Scope | null, assigned: Assigned): Sources {
+export function filteredTokenSources(
+  token: FilteredValueToken,
+  scope: VariableScope | null,
+  assigned: Assigned,
+): Sources {
   return valueSources(token as unknown as Value, scope, assigned);
 }
 
 function visit(
   nodes: readonly Node[],
-  scope: Scope | null,
+  scope: VariableScope | null,
   assigned: Assigned,
   set: (name: string, sources: Sources) => void,
 ): Sources {
@@ -130,7 +138,7 @@ function visit(
   return join(printed);
 }
 
-function tokenSources(token: Token | undefined, scope: Scope | null, assigned: Assigned): Sources {
+function tokenSources(token: Token | undefined, scope: VariableScope | null, assigned: Assigned): Sources {
   if (TypeGuards.isFilteredValueToken(token)) return filteredTokenSources(token, scope, assigned);
   if (!TypeGuards.isPropertyAccessToken(token)) return noSources;
   if (token.variable) return tokenSources(token.variable, scope, assigned);

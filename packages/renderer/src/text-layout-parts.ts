@@ -1,8 +1,8 @@
-import { Filled, Literal, type Part, textOf } from './filled.ts';
+import { Filled, type FilledPart, Literal, textOf } from './filled.ts';
 import { bullet, isEdge, layOut, linkAddress, marks } from './text-layout.ts';
 
 /** What a literal of a text with marks is made of. `raw` is it as it stands there. */
-export type Token =
+export type TextToken =
   /** Begins and ends with neither a blank nor a mark, and is laid out within. */
   | { kind: 'body'; raw: string; literal: Literal }
   /** A run of marks and blanks: see `replaceEdges`. */
@@ -19,7 +19,7 @@ export function layOutParts(marked: Filled): Filled {
   return layout.end() ?? Filled.of(layOut(String(marked)));
 }
 
-function tokensOf(literal: Literal): readonly Token[] {
+function tokensOf(literal: Literal): readonly TextToken[] {
   literal.tokens ??= [...cut(literal.text)];
   return literal.tokens;
 }
@@ -31,7 +31,7 @@ const markKinds: Record<string, 'item' | 'link' | 'linkTarget' | 'linkEnd'> = {
   [marks.linkEnd]: 'linkEnd',
 };
 
-function* cut(text: string): Generator<Token> {
+function* cut(text: string): Generator<TextToken> {
   let at = 0;
   while (at < text.length) {
     const kind = markKinds[text.charAt(at)];
@@ -56,7 +56,7 @@ function endsBody(text: string, at: number): boolean {
   return at + 1 === text.length || isMark(at + 1);
 }
 
-function edgeOf(raw: string): Token {
+function edgeOf(raw: string): TextToken {
   let lines = 0;
   let breaks = 0;
   let lists = '';
@@ -89,7 +89,7 @@ interface OpenLink {
 
 // Takes tokens and values in their order. Whatever it cannot be sure of makes it answer false, and the text is laid out whole.
 class Layout {
-  private readonly parts: Part[] = [];
+  private readonly parts: FilledPart[] = [];
   private length = 0;
   private hasEdge = false;
   private lines = 0;
@@ -101,7 +101,7 @@ class Layout {
   /** The number of the last item of each open list; null where items have bullets. */
   private readonly open: (number | null)[] = [];
 
-  tokens(tokens: readonly Token[]): boolean {
+  tokens(tokens: readonly TextToken[]): boolean {
     for (const token of tokens) {
       if (this.link !== null && this.link.target !== null && token.kind !== 'linkEnd') {
         if (token.kind !== 'body') return false;
@@ -178,7 +178,7 @@ class Layout {
     return true;
   }
 
-  private body(part: Part, raw: string): void {
+  private body(part: FilledPart, raw: string): void {
     if (this.link !== null) this.noteShown(raw);
     if (this.hasEdge) this.flush();
     this.afterItem = false;
@@ -216,7 +216,7 @@ class Layout {
     this.lists = '';
   }
 
-  private write(part: Part): void {
+  private write(part: FilledPart): void {
     this.parts.push(part);
     this.length += textOf(part).length;
   }

@@ -1,6 +1,6 @@
 import { Filled } from './filled.ts';
 import type { Markup } from './markup.ts';
-import { type ParsedTemplate, parsePieces, type TemplateBody } from './parse.ts';
+import { type ParsedBody, type ParsedTemplate, parsePieces } from './parse.ts';
 import { renderBody } from './render.ts';
 import { filledBy } from './run.ts';
 import type { Piece } from './source.ts';
@@ -12,7 +12,7 @@ import type { Variables } from './variables.ts';
 
 /** The text of an HTML template, as a template of its own. */
 export interface TextTemplate {
-  readonly body: TemplateBody;
+  readonly body: ParsedBody;
 }
 
 /**

@@ -22,14 +22,14 @@ const leastContrast = 4.5;
  */
 export function brandStyle({ primaryColor, fontFamily }: PageBrand): string {
   const colors = (theme: keyof typeof papers) => {
-    const accent = readableOn(papers[theme], primaryColor);
+    const accent = readableColor(papers[theme], primaryColor);
     return `:root{--accent:${accent};--onaccent:${contrast(accent, '#ffffff') >= leastContrast ? '#ffffff' : '#0b1420'}}`;
   };
   return `${colors('light')}\n@media (prefers-color-scheme:dark){${colors('dark')}}\nbody{font-family:${fontFamily}}`;
 }
 
 /** The color, or the nearest on its way to black or white that can be read on the ground. Anything but `#rrggbb` is read as black. */
-export function readableOn(ground: string, color: string): string {
+export function readableColor(ground: string, color: string): string {
   const from = channels(color);
   const end = luminance(channels(ground)) > 0.5 ? 0 : 255;
   for (let step = 0; step <= 20; step++) {

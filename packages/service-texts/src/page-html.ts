@@ -4,7 +4,7 @@ import { brandStyle, logoOf, type PageBrand } from './page-brand.ts';
 import { style } from './page-style.ts';
 
 /** What a page says; all of it is text, escaped where it is written. */
-export interface Page {
+export interface RecipientPage {
   language: Language;
   title: string;
   /** Paragraphs; `{project}` and `{address}` in them stand for the values below. */
@@ -31,7 +31,7 @@ interface Form {
 }
 
 /** Writes a page: one file, no script, nothing loaded from anywhere but the logo of the brand. */
-export function pageHtml(page: Page): string {
+export function pageHtml(page: RecipientPage): string {
   const { language, title, project, form, preferences, footer, brand } = page;
   const end = [
     footer === null ? '' : `<p>${filled(footer, page)}</p>`,
@@ -75,7 +75,7 @@ function formHtml({ url, fields, button }: Form): string {
 }
 
 // Names and addresses may be written in another direction than the sentence around them.
-function filled(text: string, { project, address }: Page): string {
+function filled(text: string, { project, address }: RecipientPage): string {
   const values: Record<string, string> = { project: project ?? '', address: address ?? '' };
   return escapeHtml(text).replaceAll(
     /\{(project|address)\}/g,

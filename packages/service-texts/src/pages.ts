@@ -1,6 +1,6 @@
 import type { Language } from './languages.ts';
 import type { PageBrand } from './page-brand.ts';
-import type { Page } from './page-html.ts';
+import type { RecipientPage } from './page-html.ts';
 import { textsIn } from './page-texts.ts';
 
 /** The three pages of a recipient. */
@@ -21,7 +21,7 @@ export type PageUrls = Record<PageName, string>;
 const bare = { project: null, address: null, form: null, preferences: null, footer: null, brand: null } as const;
 
 /** A page for a recipient who came by a link that we have made. It says how things stand and offers the one change. */
-export function recipientPage(name: PageName, recipient: KnownRecipient, urls: PageUrls): Page {
+export function recipientPage(name: PageName, recipient: KnownRecipient, urls: PageUrls): RecipientPage {
   const { language, project, address, subscribed, brand } = recipient;
   const texts = textsIn(language);
   const change = subscribed ? 'unsubscribe' : 'subscribe';
@@ -57,7 +57,7 @@ export function recipientPage(name: PageName, recipient: KnownRecipient, urls: P
  * The page for any link that is not one of ours, and for recipients who are gone: it tells neither which, nor anything
  * else. A link without its signature can still be used to leave; `leave` is null where there is nobody it could be for.
  */
-export function unknownPage(name: PageName, language: Language, leave: PageUrls | null): Page {
+export function unknownPage(name: PageName, language: Language, leave: PageUrls | null): RecipientPage {
   const { unknown, unsubscribe } = textsIn(language);
   const page = { ...bare, language, title: unknown.title };
   if (leave === null || name === 'subscribe') return { ...page, paragraphs: [unknown.text] };
@@ -69,7 +69,7 @@ export function unknownPage(name: PageName, language: Language, leave: PageUrls 
 }
 
 /** A page that only says something. */
-export function noticePage(notice: 'left' | 'tooMany' | 'failed', language: Language): Page {
+export function noticePage(notice: 'left' | 'tooMany' | 'failed', language: Language): RecipientPage {
   const { title, text } = textsIn(language)[notice];
   return { ...bare, language, title, paragraphs: [text] };
 }

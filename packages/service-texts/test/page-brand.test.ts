@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { brandStyle, contrast, logoOf, type PageBrand, readableOn } from '../src/page-brand.ts';
+import { brandStyle, contrast, logoOf, type PageBrand, readableColor } from '../src/page-brand.ts';
 
 const brand: PageBrand = {
   logoUrl: null,
@@ -21,7 +21,7 @@ test('any color of a brand can be read on both grounds, and text on its buttons'
   fc.assert(
     fc.property(color, (primaryColor) => {
       for (const ground of ['#ffffff', '#1c2128'])
-        expect(contrast(readableOn(ground, primaryColor), ground)).toBeGreaterThanOrEqual(4.5);
+        expect(contrast(readableColor(ground, primaryColor), ground)).toBeGreaterThanOrEqual(4.5);
       const pairs = [...brandStyle({ ...brand, primaryColor }).matchAll(/--accent:(#\w{6});--onaccent:(#\w{6})/g)];
       expect(pairs).toHaveLength(2);
       for (const [, accent = '', on = ''] of pairs) expect(contrast(accent, on)).toBeGreaterThanOrEqual(4.5);
@@ -30,7 +30,7 @@ test('any color of a brand can be read on both grounds, and text on its buttons'
 });
 
 test('a color that is readable stays as it is', () => {
-  expect(readableOn('#ffffff', '#0f766e')).toBe('#0f766e');
+  expect(readableColor('#ffffff', '#0f766e')).toBe('#0f766e');
 });
 
 test.each([

@@ -30,7 +30,7 @@ export interface WebhookStepDeps {
 }
 
 /** How a call went. `again`: the step asks for another attempt after so many milliseconds. */
-export type WebhookCall = { outcome: 'recorded' } | { outcome: 'again'; afterMs: number; reason: string };
+export type StepCall = { outcome: 'recorded' } | { outcome: 'again'; afterMs: number; reason: string };
 
 interface Called {
   id: string;
@@ -54,7 +54,7 @@ const longestPauseMs = 60_000;
  * Calls the webhook of a step execution and writes down the answer, or why there is none. A step that has been called is not
  * called again. A crash between the call and its record repeats the call: receivers recognize it by the delivery header.
  */
-export async function callWebhook(deps: WebhookStepDeps, stepRunId: string, signal: AbortSignal): Promise<WebhookCall> {
+export async function callWebhook(deps: WebhookStepDeps, stepRunId: string, signal: AbortSignal): Promise<StepCall> {
   const { db } = deps;
   const called = await findCall(db, stepRunId);
   if (called === null) return { outcome: 'recorded' };
@@ -78,7 +78,7 @@ async function call(
   config: StepConfigs['WEBHOOK'],
   request: OutgoingRequest,
   signal: AbortSignal,
-): Promise<WebhookCall> {
+): Promise<StepCall> {
   const url = request.url.href;
   const input = { url, method: request.method };
   const mayRepeat = called.repeated < config.retries;
@@ -138,7 +138,7 @@ async function record(
     where id = ${id} and status = 'RUNNING' and output is null and error is null`);
 }
 
-async function repeat(db: Database, called: Called, reason: string): Promise<WebhookCall> {
+async function repeat(db: Database, called: Called, reason: string): Promise<StepCall> {
   await db.count(sql`
     update automation_step_runs set repeated_calls = repeated_calls + 1, updated_at = now() where id = ${called.id}`);
   return { outcome: 'again', afterMs: pauseMs(called.repeated), reason };

@@ -1,17 +1,17 @@
 import { defineEntity } from '@mikro-orm/core';
-import type { Brand as BrandKit } from '@posthorn/email-document';
+import type { Brand } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
 /** How the emails of a project look that are written as blocks; a project without a row has the plain kit. */
-export const Brand = defineEntity({
+export const ProjectBrand = defineEntity({
   name: 'Brand',
   tableName: 'brands',
   properties: {
     projectId: ofProject().primary().updateRule('no action'),
-    kit: p.json<BrandKit>(),
+    kit: p.json<Brand>(),
     updatedAt: baseColumns.updatedAt,
   },
 });

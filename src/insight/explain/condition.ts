@@ -1,4 +1,4 @@
-import type { Condition, Filter } from '@posthorn/conditions';
+import type { Condition, ConditionFilter } from '@posthorn/conditions';
 import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';
@@ -12,7 +12,7 @@ type Tree = v.InferOutput<typeof ConditionShape>;
 type Written = Tree['groups'][number]['filters'][number];
 
 interface Leaf {
-  filter: Filter;
+  filter: ConditionFilter;
   written: Written;
 }
 interface Branch {
@@ -95,7 +95,7 @@ function formerContact({ id, email, subscribed, data, updatedAt }: ContactFacts)
 }
 
 // Rows with instants are read as they were; columns of the contact as they are.
-function isPast({ kind }: Filter): boolean {
+function isPast({ kind }: ConditionFilter): boolean {
   return kind === 'event' || kind === 'activity' || kind === 'segment';
 }
 
@@ -125,8 +125,8 @@ async function actualValues(
   asOf: Date,
 ): Promise<(leaf: Leaf) => unknown> {
   const until = asOf.toISOString();
-  const of = <Kind extends Filter['kind']>(kind: Kind) =>
-    leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<Filter, { kind: Kind }>] : []));
+  const of = <Kind extends ConditionFilter['kind']>(kind: Kind) =>
+    leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<ConditionFilter, { kind: Kind }>] : []));
   const names = [...new Set(of('event').map(({ name }) => name))];
   const segmentIds = [...new Set(of('segment').map(({ segmentId }) => segmentId))];
   const columns = [...new Set(of('activity').map(({ activity }) => activity))];
@@ -205,7 +205,7 @@ function filterWords(written: Written): string {
   return `"${field}" ${operatorWords[operator]}${value}${unit}`;
 }
 
-function valueWords({ kind }: Filter, value: unknown): string {
+function valueWords({ kind }: ConditionFilter, value: unknown): string {
   if (kind === 'event' || kind === 'activity')
     return typeof value === 'string' ? `the last one was on ${onDate(value)}` : 'there is none';
   if (kind === 'segment')

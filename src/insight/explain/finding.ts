@@ -2,7 +2,7 @@ import type { Decision, Explanation } from './schema.ts';
 
 /** An explanation without the contact and the link that every one has. */
 export type Finding = Omit<Explanation, 'contact' | 'permalink'>;
-export type Verdict = Finding['verdict'];
+export type FindingVerdict = Finding['verdict'];
 
 type Detail = Partial<Omit<Decision, 'check' | 'outcome' | 'sentence' | 'basis'>>;
 
@@ -32,7 +32,7 @@ function decision(
 
 /** The finding of a verdict: its sentence is that of the first stop, or the given one. */
 export function finding(
-  verdict: Verdict,
+  verdict: FindingVerdict,
   decisions: Decision[],
   sentence?: string,
   more: Partial<Pick<Finding, 'next' | 'fixes'>> = {},

@@ -5,9 +5,9 @@ import {
   continueUnlessStopped,
   launchNode,
   openLog,
-  type Part,
   StartError,
   type Supervised,
+  type SupervisedPart,
   surfaceErrors,
   type Terminal,
 } from '@posthorn/local-stack';
@@ -39,7 +39,7 @@ interface Ours {
 
 /** The processes of the service. */
 export interface ServiceProcesses {
-  parts: Part[];
+  parts: SupervisedPart[];
   /** Names of those that work. */
   ready: Set<string>;
 }
@@ -85,7 +85,7 @@ function ourPart(
     onMessage(message: unknown, reply: (answer: string) => void): void;
   },
   { config, env, terminal }: Ours,
-): Part {
+): SupervisedPart {
   const { name, parts, mayBegin, onMessage } = own;
   const log = openLog(join(config.DATA_DIR, `logs/${name}.log`));
   // All of it stops within 15 seconds, unless the settings say that requests may take longer.
@@ -141,7 +141,7 @@ export async function untilReady(
   if (ended[0]) throw ended[0];
 }
 
-function failed(what: string, log: Part['log']): StartError {
+function failed(what: string, log: SupervisedPart['log']): StartError {
   const lines = log.tail(10).map((line) => `  ${line.slice(0, 500)}`);
   return new StartError(lines.length === 0 ? `${what}.` : `${what}. Its last lines, from ${log.path}:`, ...lines);
 }

@@ -4,11 +4,11 @@ import {
   findPostgres,
   findTemporalCli,
   openLog,
-  type Part,
   placeForData,
   postgresUrl,
   requirePostgres,
   requireTemporal,
+  type SupervisedPart,
   shortPath,
   startPostgres,
   startTemporal,
@@ -22,7 +22,7 @@ export interface PickedServer {
   address: string;
   /** What was picked, and what picks another, for the person at the terminal. */
   told: [choice: string, hint: string];
-  part: Part | null;
+  part: SupervisedPart | null;
 }
 
 /** What picking needs to know. */

@@ -1,4 +1,4 @@
-import { type Page, type PageName, pageHtml, pagePolicy } from '@posthorn/service-texts';
+import { type PageName, pageHtml, pagePolicy, type RecipientPage } from '@posthorn/service-texts';
 import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
 import { type Reply, reply, route } from '../../core/http/route.ts';
@@ -105,7 +105,7 @@ function answered(answer: PageAnswer): Reply {
   return html(answer.status, answer.page);
 }
 
-function html(status: number, page: Page, headers: Record<string, string> = {}): Reply {
+function html(status: number, page: RecipientPage, headers: Record<string, string> = {}): Reply {
   return reply(status, pageHtml(page), {
     'Content-Type': 'text/html; charset=utf-8',
     'Content-Language': page.language,

@@ -3,10 +3,10 @@ import {
   chooseLanguage,
   type Language,
   noticePage,
-  type Page,
   type PageBrand,
   type PageName,
   type PageUrls,
+  type RecipientPage,
   recipientPage,
   unknownPage,
 } from '@posthorn/service-texts';
@@ -32,7 +32,7 @@ export interface PageSettings extends LinkTrust {
 }
 
 /** A page and the status it is answered with, or the page to go to instead. */
-export type PageAnswer = { status: number; page: Page } | { goTo: string };
+export type PageAnswer = { status: number; page: RecipientPage } | { goTo: string };
 
 /** Who asks for which page. */
 export interface RecipientPageRequest {
@@ -115,7 +115,7 @@ export async function submitPage(
 }
 
 /** The page for a request that could not be served. */
-export function troublePage(accepts: string, tooMany: boolean): Page {
+export function troublePage(accepts: string, tooMany: boolean): RecipientPage {
   return noticePage(tooMany ? 'tooMany' : 'failed', languageFor(accepts));
 }
 

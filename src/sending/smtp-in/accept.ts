@@ -26,7 +26,7 @@ export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'd
 type Sender = Pick<KeyOwner, 'project' | 'scoped'>;
 
 /** A message with its envelope. */
-export interface Submission {
+export interface SmtpSubmission {
   mailFrom: string;
   /** Addresses in their stored form. */
   recipients: readonly string[];
@@ -44,7 +44,7 @@ const ttlHours = 24;
 export async function acceptMessage(
   deps: AcceptDeps,
   { project, scoped }: Sender,
-  submission: Submission,
+  submission: SmtpSubmission,
 ): Promise<string[]> {
   const message = await readMessage(submission.raw);
   const directives = readDirectives(message);
@@ -96,7 +96,11 @@ export async function acceptMessage(
   }
 }
 
-function requestOf({ mailFrom, recipients }: Submission, message: IncomingMessage, directives: Directives): SendBody {
+function requestOf(
+  { mailFrom, recipients }: SmtpSubmission,
+  message: IncomingMessage,
+  directives: Directives,
+): SendBody {
   const { template, tracking, data, tags, scheduledFor } = directives;
   const { subject, html, attachments, headers, replyTo } = message;
   const from = message.from?.address ? message.from : { address: mailFrom, name: '' };
@@ -124,7 +128,7 @@ function requestOf({ mailFrom, recipients }: Submission, message: IncomingMessag
  */
 function keyOf(
   keyId: string,
-  { mailFrom, recipients }: Submission,
+  { mailFrom, recipients }: SmtpSubmission,
   message: IncomingMessage,
   { idempotencyKey }: Directives,
 ): string {

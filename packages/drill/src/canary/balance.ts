@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import { type LedgerRow, ledgerOf, messagesAt, type TakenMessage } from '../balance.ts';
+import { type LedgerRow, ledgerRows, messagesAt, type TakenMessage } from '../balance.ts';
 import type { Call } from '../client.ts';
 
 /** What has reached the provider, held against the ledger and its canary. */
-export interface Sent {
+export interface SentSoFar {
   /** Rows of the ledger. */
   recipients: number;
   /** Messages of the campaign at the provider. */
@@ -19,7 +19,7 @@ export interface Sent {
 }
 
 /** How it ended. */
-export interface CanaryBalance extends Sent {
+export interface CanaryBalance extends SentSoFar {
   addsUp: boolean;
   verdicts: { handedOver: number; skipped: number; failed: number };
   /** Addresses of the audience without a message. */
@@ -32,9 +32,9 @@ export async function sentSoFar(options: {
   sandbox: Call;
   campaignId: string;
   slice: number;
-}): Promise<Sent & { received: Set<string> }> {
+}): Promise<SentSoFar & { received: Set<string> }> {
   const { campaignId, slice } = options;
-  const rows = await ledgerOf(options.databaseUrl, campaignId);
+  const rows = await ledgerRows(options.databaseUrl, campaignId);
   return compareSent(rows, await messagesAt(options.sandbox), chosen(rows, campaignId, slice));
 }
 
@@ -56,7 +56,7 @@ export function compareSent(
   rows: readonly LedgerRow[],
   messages: readonly TakenMessage[],
   canary: readonly LedgerRow[],
-): Sent & { received: Set<string> } {
+): SentSoFar & { received: Set<string> } {
   const rowOf = new Map(rows.map((row) => [row.id, row]));
   const counts = new Map<string, number>();
   const unrecorded: string[] = [];
@@ -83,7 +83,7 @@ export function compareSent(
 export async function drawCanaryBalance(
   api: Call,
   campaignId: string,
-  sending: Promise<Sent & { received: Set<string> }>,
+  sending: Promise<SentSoFar & { received: Set<string> }>,
   audience: readonly string[],
 ): Promise<CanaryBalance> {
   const [{ received, ...sent }, { body }] = await Promise.all([sending, api('GET', `/campaigns/${campaignId}/audit`)]);

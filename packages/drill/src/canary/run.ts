@@ -5,7 +5,7 @@ import type { DrillOptions } from '../options.ts';
 import type { Target } from '../plan.ts';
 import { pacedSettings, send } from '../run.ts';
 import type { Stack } from '../stack.ts';
-import { type CanaryBalance, drawCanaryBalance, type Sent, sentSoFar } from './balance.ts';
+import { type CanaryBalance, drawCanaryBalance, type SentSoFar, sentSoFar } from './balance.ts';
 import { type Moment, planCanary } from './plan.ts';
 
 /** Percentage of the canary above which bounces stop the campaign, and percentage that bounces. */
@@ -34,7 +34,7 @@ export interface CanaryResult {
   sentAt: string;
   waveAt: string | null;
   /** What had been sent when the campaign had stopped. */
-  atStop: Sent | null;
+  atStop: SentSoFar | null;
   /** The end: null when it was not reached in time. */
   balance: CanaryBalance | null;
   killed: Map<Target, number>;
