@@ -184,11 +184,14 @@ test('keeps the list where it was: with a message, an event, back, forward and a
   });
   await inPage(browser, { viewport: phone }, async (page) => {
     await page.goto(url);
+    await isLive(page);
     await rows(page).filter({ hasText: 'Letter 90' }).click();
     await shows(page, 'Letter 90');
     expect(await page.evaluate(() => window.scrollY)).toBe(0);
     await page.keyboard.press('j');
     await shows(page, 'Letter 89');
+    await server.sendEmail(message({ Subject: 'Meanwhile' }));
+    await page.getByRole('status').getByText('New message: Meanwhile').waitFor();
     await page.keyboard.press('Escape');
     await rows(page).first().waitFor();
     expect(await page.evaluate(() => window.scrollY)).toBeGreaterThan(500);

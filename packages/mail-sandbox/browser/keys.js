@@ -4,9 +4,10 @@ import { shownId, visit } from './reading.js';
 
 const stored = 'posthorn-inbox-letters';
 // Somebody who holds the key passes messages without opening them.
-const restMs = 120;
+const restMs = 150;
 let hasLetters = localStorage.getItem(stored) !== 'off';
 let resting = 0;
+let movedAt = -restMs;
 
 /** Sets up the shortcuts. Those of one letter can be turned off, since speech input types letters (WCAG 2.1.4). */
 export function setUpKeys() {
@@ -77,11 +78,16 @@ function move(step) {
     link.focus({ preventScroll: true });
     link.scrollIntoView({ block: 'nearest' });
   }
+  const isFast = performance.now() - movedAt < restMs;
+  movedAt = performance.now();
   if (!isWide() && !isOpen) return true;
-  resting = setTimeout(() => {
-    const focus = isReading || !isWide() ? 'subject' : 'same';
-    void visit(link.href, { focus, history: isOpen ? 'replace' : 'push' });
-  }, restMs);
+  resting = setTimeout(
+    () => {
+      const focus = isReading || !isWide() ? 'subject' : 'same';
+      void visit(link.href, { focus, history: isOpen ? 'replace' : 'push' });
+    },
+    isFast ? restMs : 0,
+  );
   return true;
 }
 

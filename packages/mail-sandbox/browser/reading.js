@@ -28,14 +28,14 @@ export async function visit(address, { focus, history = 'push', form }) {
   try {
     loaded = await loadPage(address, { ...(form ? { form } : {}), signal });
   } catch {
-    if (!signal.aborted) openWhole(address, form);
+    if (!signal.aborted) openWhole(address, form !== undefined || history === 'none');
     return;
   }
   if (signal.aborted) return;
   const { page, url } = loaded;
   localizeTimes(page);
   const later = page.getElementById('reading');
-  if (!later || !mergeList(page)) return openWhole(url, form);
+  if (!later || !mergeList(page)) return openWhole(url, form !== undefined || history === 'none');
   // A form is answered by the address of what it was sent from: going back leads to before both.
   if (form || url === window.location.href) window.history.replaceState(null, '', url);
   else if (history === 'push') window.history.pushState(null, '', url);
@@ -52,13 +52,14 @@ export function visitAddress() {
 }
 
 /**
- * Lets the browser show an address, or its own error. A form is not sent again: what it has done is on the page.
+ * Lets the browser show an address, or its own error.
  *
  * @param {string} address
- * @param {URLSearchParams} [form]
+ * @param {boolean} isHere whether it stands in the bar already; so it does after a form, which is not sent again: what it has done is
+ *   on the page
  */
-function openWhole(address, form) {
-  if (form) window.location.reload();
+function openWhole(address, isHere) {
+  if (isHere) window.location.reload();
   else window.location.assign(address);
 }
 

@@ -29,10 +29,11 @@ export function liveRoutes({ store, closing }: Parts): Router {
     const { since } = ctx.query;
     const known = ctx.get('Last-Event-ID') || (typeof since === 'string' ? since : '');
     const { res } = ctx;
-    // Koa takes a reader that leaves before the end for an error; this stream has no other end.
-    ctx.respond = false;
     ctx.status = 200;
     ctx.type = 'text/event-stream';
+    if (ctx.method === 'HEAD') return;
+    // Koa takes a reader that leaves before the end for an error; this stream has no other end.
+    ctx.respond = false;
     res.write('retry: 2000\n\n');
     const stop = store.changes.follow(known, (version) => res.write(`id: ${version}\ndata: ${version}\n\n`));
     const end = () => res.end();

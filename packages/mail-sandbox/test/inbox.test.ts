@@ -203,6 +203,7 @@ test('tells an open page of every change, and of those it has missed', async () 
   });
   const { value } = (await again.body?.getReader().read()) ?? {};
   expect(Buffer.from(value ?? []).toString()).toBe('retry: 2000\n\n');
+  expect((await fetch(`${url}/inbox/changes`, { method: 'HEAD' })).status).toBe(200);
   leave.abort();
   await get('/');
   expect(errors).toEqual([]);

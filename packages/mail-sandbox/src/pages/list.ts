@@ -36,7 +36,6 @@ ${place.query !== '' && html`<a class="button" href="/">Clear search</a>`}
 </form>
 <p class="muted" id="counts">${counts(view)}</p>
 <noscript><p class="muted">${reloading(view)}</p></noscript>
-<div class="hidden" id="news" role="status"></div>
 <p class="news"><button type="button" id="to-newest" hidden></button></p>
 <nav aria-label="Messages"><ol id="rows">${entries.map((entry) => row(entry, place, entry.id === shownId))}</ol></nav>
 <p id="none"${(entries.length > 0 || totals.stored === 0) && html` hidden`}>${nothingFound(place)}</p>

@@ -23,11 +23,12 @@ export interface Reading {
 export function mailPage(list: ListView, { title, messageId, narrow, body }: Reading): string {
   return layout({
     title,
-    ...(messageId === '' ? { here: 'inbox' as const } : {}),
+    here: 'inbox',
     refresh: list.refresh ? 5 : 0,
     mail: true,
     footer: shortcuts,
-    body: html`${listPane(list, messageId)}
+    body: html`<div class="hidden" id="news" role="status"></div>
+${listPane(list, messageId)}
 <section class="pane" id="reading" aria-label="Message" data-message="${messageId}" data-narrow="${narrow}">${body}</section>`,
   });
 }
