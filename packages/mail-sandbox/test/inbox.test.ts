@@ -151,6 +151,13 @@ test('reloads by itself only when asked', async () => {
   expect((await get('/?refresh=1')).text).toContain('<meta http-equiv="refresh" content="5">');
 });
 
+test('breaks an address after its @ first', async () => {
+  const { server, get } = await startSandbox();
+  const { MessageID } = await server.sendEmail(message({ To: '"A@<b>" <ada@example.com>' }));
+  expect((await get('/')).text).toContain('<div class="to">ada@<wbr>example.com</div>');
+  expect((await get(`/inbox/${MessageID}`)).text).toContain('A@<wbr>&#60;b&#62; &#60;ada@<wbr>example.com&#62;');
+});
+
 test('serves the files of its script and no others', async () => {
   const { get } = await startSandbox();
   const page = (await get('/')).text;

@@ -19,6 +19,11 @@ export function escapeHtml(text: string): string {
   return text.replaceAll(/[&<>"'`]/g, (char) => `&#${char.charCodeAt(0)};`);
 }
 
+/** Addresses that break after their @ before they break anywhere else. */
+export function breakable(addresses: string): Html {
+  return { markup: escapeHtml(addresses).replaceAll('@', '@<wbr>') };
+}
+
 function markupOf(value: Value): string {
   if (value === null || value === undefined || value === false) return '';
   if (typeof value === 'string') return escapeHtml(value);

@@ -1,5 +1,5 @@
 import { type Entry, statusOf } from '../entry.ts';
-import { type Html, html } from './html.ts';
+import { breakable, type Html, html } from './html.ts';
 import { moment } from './layout.ts';
 import { listAddress, messageAddress, type Place, withParameters } from './place.ts';
 
@@ -82,7 +82,7 @@ function row(entry: Entry, place: Place, shown: boolean): Html {
   return html`<li data-id="${entry.id}"${!read && html` class="unread"`}><a href="${messageAddress(entry.id, place)}"${
     shown && html` aria-current="true"`
   }>${entry.subject.trim() || '(no subject)'}${!read && html`<span class="hidden">, unread</span>`}</a>
-<div class="details"><div class="to">${to}</div><div class="muted">${statusMark(entry)} ${moment(entry.at, 'short')}${
+<div class="details"><div class="to">${breakable(to)}</div><div class="muted">${statusMark(entry)} ${moment(entry.at, 'short')}${
     tag !== '' && html` <span>${tag}</span>`
   }${attachments.length > 0 && html` <span>${counted(attachments.length, 'attachment', 'attachments')}</span>`}</div></div></li>
 `;

@@ -2,7 +2,7 @@ import type { Mailbox } from '../addresses.ts';
 import { type Entry, eventName, type MailEvent } from '../entry.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
 import { messageHeaders, messageSource } from '../source.ts';
-import { type Html, html } from './html.ts';
+import { breakable, type Html, html } from './html.ts';
 import { moment } from './layout.ts';
 import { type ListView, statusMark } from './list.ts';
 import { mailPage } from './mail-page.ts';
@@ -66,11 +66,11 @@ ${deeds(page)}`;
 function facts(entry: Entry, message: SubmittedMessage): Html {
   const rows: [string, Html | string][] = [
     ['Status', html`<span id="status">${statusMark(entry)}</span>`],
-    ['From', entry.from],
+    ['From', addresses(entry.from)],
     ['To', mailboxes(entry.to)],
     ['Cc', mailboxes(entry.cc)],
     ['Bcc', mailboxes(entry.bcc)],
-    ['Reply-to', message.ReplyTo ?? ''],
+    ['Reply-to', addresses(message.ReplyTo ?? '')],
     ['Accepted', moment(entry.at)],
     ['Message stream', entry.stream],
     ['Tag', entry.tag],
@@ -81,8 +81,12 @@ function facts(entry: Entry, message: SubmittedMessage): Html {
   return html`<dl class="facts">${filled.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
 
-function mailboxes(list: readonly Mailbox[]): string {
-  return list.map(({ email, name }) => (name === '' ? email : `${name} <${email}>`)).join(', ');
+function mailboxes(list: readonly Mailbox[]): Html | string {
+  return addresses(list.map(({ email, name }) => (name === '' ? email : `${name} <${email}>`)).join(', '));
+}
+
+function addresses(text: string): Html | string {
+  return text === '' ? '' : breakable(text);
 }
 
 function pairs(entries: readonly [string, string][]): Html | string {
@@ -183,7 +187,7 @@ ${!webhooks && html`<p class="muted">No webhook URL is set. Events are only reco
 
 function eventRow(event: MailEvent): Html {
   return html`<tr><td>${eventName(event.type)}${event.link && html`<br><span class="muted">${event.link}</span>`}</td>
-<td>${event.recipient}</td><td class="when">${moment(event.at)}</td><td>${webhookText(event)}</td></tr>`;
+<td>${breakable(event.recipient)}</td><td class="when">${moment(event.at)}</td><td>${webhookText(event)}</td></tr>`;
 }
 
 function webhookText({ webhook }: MailEvent): string {
