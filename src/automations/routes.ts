@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import type { App } from '../core/http/context.ts';
-import { inProject, reply, route, taggedReply } from '../core/http/route.ts';
+import { inProject, route, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { etagOf } from '../core/lib/revision.ts';
+import { dispatched } from './changed.ts';
 import { workflowFields } from './fields-service.ts';
 import { editOf } from './revision.ts';
 import {
@@ -21,7 +21,6 @@ import {
 } from './schema.ts';
 import {
   bulkUpdateAutomations,
-  type Changed,
   createAutomation,
   deleteAutomationsOf,
   duplicateAutomation,
@@ -32,11 +31,6 @@ import {
 import { getVersion, listVersions } from './versions-service.ts';
 
 const ids = { id: 'workflow' };
-
-function dispatched<Body>(app: App, { body, tickets }: Changed<Body>): Body {
-  app.outbox.dispatchSoon(...tickets);
-  return body;
-}
 
 /** Automations: the "workflows" of the interface. */
 export const automationRoutes = [
@@ -122,7 +116,6 @@ export const automationRoutes = [
     async handle({ app, db, project, params, header }) {
       const { tickets } = await deleteAutomationsOf(db, project.id, [params.id], header('if-match'));
       app.outbox.dispatchSoon(...tickets);
-      return reply(204);
     },
   }),
   route.get('/workflows/:id/versions', {

@@ -1,6 +1,7 @@
 import type { Config } from '../core/config/config.ts';
 import { inProject, route } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
+import { dispatched } from './changed.ts';
 import { executionsOfContact } from './contact-runs.ts';
 import { retryExecutions } from './retrying.ts';
 import {
@@ -57,9 +58,7 @@ export const automationRunRoutes = [
     reply: ExecutionBody,
     async handle({ app, db, project, params, body }) {
       const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
-      const started = await startExecution(db, project.id, params.id, body, limit);
-      app.outbox.dispatchSoon(...started.tickets);
-      return started.body;
+      return dispatched(app, await startExecution(db, project.id, params.id, body, limit));
     },
   }),
   route.get('/workflows/:id/executions', {
@@ -92,11 +91,8 @@ export const automationRunRoutes = [
     body: RetryExecutions,
     example: {},
     reply: RetriedExecutions,
-    async handle({ app, db, project, params, body }) {
-      const done = await retryExecutions(db, project.id, params.id, body.executionIds ?? null);
-      app.outbox.dispatchSoon(...done.tickets);
-      return done.body;
-    },
+    handle: async ({ app, db, project, params, body }) =>
+      dispatched(app, await retryExecutions(db, project.id, params.id, body.executionIds ?? null)),
   }),
   route.get('/workflows/:id/executions/:executionId', {
     ...inProject('workflows:read'),
@@ -114,11 +110,8 @@ export const automationRunRoutes = [
     operationId: 'cancelWorkflowExecution',
     ids: executionIds,
     reply: ExecutionBody,
-    async handle({ app, db, project, params }) {
-      const cancelled = await cancelExecution(db, project.id, params.id, params.executionId);
-      app.outbox.dispatchSoon(...cancelled.tickets);
-      return cancelled.body;
-    },
+    handle: async ({ app, db, project, params }) =>
+      dispatched(app, await cancelExecution(db, project.id, params.id, params.executionId)),
   }),
   route.get('/workflows/:id/people', {
     ...inProject('workflows:read'),

@@ -7,6 +7,7 @@ import type { JsonObjectValue } from '../core/lib/json.ts';
 import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { jsonType } from '../core/lib/validation.ts';
 import type { OutboxTicket } from '../core/outbox/enqueue.ts';
+import type { Changed } from './changed.ts';
 import { stepOf } from './graph.ts';
 import { PathCountCache } from './path-counts.ts';
 import { findAutomation, stepsOf } from './queries.ts';
@@ -34,7 +35,7 @@ import type {
   StepBody,
   WorkflowPeople,
 } from './schema.ts';
-import { type Changed, found } from './service.ts';
+import { found } from './service.ts';
 import { type StartOutcome, startRuns } from './starting.ts';
 import { type PinnedVersion, pinnedVersion } from './versions.ts';
 

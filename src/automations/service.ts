@@ -13,6 +13,7 @@ import { isUuid, newId } from '../core/lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
+import type { Changed } from './changed.ts';
 import { graphIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
 import { insertSteps, insertTransitions, templatesAmong, updateSteps } from './graph-queries.ts';
@@ -155,12 +156,6 @@ export async function issuesOf(db: Database, automation: AutomationRow, graph: G
   const templates = await templatesAmong(db, automation.projectId, named);
   const ofTrigger = await triggerIssues(db, automation);
   return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...graphIssues(graph, templates)];
-}
-
-/** An answer, and what the outbox has to do about it after the commit. */
-export interface Changed<Body> {
-  body: Body;
-  tickets: OutboxTicket[];
 }
 
 /**

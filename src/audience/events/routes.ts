@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { inProject, reply, route } from '../../core/http/route.ts';
+import { inProject, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
 import { fieldProblems } from '../../core/lib/validation.ts';
 import { refuseErased } from '../erased/index.ts';
@@ -75,7 +75,7 @@ export const eventRoutes = [
     async handle({ app, db, project, body }) {
       if ('track' in body)
         await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.track.email }]);
-      return reply(201, await recordEvent(db, project.id, body));
+      return recordEvent(db, project.id, body);
     },
   }),
   route.get('/events', {

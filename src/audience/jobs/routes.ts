@@ -46,7 +46,7 @@ export const jobRoutes = [
     async handle({ app, db, project, body }) {
       const { queued, ticket } = await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock());
       app.outbox.dispatchSoon(ticket);
-      return reply(202, queued);
+      return queued;
     },
   }),
   route.post('/contacts/import/preview', {
@@ -100,7 +100,7 @@ export const jobRoutes = [
       async handle({ app, db, project, body }) {
         const { queued, ticket } = await queueBulk(db, project.id, operation, body);
         app.outbox.dispatchSoon(ticket);
-        return reply(202, queued);
+        return queued;
       },
     }),
   ),
@@ -122,7 +122,7 @@ export const jobRoutes = [
     async handle({ app, db, project, body }) {
       const { queued, ticket } = await queueSegmentEntries(db, project.id, body);
       app.outbox.dispatchSoon(ticket);
-      return reply(202, queued);
+      return queued;
     },
   }),
   route.get('/contacts/bulk/:jobId', {

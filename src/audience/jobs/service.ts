@@ -6,7 +6,7 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs } from '../../core/lib/span.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { trashDays } from '../contacts/index.ts';
 import { checkedFilter } from '../lists/index.ts';
@@ -148,14 +148,7 @@ export async function queueUndo(
 }
 
 /** Imports and bulk changes whose execution may be lost; a new one continues from where the rows stand. */
-export const recoverableJobs: RecoverableKind = {
-  name: 'jobs',
-  afterMs: 5 * 60_000,
-  async stalled(db, query) {
-    const jobs = await stalledJobs(db, query);
-    return jobs.map((job) => ({ at: job.at, id: job.id, start: startOf(job) }));
-  },
-};
+export const recoverableJobs = restartable('jobs', stalledJobs, startOf);
 
 function startOf(job: Omit<NewJob, 'spec'>): StartCommand {
   return {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { route } from '../../core/http/route.ts';
 import { type AppError, badRequest, type FieldProblem } from '../../core/lib/errors.ts';
 import { allRules, createRule, deleteRule, previewRules, replaceRule } from './rules.ts';
 import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
@@ -54,7 +54,6 @@ export const suppressionRoutes = [
     async handle({ app, db, project, params }) {
       await deleteRule(db, project.id, params.id);
       app.directory.forget(project.id);
-      return reply(204);
     },
   }),
   route.post('/suppressions/preview', {

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { inProject, reply, route } from '../../core/http/route.ts';
+import { dispatched } from '../changed.ts';
 import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
 import { cancelMigration, getMigration, migrateContacts } from './service.ts';
 
@@ -24,8 +25,7 @@ export const automationMigrationRoutes = [
     reply: v.union([MigrationPreview, MigrationBody]),
     async handle({ app, db, project, params, body }) {
       const asked = await migrateContacts(db, project.id, params.id, body);
-      app.outbox.dispatchSoon(...asked.tickets);
-      return reply(body.dryRun ? 200 : 202, asked.body);
+      return reply(body.dryRun ? 200 : 202, dispatched(app, asked));
     },
   }),
   route.get('/workflows/:id/migrations/:migrationId', {

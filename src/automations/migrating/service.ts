@@ -3,7 +3,7 @@ import type { Database } from '../../core/database/sql.ts';
 import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
@@ -215,15 +215,4 @@ function startOfMigration({
 }
 
 /** Migrations whose execution may be lost. */
-export const recoverableMigrations: RecoverableKind = {
-  name: 'migrations of automations',
-  afterMs: 5 * 60_000,
-  async stalled(tx, query) {
-    const migrations = await stalledMigrations(tx, query);
-    return migrations.map((row) => ({
-      at: row.at,
-      id: row.id,
-      start: startOfMigration(row),
-    }));
-  },
-};
+export const recoverableMigrations = restartable('migrations of automations', stalledMigrations, startOfMigration);

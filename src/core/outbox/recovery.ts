@@ -37,6 +37,18 @@ export interface RecoverableKind {
   stalled(db: Database, query: StalledQuery): Promise<StalledWork[]>;
 }
 
+/** A kind of work of which a stalled row needs no more than the start of its execution. */
+export function restartable<Row extends Pick<StalledWork, 'at' | 'id'>>(
+  name: string,
+  stalledRows: (db: Database, query: StalledQuery) => Promise<Row[]>,
+  startOf: (row: Row) => StartCommand,
+  afterMs = 5 * 60_000,
+): RecoverableKind {
+  const stalled: RecoverableKind['stalled'] = async (db, query) =>
+    (await stalledRows(db, query)).map((row) => ({ at: row.at, id: row.id, start: startOf(row) }));
+  return { name, afterMs, stalled };
+}
+
 export interface RecoveryDeps {
   db: Database;
   /** Whether an execution of this id is open. Rejects when Temporal cannot be asked. */

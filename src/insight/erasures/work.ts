@@ -1,8 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { foldContactChanges } from '../../audience/contacts/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
-import type { RecoverableKind } from '../../core/outbox/recovery.ts';
-import { isStalled, stalledPage } from '../../core/outbox/recovery.ts';
+import { isStalled, restartable, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 import { Erasure } from './entity.ts';
 import { findLedgers, hashOfLedger } from './ledgers.ts';
 import { StillLeaving, settleContact } from './settle.ts';
@@ -131,18 +130,13 @@ function added(
 }
 
 /** Erasures whose execution may be lost. One that waits for a date is asked for once that has passed. */
-export const recoverableErasures: RecoverableKind = {
-  name: 'erasures',
-  afterMs: 5 * 60_000,
-  async stalled(db, query) {
-    const at = sql`updated_at`;
-    const rows = await db.rows<{ id: string; at: string; projectId: string }>(sql`
-      select id, updated_at::text as at, project_id as "projectId" from erasures
-      where finished_at is null and (due_at is null or due_at < now()) and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
-    return rows.map(({ id, at, projectId }) => ({
-      at,
-      id,
-      start: startOfErasure(id, projectId),
-    }));
-  },
-};
+export const recoverableErasures = restartable('erasures', stalledErasures, ({ id, projectId }) =>
+  startOfErasure(id, projectId),
+);
+
+function stalledErasures(db: Database, query: StalledQuery) {
+  const at = sql`updated_at`;
+  return db.rows<{ id: string; at: string; projectId: string }>(sql`
+    select id, updated_at::text as at, project_id as "projectId" from erasures
+    where finished_at is null and (due_at is null or due_at < now()) and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
+}

@@ -94,7 +94,6 @@ async function decide(
 ) {
   if (actor.kind === 'user')
     await decidePlan(db, { projectId: project.id, userId: actor.userId }, params.planId, decision);
-  return reply(204);
 }
 
 interface OperationInput {

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { reply, route } from '../../core/http/route.ts';
+import { route } from '../../core/http/route.ts';
 import { ApiKeyBody, CreateApiKey, NewApiKey, PatchApiKey, RotateApiKey } from './api-key-schema.ts';
 import { createApiKey, deleteApiKey, listApiKeys, patchApiKey, rotateApiKey } from './api-key-service.ts';
 
@@ -60,7 +60,6 @@ export const apiKeyRoutes = [
     async handle({ app, db, project, params }) {
       await deleteApiKey(db, project.id, params.keyId);
       await app.directory.forgetEverywhere(project.id);
-      return reply(204);
     },
   }),
 ];

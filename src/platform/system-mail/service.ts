@@ -43,11 +43,19 @@ export async function queueSystemMails(
   return enqueueAll(tx, added.map(startOfMail));
 }
 
+interface MemberMail {
+  projectId: string;
+  values?: Readonly<Record<string, string>>;
+  /** Each member gets one mail for each key. */
+  dedupeKey?: string;
+  /** Members of at least this role, but for one user; everybody when absent. */
+  to?: ToldMembers;
+}
+
 /** Queues a mail of the service to each member of a project, inside a transaction. */
 export type TellMembers = (
   tx: Database,
-  mail: {
-    projectId: string;
+  mail: MemberMail & {
     kind:
       | 'domain-verified'
       | 'domain-lost'
@@ -59,11 +67,6 @@ export type TellMembers = (
       | 'approval-requested';
     /** Where its button leads, below the dashboard. */
     path: string;
-    values?: Readonly<Record<string, string>>;
-    /** Each member gets one mail for each key. */
-    dedupeKey?: string;
-    /** Members of at least this role, but for one user; everybody when absent. */
-    to?: ToldMembers;
   },
 ) => Promise<OutboxTicket[]>;
 
@@ -71,16 +74,7 @@ export type TellMembers = (
 export async function queueMemberMails(
   tx: Database,
   settings: SystemMailSettings,
-  mail: {
-    projectId: string;
-    kind: LetterRequest['kind'];
-    link: string;
-    values?: Readonly<Record<string, string>>;
-    /** Each member gets one mail for each key. */
-    dedupeKey?: string;
-    /** Members of at least this role, but for one user; everybody when absent. */
-    to?: ToldMembers;
-  },
+  mail: MemberMail & { kind: LetterRequest['kind']; link: string },
 ): Promise<OutboxTicket[]> {
   const members = await membersToTell(tx, mail.projectId, mail.to);
   return queueSystemMails(

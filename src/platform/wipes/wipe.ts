@@ -1,7 +1,7 @@
 import { LockMode } from '@mikro-orm/core';
 import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { restartable } from '../../core/outbox/recovery.ts';
 import { ProjectWipe } from './entity.ts';
 import { findWipe, finishWipe, stalledWipes } from './queries.ts';
 import { startOfWipe } from './service.ts';
@@ -101,14 +101,4 @@ export async function endWipe(
 }
 
 /** Resets and removals of projects whose execution may be lost. */
-export const recoverableWipes: RecoverableKind = {
-  name: 'wipes',
-  afterMs: 5 * 60_000,
-  async stalled(db, query) {
-    return (await stalledWipes(db, query)).map(({ id, at }) => ({
-      at,
-      id,
-      start: startOfWipe(id),
-    }));
-  },
-};
+export const recoverableWipes = restartable('wipes', stalledWipes, ({ id }) => startOfWipe(id));

@@ -32,7 +32,7 @@ const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix
       const deps = { writeOnce, directory, billing, compose: composerOf(app), key, isKeyed, keepAnswer };
       const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
       app.waker.wake(project.id);
-      return reply(201, email);
+      return email;
     },
   });
 

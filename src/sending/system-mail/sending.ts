@@ -2,7 +2,7 @@ import type { OutgoingMessage } from '@posthorn/mail-providers';
 import type { Letter } from '@posthorn/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { tryUnseal, UnsealError } from '../../core/lib/seal.ts';
-import type { RecoverableKind } from '../../core/outbox/recovery.ts';
+import { restartable } from '../../core/outbox/recovery.ts';
 import {
   beginHandOver,
   noteFailed,
@@ -187,14 +187,4 @@ function pauseAfter(attempts: number): number {
 }
 
 /** Mail of the service whose execution may be lost. It rests between two attempts for ten minutes at most. */
-export const recoverableMails: RecoverableKind = {
-  name: 'system mail',
-  afterMs: 15 * 60_000,
-  async stalled(sql, query) {
-    return (await stalledMails(sql, query)).map(({ id, at }) => ({
-      at,
-      id,
-      start: startOfMail(id),
-    }));
-  },
-};
+export const recoverableMails = restartable('system mail', stalledMails, ({ id }) => startOfMail(id), 15 * 60_000);

@@ -1,6 +1,6 @@
 import type { Database } from '../../../core/database/sql.ts';
 import type { App } from '../../../core/http/context.ts';
-import { inProject, reply, route } from '../../../core/http/route.ts';
+import { inProject, route } from '../../../core/http/route.ts';
 import { composerOf } from '../../engine/index.ts';
 import { prepareBy } from '../content.ts';
 import { depsOf, ids, ok, wrapped } from '../route-kit.ts';
@@ -27,7 +27,7 @@ export const campaignReviewRoutes = [
     status: 202,
     reply: wrapped(DryRunReport),
     handle: async ({ project, params, body, ...input }) =>
-      reply(202, ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body))),
+      ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)),
   }),
   route.get('/campaigns/:id/dry-runs/:n', {
     ...inProject('campaigns:read'),

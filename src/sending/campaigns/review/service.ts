@@ -5,7 +5,7 @@ import { newId } from '../../../core/lib/ids.ts';
 import type { Clock } from '../../../core/lib/time.ts';
 import type { Outbox } from '../../../core/outbox/dispatcher.ts';
 import { enqueue } from '../../../core/outbox/enqueue.ts';
-import type { RecoverableKind } from '../../../core/outbox/recovery.ts';
+import { restartable } from '../../../core/outbox/recovery.ts';
 import { audienceSize } from '../audience.ts';
 import { lockCampaign } from '../state.ts';
 import { factsOf } from './facts.ts';
@@ -69,15 +69,4 @@ export function startOfDryRun(run: { id: string; projectId: string; campaignId: 
 }
 
 /** Dry runs whose execution may be lost. */
-export const recoverableDryRuns: RecoverableKind = {
-  name: 'dry runs',
-  afterMs: 5 * 60_000,
-  async stalled(db, query) {
-    const runs = await stalledDryRuns(db, query);
-    return runs.map((run) => ({
-      at: run.at,
-      id: run.id,
-      start: startOfDryRun(run),
-    }));
-  },
-};
+export const recoverableDryRuns = restartable('dry runs', stalledDryRuns, startOfDryRun);
