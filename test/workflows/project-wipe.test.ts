@@ -201,6 +201,7 @@ describe('the removal of a project', () => {
       const wipe = await database.db.row<{ id: string }>('select id from project_wipes where project_id = $1', [
         project.id,
       ]);
+      await api.app.outbox.drain();
       await worker.result(startOfWipe(wipe?.id ?? '').id);
       expect(Object.keys(await rowsLeft(project.id))).toEqual(['project_wipes']);
       expect(await database.db.row('select 1 from projects where id = $1', [project.id])).toBeNull();
