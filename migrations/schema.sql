@@ -752,6 +752,7 @@ create table email_queue (
   due_at timestamp(3) with time zone default now() not null,
   created_at timestamp(3) with time zone default now() not null,
   bytes integer default 0 not null,
+  last_refusal text,
   constraint email_queue_pkey primary key (email_id),
   constraint email_queue_email_id_fkey foreign key (email_id) references emails(id) on delete cascade
 ) with (fillfactor=60, autovacuum_vacuum_scale_factor=0.02);

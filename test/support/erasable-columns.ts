@@ -21,6 +21,7 @@ export const erasableColumns: Readonly<Record<string, Readonly<Record<string, st
     contact_history: 'before after email_before email_after',
     contacts: 'email data',
     contacts_trash: 'email data',
+    email_queue: 'last_refusal',
     email_tags: 'name value',
     dry_runs: 'facts findings',
     emails:

@@ -260,7 +260,9 @@ test('a claim that was lost to another may neither fail, put back nor doubt its 
   await settleQueued(store.db, 'old/1', 'fake', [
     { emailId, outcome: 'FAILED', reason: { code: 'provider', words: 'x' }, subject: null, body: null },
   ]);
-  await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'RETRY', delayMs: 0, attempt: true }]);
+  await settleQueued(store.db, 'old/1', 'fake', [
+    { emailId, outcome: 'RETRY', delayMs: 0, attempt: true, words: null },
+  ]);
   await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'DOUBT', delayMs: 0 }]);
   expect(await ledger(project)).toMatchObject([{ status: 'PENDING' }]);
   expect(await queued(project)).toMatchObject([{ claim_id: 'new/1', attempts: 0, lookups: 0 }]);

@@ -5748,6 +5748,8 @@ export interface components {
             provider: string | null;
             /** @description Attempts to hand it over so far, while it waits; null once that is over. */
             attempts: number | null;
+            /** @description What the provider answered to the latest attempt, while it waits; null once that is over. */
+            lastRefusal: string | null;
             /** @description The rule that suppressed it; null unless one did. */
             suppression: {
                 [key: string]: unknown;

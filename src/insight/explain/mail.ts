@@ -87,11 +87,19 @@ function waiting(mail: ExplainedMail, decisions: Decision[]): Finding {
   }
   if (mail.canary !== null) return heldBack(mail, mail.canary, decisions);
   const at = mail.dueAt;
-  const attempts = mail.attempts ? ` ${mail.attempts} earlier attempts failed.` : '';
+  const attempts = triedInVain(mail);
   const due = at === null ? 'its turn has not come yet' : `it is due on ${onDate(at)}`;
   const sentence = `The email is pending: ${due}.${attempts}`;
   decisions.push(recorded('mail.pending', 'info', sentence, { at, source }));
   return finding('will', decisions, sentence, { next: { at, what: 'It is sent after a last check.' } });
+}
+
+function triedInVain({ attempts, lastRefusal }: ExplainedMail): string {
+  if (!attempts) return '';
+  const failed = attempts === 1 ? 'An earlier attempt failed' : `${attempts} earlier attempts failed`;
+  return lastRefusal === null
+    ? ` ${failed}.`
+    : ` ${failed}, ${attempts === 1 ? '' : 'the last one '}with: ${lastRefusal}`;
 }
 
 function heldBack(mail: ExplainedMail, { until }: { until: string | null }, decisions: Decision[]): Finding {

@@ -124,6 +124,8 @@ export interface ExplainedMail {
   rule: { ruleId: string; name: string; kind: string; pattern: string } | null;
   provider: string | null;
   attempts: number | null;
+  /** What the provider answered to the latest of them. */
+  lastRefusal: string | null;
   isClaimed: boolean;
   dueAt: string | null;
   createdAt: string;
@@ -149,6 +151,7 @@ export function findMail(db: Database, projectId: string, which: Query): Promise
       ${raw(versionSql('e'))} as version, exists (select from campaign_versions v
         where v.campaign_id = e.campaign_id and v.send_seq = e.send_seq) as "isRevised",
       e.reason, mail_reason_text(e.reason) as "reasonText", e.suppression as rule, e.provider, q.attempts,
+      q.last_refusal as "lastRefusal",
       q.claim_id is not null as "isClaimed", ${iso('q.due_at')} as "dueAt", ${iso('e.created_at')} as "createdAt",
       ${iso('e.updated_at')} as "updatedAt", ${iso('e.sent_at')} as "sentAt", ${iso('e.delivered_at')} as "deliveredAt",
       ${iso('e.opened_at')} as "openedAt", ${iso('e.clicked_at')} as "clickedAt", ${iso('e.bounced_at')} as "bouncedAt",

@@ -76,6 +76,7 @@ export interface WholeEmailRow
       | 'messageId'
       | 'provider'
       | 'attempts'
+      | 'lastRefusal'
       | 'suppression'
       | 'deliveredAt'
       | 'openedAt'
@@ -95,14 +96,14 @@ export interface WholeEmailRow
 export function findEmail(db: Database, projectId: string, id: string): Promise<WholeEmailRow | null> {
   return db.row<WholeEmailRow>(sql`
     select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
-      (select q.attempts from email_queue q where q.email_id = e.id) as attempts,
+      q.attempts, q.last_refusal as "lastRefusal",
       coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
       case when e.campaign_id is not null then ${raw(versionSql('e'))} end as "campaignVersion",
       (select r.resend_of from email_resends r where r.email_id = e.id) as "resendOf",
       array(select r.email_id from email_resends r where r.resend_of = e.id order by 1) as resends,
       e.delivered_at::text as "deliveredAt", e.opened_at::text as "openedAt", e.clicked_at::text as "clickedAt",
       e.bounced_at::text as "bouncedAt", e.complained_at::text as "complainedAt", e.updated_at::text as "updatedAt"
-    from ${storedMailJoins} where e.project_id = ${projectId} and e.id = ${id}`);
+    from ${storedMailJoins} left join email_queue q on q.email_id = e.id where e.project_id = ${projectId} and e.id = ${id}`);
 }
 
 /** What happened to a mail: an event without what every event of it says. */

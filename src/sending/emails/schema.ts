@@ -59,6 +59,10 @@ export const EmailRecord = v.object({
     v.nullable(v.number()),
     v.description('Attempts to hand it over so far, while it waits; null once that is over.'),
   ),
+  lastRefusal: v.pipe(
+    v.nullable(v.string()),
+    v.description('What the provider answered to the latest attempt, while it waits; null once that is over.'),
+  ),
   suppression: v.nullable(v.record(v.string(), v.unknown())),
   deliveredAt: NullableInstant,
   openedAt: NullableInstant,

@@ -78,6 +78,7 @@ export async function getEmail(
     messageId: row.messageId,
     provider: row.provider,
     attempts: row.attempts,
+    lastRefusal: row.lastRefusal,
     suppression: row.suppression,
     deliveredAt: isoInstantOrNull(row.deliveredAt),
     openedAt: isoInstantOrNull(row.openedAt),

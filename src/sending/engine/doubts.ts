@@ -101,7 +101,13 @@ function settlementOf(deps: DeliveryDeps, mail: ClaimedMail, judgement: Judgemen
     case 'failed':
       return { emailId, outcome: 'FAILED', reason: judgement.reason, subject: null, body: null };
     case 'again':
-      return { emailId, outcome: 'RETRY', delayMs: attempts === 0 ? 0 : retryDelay(attempts, null), attempt: true };
+      return {
+        emailId,
+        outcome: 'RETRY',
+        delayMs: attempts === 0 ? 0 : retryDelay(attempts, null),
+        attempt: true,
+        words: null,
+      };
   }
 }
 

@@ -18,6 +18,7 @@ export const QueuedEmail = defineEntity({
     dueAt: p.datetime(3).defaultRaw('now()'),
     createdAt: baseColumns.createdAt,
     bytes: p.integer().default(0),
+    lastRefusal: p.text().nullable(),
   },
   indexes: [
     { name: 'email_queue_claims', properties: ['claimId'], where: 'claim_id IS NOT NULL' },

@@ -82,7 +82,7 @@ function settlementOf(end: Outcome<ClaimedMail>, lagMs: number): Settlement {
     case 'BOUNCED':
       return { emailId, outcome: end.outcome, reason: end.reason, ...plain(end.texts) };
     case 'RETRY':
-      return { emailId, outcome: 'RETRY', delayMs: end.delayMs, attempt: end.attempt };
+      return { emailId, outcome: 'RETRY', delayMs: end.delayMs, attempt: end.attempt, words: end.words };
     case 'UNCONFIRMED':
       return { emailId, outcome: 'DOUBT', delayMs: lagMs };
   }

@@ -26,8 +26,8 @@ export type Settlement =
       subject: string | null;
       body: string | null;
     }
-  /** Back to the queue. `attempt`: whether it was handed over and refused. */
-  | { emailId: string; outcome: 'RETRY'; delayMs: number; attempt: boolean }
+  /** Back to the queue. `attempt`: whether it was handed over and refused, with these words of the provider where it gave some. */
+  | { emailId: string; outcome: 'RETRY'; delayMs: number; attempt: boolean; words: string | null }
   /** It may have been taken: the claim stays until it is looked up after so long. */
   | { emailId: string; outcome: 'DOUBT'; delayMs: number };
 
@@ -36,6 +36,9 @@ export interface Settled {
   sent: number;
   failed: number;
 }
+
+/** Longest refusal that is kept while a mail waits, in characters. */
+const longestRefusal = 500;
 
 /** Bytes of failed mail with attachments that a project may keep. */
 const mostKeptBytes = 1024 * 1024 * 1024;
@@ -57,6 +60,7 @@ export async function settleQueued(
   if (settlements.length === 0) return { sent: 0, failed: 0 };
   const finals = settlements.filter((one): one is Final => one.outcome !== 'RETRY' && one.outcome !== 'DOUBT');
   const back = settlements.filter((one) => one.outcome === 'RETRY');
+  const refusals = back.map(({ words }) => storable(words?.slice(0, longestRefusal) ?? null));
   const doubted = settlements.filter((one) => one.outcome === 'DOUBT');
   const ids = (some: readonly Settlement[]) => some.map(({ emailId }) => emailId);
   const text = (key: 'messageId' | 'at' | 'subject' | 'body' | 'stream') =>
@@ -82,6 +86,7 @@ export async function settleQueued(
     back as (
       update email_queue set claim_id = null, claimed_at = null, lookups = 0,
         attempts = attempts + (${back.map(({ attempt }) => (attempt ? 1 : 0))}::int[])[array_position(${ids(back)}::uuid[], email_id)],
+        last_refusal = coalesce((${refusals}::text[])[array_position(${ids(back)}::uuid[], email_id)], last_refusal),
         due_at = ${dueAfter(back)}
       where email_id = any (${ids(back)}::uuid[]) and claim_id = ${claimId}),
     doubted as (
