@@ -3,7 +3,7 @@ import { CursorParameter } from '../core/lib/cursor.ts';
 import { describedBy, nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
-import { choice, coded, Instant, JsonObject, parameter, textField, Uuid } from '../core/lib/validation.ts';
+import { choice, coded, Instant, JsonObject, parameter, textField, Uuid, wholeNumber } from '../core/lib/validation.ts';
 import { runStatuses, stepRunStatuses, triggerTypes, waitOutcomes } from './rows.ts';
 import { StepConfigShape, stepTypes } from './step-configs.ts';
 
@@ -233,15 +233,7 @@ export const CreateTransition = v.object({
   condition: v.nullish(v.object({ branch: v.nullish(textField('branch', 1, 40)) })),
   branch: v.nullish(textField('branch', 1, 40)),
   waitOutcome: v.nullish(choice(waitOutcomes)),
-  priority: v.optional(
-    v.pipe(
-      v.number('must be a number'),
-      v.integer('must be a whole number'),
-      v.minValue(0, 'must be at least 0'),
-      v.maxValue(1_000_000, 'must be at most 1000000'),
-    ),
-    0,
-  ),
+  priority: v.optional(wholeNumber(0, 1_000_000), 0),
 });
 export type CreateTransition = v.InferOutput<typeof CreateTransition>;
 

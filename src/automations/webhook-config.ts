@@ -1,6 +1,6 @@
 import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
 import * as v from 'valibot';
-import { choice, coded, textField } from '../core/lib/validation.ts';
+import { choice, coded, textField, wholeNumber } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 
@@ -47,15 +47,7 @@ export const WebhookConfig = v.object({
   /** An answer other than 2xx fails the step. */
   failOnError: v.optional(v.boolean('must be true or false'), false),
   /** Further attempts when there is no answer, and for 429 and 5xx. */
-  retries: v.optional(
-    v.pipe(
-      v.number('must be a number'),
-      v.integer('must be a whole number'),
-      v.minValue(0, 'must be at least 0'),
-      v.maxValue(5, 'must be at most 5'),
-    ),
-    0,
-  ),
+  retries: v.optional(wholeNumber(0, 5), 0),
 });
 export type WebhookConfig = v.InferOutput<typeof WebhookConfig>;
 

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import type { App } from '../../core/http/context.ts';
 import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
 import { previewImport } from './import-preview.ts';
@@ -16,12 +17,34 @@ import {
   UndoBody,
   UndoReply,
 } from './schema.ts';
-import { getBulkJob, getImportJob, queueBulk, queueImport, queueSegmentEntries, queueUndo } from './service.ts';
+import {
+  getBulkJob,
+  getImportJob,
+  type Queued,
+  queueBulk,
+  queueImport,
+  queueSegmentEntries,
+  queueUndo,
+} from './service.ts';
 
 const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
 
 const fileRules =
   'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`.';
+
+const bulkRules = 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.';
+const queueing = {
+  ...inProject('contacts:write'),
+  status: 202,
+  bodyLimit: 'data',
+  bodyError: bareInvalid,
+  reply: QueuedJob,
+} as const;
+
+function dispatched({ outbox }: App, { queued, ticket }: Queued): QueuedJob {
+  outbox.dispatchSoon(ticket);
+  return queued;
+}
 
 /** Work on many contacts at once: imports of CSV files and bulk changes, each a durable job. */
 export const jobRoutes = [
@@ -43,11 +66,8 @@ export const jobRoutes = [
     bodyKind: 'stream',
     status: 202,
     reply: QueuedJob,
-    async handle({ app, db, project, body }) {
-      const { queued, ticket } = await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock());
-      app.outbox.dispatchSoon(ticket);
-      return queued;
-    },
+    handle: async ({ app, db, project, body }) =>
+      dispatched(app, await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock())),
   }),
   route.post('/contacts/import/preview', {
     ...inProject('contacts:read'),
@@ -87,43 +107,27 @@ export const jobRoutes = [
   ),
   ...bulkOperations.map((operation) =>
     route.post(`/contacts/bulk-${operation}`, {
-      ...inProject('contacts:write'),
+      ...queueing,
       summary: `${verbs[operation]} many contacts`,
       operationId: `${operation}Contacts`,
-      description: `Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.${operation === 'delete' ? ' Can be undone for 7 days; then the contacts go for good, with their events and emails.' : ''}`,
-      status: 202,
+      description: `${bulkRules}${operation === 'delete' ? ' Can be undone for 7 days; then the contacts go for good, with their events and emails.' : ''}`,
       body: BulkBody,
       example: { mode: 'query', filter: { search: '@example.com' } },
-      bodyLimit: 'data',
-      bodyError: bareInvalid,
-      reply: QueuedJob,
-      async handle({ app, db, project, body }) {
-        const { queued, ticket } = await queueBulk(db, project.id, operation, body);
-        app.outbox.dispatchSoon(ticket);
-        return queued;
-      },
+      handle: async ({ app, db, project, body }) => dispatched(app, await queueBulk(db, project.id, operation, body)),
     }),
   ),
   route.post('/contacts/bulk-add-to-segment', {
-    ...inProject('contacts:write'),
+    ...queueing,
     summary: 'Add many contacts to a STATIC segment',
     operationId: 'addContactsToSegment',
-    description: 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.',
-    status: 202,
+    description: bulkRules,
     body: BulkSegmentBody,
     example: {
       segmentId: '0197c2f0-0000-7000-8000-000000000000',
       mode: 'query',
       filter: { search: '@example.com' },
     },
-    bodyLimit: 'data',
-    bodyError: bareInvalid,
-    reply: QueuedJob,
-    async handle({ app, db, project, body }) {
-      const { queued, ticket } = await queueSegmentEntries(db, project.id, body);
-      app.outbox.dispatchSoon(ticket);
-      return queued;
-    },
+    handle: async ({ app, db, project, body }) => dispatched(app, await queueSegmentEntries(db, project.id, body)),
   }),
   route.get('/contacts/bulk/:jobId', {
     ...inProject('contacts:read'),

@@ -29,7 +29,7 @@ import { forgetPreview, previewUndo } from './undo-preview.ts';
 import { receiveCsv } from './upload.ts';
 
 /** The answer for a queued job, and the ticket that starts it after the commit. */
-interface Queued {
+export interface Queued {
   queued: QueuedJob;
   ticket: OutboxTicket;
 }

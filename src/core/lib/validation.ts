@@ -55,6 +55,15 @@ export const NullableInstant = v.nullable(Instant);
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
+/** A whole number within bounds. */
+export const wholeNumber = (min: number, max: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
 /** A JSON object (no array, not null) with free keys. */
 export const JsonObject = v.custom<Record<string, unknown>>(
   (input) => typeof input === 'object' && input !== null && !Array.isArray(input),

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
-import { choice, coded, Instant, textField, Uuid } from '../../core/lib/validation.ts';
+import { choice, coded, Instant, textField, Uuid, wholeNumber } from '../../core/lib/validation.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
 export const payloadKinds = ['full', 'thin'] as const;
@@ -27,14 +27,6 @@ const Events = v.pipe(
 );
 const Url = textField('url', 1, 2048);
 const Description = v.nullish(textField('description', 0, 500));
-const OverlapHours = (most: number) =>
-  v.pipe(
-    v.number('must be a number'),
-    v.integer('must be a whole number'),
-    v.minValue(0, 'must be at least 0'),
-    v.maxValue(most, `must be at most ${most}`),
-  );
-
 /** `POST /webhook-endpoints`. */
 export const CreateEndpoint = v.object({
   url: v.pipe(
@@ -117,7 +109,7 @@ export type EndpointBody = v.InferOutput<typeof EndpointBody>;
 export const EndpointWithSecret = v.object({ ...EndpointBody.entries, secret: v.string() });
 
 /** `POST /webhook-endpoints/{id}/rotate-secret`. */
-export const RotateSecret = v.object({ overlapHours: v.optional(OverlapHours(72), 24) });
+export const RotateSecret = v.object({ overlapHours: v.optional(wholeNumber(0, 72), 24) });
 
 /** `POST /webhook-endpoints/{id}/test`. */
 export const TestEndpoint = v.object({ type: v.optional(textField('type', 1, 255), 'test.event') });

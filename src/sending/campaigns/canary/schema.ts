@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
-import { Instant } from '../../../core/lib/validation.ts';
+import { Instant, wholeNumber } from '../../../core/lib/validation.ts';
 import { canaryStopCodes } from './decide.ts';
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */
@@ -36,12 +36,7 @@ const StopIfBody = v.object({ bounceRate: Percentage, complaintRate: Percentage,
 
 /** `canary` of `POST /campaigns/{id}/send`. */
 export const CanaryOptions = v.object({
-  recipients: v.pipe(
-    v.number(),
-    v.integer('must be a whole number'),
-    v.minValue(1, 'must be at least 1'),
-    v.maxValue(mostRecipients, `must be at most ${mostRecipients}`),
-  ),
+  recipients: wholeNumber(1, mostRecipients),
   hold: v.optional(
     v.pipe(
       v.string(),
