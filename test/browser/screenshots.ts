@@ -70,13 +70,14 @@ async function shoot(
   await page.goto(`${place.baseUrl}/docs`);
   await picture(page, `docs${suffix}`);
   await page.goto(place.sandboxUrl);
-  await page.waitForLoadState('networkidle');
+  await page.getByText('Live', { exact: true }).waitFor();
   await picture(page, `inbox${suffix}`);
   await page
     .getByRole('link', { name: /^Welcome, / })
     .first()
     .click();
-  await page.waitForLoadState('networkidle');
+  // The message opens beside the list, on a page whose stream of changes never ends.
+  await page.frameLocator('iframe').getByText('Good to have you').waitFor();
   await picture(page, `inbox-one-message${suffix}`);
   await page.goto(await preferencesLink());
   await picture(page, `recipient-preferences${suffix}`);
