@@ -1,6 +1,5 @@
 import { inProject, route, taggedReply } from '../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../core/lib/errors.ts';
-import { etagOf } from '../core/lib/revision.ts';
 import { type Edited, editOf } from './revision.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps-service.ts';
@@ -12,7 +11,7 @@ const transitionIds = { ...ids, transitionId: 'transition' };
 const tag = 'workflows';
 
 /** An answer with the `ETag` that the edit has made. */
-const tagged = <Body>(status: number, { body, revision }: Edited<Body>) => taggedReply(status, body, etagOf(revision));
+const answer = <Body>(status: number, { body, revision }: Edited<Body>) => taggedReply(body, revision, status);
 
 const missing =
   (...fields: string[]) =>
@@ -37,7 +36,7 @@ export const automationGraphRoutes = [
     bodyError: missing('type', 'name', 'position', 'config'),
     reply: StepBody,
     guarded: true,
-    handle: async (call) => tagged(201, await createStep(editOf(call), call.body)),
+    handle: async (call) => answer(201, await createStep(editOf(call), call.body)),
   }),
   route.patch('/workflows/:id/steps/:stepId', {
     refusals: [409],
@@ -50,7 +49,7 @@ export const automationGraphRoutes = [
     bodyLimit: 'data',
     reply: StepBody,
     guarded: true,
-    handle: async (call) => tagged(200, await patchStep(editOf(call), call.params.stepId, call.body)),
+    handle: async (call) => answer(200, await patchStep(editOf(call), call.params.stepId, call.body)),
   }),
   route.delete('/workflows/:id/steps/:stepId', {
     refusals: [409],
@@ -63,7 +62,7 @@ export const automationGraphRoutes = [
     status: 204,
     guarded: true,
     handle: async (call) =>
-      tagged(204, await deleteStep(editOf(call), call.params.stepId, call.query.splice === 'true')),
+      answer(204, await deleteStep(editOf(call), call.params.stepId, call.query.splice === 'true')),
   }),
   route.post('/workflows/:id/transitions', {
     ...inProject('workflows:write'),
@@ -77,7 +76,7 @@ export const automationGraphRoutes = [
     bodyError: missing('fromStepId', 'toStepId'),
     reply: TransitionBody,
     guarded: true,
-    handle: async (call) => tagged(201, await createTransition(editOf(call), call.body)),
+    handle: async (call) => answer(201, await createTransition(editOf(call), call.body)),
   }),
   route.delete('/workflows/:id/transitions/:transitionId', {
     refusals: [409],
@@ -87,7 +86,7 @@ export const automationGraphRoutes = [
     ids: transitionIds,
     status: 204,
     guarded: true,
-    handle: async (call) => tagged(204, await deleteTransition(editOf(call), call.params.transitionId)),
+    handle: async (call) => answer(204, await deleteTransition(editOf(call), call.params.transitionId)),
   }),
   route.post('/workflows/:id/transitions/:transitionId/insert-step', {
     ...inProject('workflows:write'),
@@ -102,6 +101,6 @@ export const automationGraphRoutes = [
     bodyError: missing('type', 'name', 'config'),
     reply: StepBody,
     guarded: true,
-    handle: async (call) => tagged(201, await insertStepInto(editOf(call), call.params.transitionId, call.body)),
+    handle: async (call) => answer(201, await insertStepInto(editOf(call), call.params.transitionId, call.body)),
   }),
 ];

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { inProject, route, taggedReply } from '../core/http/route.ts';
+import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
-import { etagOf } from '../core/lib/revision.ts';
 import { dispatched } from './changed.ts';
 import { workflowFields } from './fields-service.ts';
 import { editOf } from './revision.ts';
@@ -88,7 +87,7 @@ export const automationRoutes = [
     guarded: true,
     async handle({ db, project, params }) {
       const body = await getAutomation(db, project.id, params.id);
-      return taggedReply(200, body, etagOf(body.revision));
+      return tagged(body);
     },
   }),
   route.patch('/workflows/:id', {
@@ -103,7 +102,7 @@ export const automationRoutes = [
     guarded: true,
     async handle(call) {
       const patched = await patchAutomation(editOf(call), call.body);
-      return taggedReply(200, dispatched(call.app, patched), etagOf(patched.revision));
+      return taggedReply(dispatched(call.app, patched), patched.revision);
     },
   }),
   route.delete('/workflows/:id', {

@@ -1,4 +1,4 @@
-import { inProject, reply, route } from '../../core/http/route.ts';
+import { csvReply, inProject, route } from '../../core/http/route.ts';
 import { ContactPage } from '../contacts/index.ts';
 import { CreateView, ExportContacts, PatchView, SearchContacts, ViewBody, ViewList } from './schema.ts';
 import { exportContacts, searchContacts } from './service.ts';
@@ -34,11 +34,7 @@ export const contactListRoutes = [
     bodyLimit: 'data',
     textReply: 'text/csv',
     handle: async ({ app, db, project, body }) =>
-      reply(200, await exportContacts(db, project.id, body, app.clock()), {
-        'Content-Type': 'text/csv; charset=utf-8; header=present',
-        'Content-Disposition': 'attachment; filename="contacts.csv"',
-        'Cache-Control': 'no-store',
-      }),
+      csvReply(await exportContacts(db, project.id, body, app.clock()), 'contacts.csv'),
   }),
   route.get('/contacts/views', {
     ...views,

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
-import { inProject, route, taggedReply } from '../../core/http/route.ts';
+import { inProject, route, tagged } from '../../core/http/route.ts';
 import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
-import { etagOf } from '../../core/lib/revision.ts';
 import { segmentsOfContact } from './contact-segments.ts';
 import {
   AddedMembers,
@@ -34,7 +33,6 @@ import {
 } from './service.ts';
 
 const ids = { id: 'segment' };
-const tagged = (body: SegmentBody) => taggedReply(200, body, etagOf(body.revision));
 
 /** The segments of a project and their members. */
 export const segmentRoutes = [

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
 import { inProject, route, taggedReply } from '../../core/http/route.ts';
-import { etagOf } from '../../core/lib/revision.ts';
 import { dispatched } from '../changed.ts';
 import { editOf } from '../revision.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
@@ -42,7 +41,7 @@ export const automationPublishingRoutes = [
     reply: v.variant('dryRun', [PutGraphPreview, PutGraphDone]),
     async handle(call) {
       const answer = await putGraph(editOf(call), call.body);
-      return taggedReply(200, dispatched(call.app, answer), etagOf(answer.revision));
+      return taggedReply(dispatched(call.app, answer), answer.revision);
     },
   }),
 ];

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
-import { inProject, route, taggedReply } from '../../core/http/route.ts';
+import { inProject, route, tagged } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
-import { etagOf } from '../../core/lib/revision.ts';
 import { iconsUrlOf } from '../brand/index.ts';
 import { previewTemplate } from './preview-service.ts';
 import {
@@ -36,7 +35,6 @@ const depsOf = ({ config, directory }: App) => ({
   senderDomains: directory.senderDomains,
   iconsUrl: iconsUrlOf(config),
 });
-const tagged = (body: TemplateBody) => taggedReply(200, body, etagOf(body.revision));
 
 /** The templates of a project. */
 export const templateRoutes = [

@@ -1,5 +1,6 @@
 import type * as v from 'valibot';
 import type { AppError, FieldProblem } from '../lib/errors.ts';
+import { etagOf } from '../lib/revision.ts';
 import type { Role } from '../lib/roles.ts';
 import type { Scope } from '../lib/scopes.ts';
 import type { BodyLimitName } from './body.ts';
@@ -166,8 +167,22 @@ export class Reply {
 }
 
 /** Answers with the `ETag` of what was read or changed, which an edit names in `If-Match`. */
-export function taggedReply(status: number, body: unknown, etag: string): Reply {
-  return new Reply(status, body, { ETag: etag });
+export function taggedReply(body: unknown, revision: number, status = 200): Reply {
+  return new Reply(status, body, { ETag: etagOf(revision) });
+}
+
+/** The same for what says its revision itself. */
+export function tagged(body: { revision: number }): Reply {
+  return taggedReply(body, body.revision);
+}
+
+/** Answers with a CSV file whose first row has the titles. */
+export function csvReply(file: unknown, filename: string): Reply {
+  return new Reply(200, file, {
+    'Content-Type': 'text/csv; charset=utf-8; header=present',
+    'Content-Disposition': `attachment; filename="${filename}"`,
+    'Cache-Control': 'no-store',
+  });
 }
 
 /** Answers with this status; a body of `undefined` is an empty one. */

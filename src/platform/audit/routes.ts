@@ -1,4 +1,4 @@
-import { reply, route } from '../../core/http/route.ts';
+import { csvReply, route } from '../../core/http/route.ts';
 import { auditCsv, listAudit, verifyAudit } from './queries.ts';
 import { recordChange } from './record.ts';
 import { AuditPage, AuditVerification, ListAudit } from './schema.ts';
@@ -18,10 +18,7 @@ export const auditRoutes = [
       if (query.format !== 'csv') return listAudit(db, project.id, query);
       const file = await auditCsv(db, project.id, query);
       await db.transaction((tx) => recordChange(tx, project.id, { action: 'audit_log.exported', target: project.id }));
-      return reply(200, file, {
-        'Content-Type': 'text/csv; charset=utf-8; header=present',
-        'Content-Disposition': 'attachment; filename="audit-log.csv"',
-      });
+      return csvReply(file, 'audit-log.csv');
     },
   }),
   route.get('/projects/:id/audit-log/verify', {

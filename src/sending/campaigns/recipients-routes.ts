@@ -1,4 +1,4 @@
-import { inProject, reply, route } from '../../core/http/route.ts';
+import { csvReply, inProject, route } from '../../core/http/route.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { listRecipients, recipientsCsv } from './recipients.ts';
 import { ListRecipients, RecipientsPage } from './report-schema.ts';
@@ -36,11 +36,7 @@ export const campaignRecipientRoutes = [
           after: { verdict: query.verdict },
         }),
       );
-      return reply(200, file, {
-        'Content-Type': 'text/csv; charset=utf-8; header=present',
-        'Content-Disposition': `attachment; filename="campaign-${id}-recipients.csv"`,
-        'Cache-Control': 'no-store',
-      });
+      return csvReply(file, `campaign-${id}-recipients.csv`);
     },
   }),
 ];

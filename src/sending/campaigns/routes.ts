@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
 import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
-import { etagOf } from '../../core/lib/revision.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { auditCampaign } from './audit.ts';
 import { CampaignAudit, CampaignStats } from './report-schema.ts';
@@ -40,7 +39,7 @@ const answer = <Facts extends { campaign: unknown; message: string }>({ campaign
   ...ok(campaign),
   ...facts,
 });
-const tagged = (data: CampaignBody) => taggedReply(200, ok(data), etagOf(data.revision));
+const tagged = (data: CampaignBody) => taggedReply(ok(data), data.revision);
 const message = v.object({ success: v.literal(true), message: v.string() });
 
 /** Campaigns of a project. */

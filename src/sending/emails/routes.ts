@@ -1,6 +1,6 @@
 import type { Database } from '../../core/database/sql.ts';
 import type { App, KeyActor, UserActor } from '../../core/http/context.ts';
-import { type Access, inProject, reply, route } from '../../core/http/route.ts';
+import { type Access, csvReply, inProject, route } from '../../core/http/route.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
 import { exportEmails } from './export.ts';
 import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
@@ -133,11 +133,7 @@ const exportRoute = route.post('/emails/export', {
   example: { from: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', status: 'BOUNCED' },
   textReply: 'text/csv',
   handle: async ({ app, db, project, body }) =>
-    reply(200, await exportEmails(db, composerOf(app), project.id, body, app.clock()), {
-      'Content-Type': 'text/csv; charset=utf-8; header=present',
-      'Content-Disposition': 'attachment; filename="emails.csv"',
-      'Cache-Control': 'no-store',
-    }),
+    csvReply(await exportEmails(db, composerOf(app), project.id, body, app.clock()), 'emails.csv'),
 });
 
 /** Emails as a resource: what became of each, by the id that `POST /v1/send` answered. */

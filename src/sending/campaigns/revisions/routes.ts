@@ -1,6 +1,5 @@
 import { inProject, route, taggedReply } from '../../../core/http/route.ts';
 import { nameSchemas } from '../../../core/lib/named-schemas.ts';
-import { etagOf } from '../../../core/lib/revision.ts';
 import { AudienceCount } from '../audience-routes.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from '../route-kit.ts';
 import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';
@@ -28,7 +27,7 @@ export const campaignRevisionRoutes = [
     async handle(input) {
       const { project, params, body, actor, header } = input;
       const revised = await reviseCampaign(depsOf(input), project, params.id, body, actor, header('if-match'));
-      return taggedReply(200, { ...ok(revised.campaign), message: revised.message }, etagOf(revised.campaign.revision));
+      return taggedReply({ ...ok(revised.campaign), message: revised.message }, revised.campaign.revision);
     },
   }),
   route.post('/campaigns/:id/correction', {
