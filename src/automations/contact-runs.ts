@@ -2,7 +2,7 @@ import { getContact } from '../audience/contacts/index.ts';
 import { type Database, raw, sql } from '../core/database/sql.ts';
 import { executionBody } from './rows.ts';
 import { type ListedRun, listedRuns } from './runs-queries.ts';
-import type { ContactExecutions } from './schema.ts';
+import type { ContactExecutions } from './runs-schema.ts';
 
 const mostRuns = 100;
 

@@ -4,7 +4,7 @@ import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
 import { findAutomation } from './queries.ts';
 import { isActive, type RunRow, runColumns } from './rows.ts';
-import type { RetriedExecutions } from './schema.ts';
+import type { RetriedExecutions } from './runs-schema.ts';
 import { found } from './service.ts';
 import { launchRun } from './starting.ts';
 import { ensureVersion, pinnedVersion } from './versions.ts';

@@ -1,6 +1,7 @@
 import { isoText } from '../core/database/columns.ts';
 import { raw } from '../core/database/sql.ts';
-import type { ExecutionBody, StepBody, TransitionBody, WorkflowBody } from './schema.ts';
+import type { ExecutionBody } from './runs-schema.ts';
+import type { StepBody, TransitionBody, WorkflowBody } from './schema.ts';
 
 /** What starts an automation. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;

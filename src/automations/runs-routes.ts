@@ -5,14 +5,6 @@ import { dispatched } from './changed.ts';
 import { executionsOfContact } from './contact-runs.ts';
 import { retryExecutions } from './retrying.ts';
 import {
-  cancelExecution,
-  cancelExecutions,
-  countInside,
-  getExecution,
-  listExecutions,
-  startExecution,
-} from './runs-service.ts';
-import {
   CancelledExecutions,
   ContactExecutions,
   CountWorkflowPeople,
@@ -24,7 +16,15 @@ import {
   RetryExecutions,
   StartExecution,
   WorkflowPeople,
-} from './schema.ts';
+} from './runs-schema.ts';
+import {
+  cancelExecution,
+  cancelExecutions,
+  countInside,
+  getExecution,
+  listExecutions,
+  startExecution,
+} from './runs-service.ts';
 
 const ids = { id: 'workflow' };
 /** The page of an execution in the Temporal Web UI. */

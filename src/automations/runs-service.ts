@@ -32,9 +32,9 @@ import type {
   ListExecutions,
   ListedExecution,
   StartExecution,
-  StepBody,
   WorkflowPeople,
-} from './schema.ts';
+} from './runs-schema.ts';
+import type { StepBody } from './schema.ts';
 import { found } from './service.ts';
 import { type StartOutcome, startRuns } from './starting.ts';
 import { type PinnedVersion, pinnedVersion } from './versions.ts';
