@@ -67,6 +67,8 @@ async function findsTheCause(page: Page): Promise<void> {
     .filter({ hasText: 'fair.test' });
   await domain.waitFor();
   await menu(page, 'Activity');
+  await page.getByText('An email bounced').first().waitFor();
+  await page.getByText('Campaign paused').first().waitFor();
   await page.getByLabel('Type').selectOption('Bounced');
   await page.getByText('The server was unable to deliver').first().waitFor();
   await menu(page, 'Emails');

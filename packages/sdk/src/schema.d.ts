@@ -5719,6 +5719,8 @@ export interface components {
             workflowExecutionId: string | null;
             /** @description Why it was not sent, or bounced. */
             error: string | null;
+            /** @description The kind of `error`, for programs: its sentence may change. */
+            errorCode: ("project_disabled" | "domain_unverified" | "limit_reached" | "not_subscribed" | "unsubscribed" | "campaign_cancelled" | "left_audience" | "left_out_at_review" | "cancelled" | "not_rendered" | "refused" | "submission_unknown" | "too_old" | "too_many_attempts" | "provider") | null;
             /** @description How often it was opened. */
             opens: number;
             /** @description How often links were clicked. */
@@ -5831,6 +5833,8 @@ export interface components {
             workflowExecutionId: string | null;
             /** @description Why it was not sent, or bounced. */
             error: string | null;
+            /** @description The kind of `error`, for programs: its sentence may change. */
+            errorCode: ("project_disabled" | "domain_unverified" | "limit_reached" | "not_subscribed" | "unsubscribed" | "campaign_cancelled" | "left_audience" | "left_out_at_review" | "cancelled" | "not_rendered" | "refused" | "submission_unknown" | "too_old" | "too_many_attempts" | "provider") | null;
             /** @description How often it was opened. */
             opens: number;
             /** @description How often links were clicked. */

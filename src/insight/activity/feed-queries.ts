@@ -24,6 +24,7 @@ interface ItemMail {
   data: JsonObjectValue | null;
   contact: { subscribed: boolean; data: JsonObjectValue };
   error: string | null;
+  errorCode: string | null;
   /** Name of the rule that suppressed it. */
   suppressedBy: string | null;
   opens: number;
@@ -99,7 +100,7 @@ const mailFacts = raw(`jsonb_build_object('subject', coalesce(m.subject, m.rende
   'sourceType', m.source_type, 'messageClass', m.message_class, 'data', m.render -> 'data',
   'contact', jsonb_build_object('subscribed', coalesce((m.render ->> 'subscribed')::boolean, c.subscribed),
     'data', coalesce(m.render -> 'contact', ${jsonWithin('c.data', mostContactBytes)}, '{}')),
-  'error', mail_reason_text(m.reason), 'suppressedBy', m.suppression ->> 'name', 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
+  'error', mail_reason_text(m.reason), 'errorCode', m.reason ->> 'code', 'suppressedBy', m.suppression ->> 'name', 'opens', m.opens, 'clicks', m.clicks, 'campaignName', k.name,
   'workflowName', a.name, 'createdAt', m.created_at)`);
 const eventFacts = raw(`jsonb_build_object('eventName', e.name, 'eventData',
   case when e.data is null then ${eventData('e')} else ${jsonWithin('e.data', mostListedEventBytes)} end)`);

@@ -89,7 +89,7 @@ function metadataOf({ uuid, mail, facts }: FeedRow, type: ActivityType, bodies: 
   if (type === 'email.suppressed') return { ...shown, suppressedBy: mail.suppressedBy };
   if (type === 'email.opened') return { ...shown, totalOpens: mail.opens };
   if (type === 'email.clicked') return { ...shown, totalClicks: mail.clicks };
-  return hasError.has(type) ? { ...shown, error: mail.error } : shown;
+  return hasError.has(type) ? { ...shown, error: mail.error, errorCode: mail.errorCode } : shown;
 }
 
 /** The body of each mail on a page, rendered once for all of its items. */

@@ -15,6 +15,7 @@ export interface EmailRow
       | 'campaignId'
       | 'workflowExecutionId'
       | 'error'
+      | 'errorCode'
       | 'opens'
       | 'clicks'
       | 'scheduledFor'
@@ -24,7 +25,8 @@ export interface EmailRow
     > {}
 
 const outcome = sql`e.status, e.template_id as "templateId", e.campaign_id as "campaignId",
-  e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error, e.opens, e.clicks,
+  e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error,
+  e.reason ->> 'code' as "errorCode", e.opens, e.clicks,
   e.scheduled_for::text as "scheduledFor", e.held_until::text as "heldUntil",
   e.created_at::text as "createdAt", e.sent_at::text as "sentAt"`;
 const columns = sql`${storedMailColumns}, ${outcome}`;

@@ -4,7 +4,7 @@ import { EmailField } from '../../core/lib/email-address.ts';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { choice, Instant, NullableInstant, parameter, Uuid } from '../../core/lib/validation.ts';
-import { mailSources, mailStatuses } from '../ledger/index.ts';
+import { mailSources, mailStatuses, reasonCodes } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
 
 const NullableId = v.nullable(Uuid);
@@ -22,6 +22,10 @@ export const EmailSummary = v.object({
   campaignId: NullableId,
   workflowExecutionId: NullableId,
   error: v.pipe(v.nullable(v.string()), v.description('Why it was not sent, or bounced.')),
+  errorCode: v.pipe(
+    v.nullable(v.picklist(reasonCodes)),
+    v.description('The kind of `error`, for programs: its sentence may change.'),
+  ),
   opens: v.number(),
   clicks: v.number(),
   scheduledFor: v.pipe(NullableInstant, v.description('When it is to be sent, where the sender chose a time.')),

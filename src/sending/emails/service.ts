@@ -112,6 +112,7 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
     campaignId: row.campaignId,
     workflowExecutionId: row.workflowExecutionId,
     error: row.error,
+    errorCode: row.errorCode,
     opens: row.opens,
     clicks: row.clicks,
     scheduledFor: isoInstantOrNull(row.scheduledFor),

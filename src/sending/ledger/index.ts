@@ -10,6 +10,7 @@ export {
   isLeftOut,
   type Reason,
   type ReasonCode,
+  reasonCodes,
   reasonText,
   storedReason,
   versionSql,

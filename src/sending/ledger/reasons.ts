@@ -30,6 +30,7 @@ export const reasonSentences = {
 
 /** The code of a reason. */
 export type ReasonCode = keyof typeof reasonSentences;
+export const reasonCodes = Object.keys(reasonSentences) as ReasonCode[];
 
 /** A reason as `emails.reason` holds it. */
 export interface Reason {

@@ -1,7 +1,13 @@
 import type { Tone } from '../../ui/Badge.tsx';
+import { leftOut } from '../emails/email.ts';
+
+interface Kind {
+  name: string;
+  tone?: Tone;
+}
 
 /** How each kind of activity is named and meant. */
-export const activityKinds: Record<string, { name: string; tone?: Tone }> = {
+export const activityKinds: Record<string, Kind> = {
   'event.triggered': { name: 'Event' },
   'email.sent': { name: 'Email sent', tone: 'info' },
   'email.delivered': { name: 'Delivered', tone: 'good' },
@@ -32,22 +38,39 @@ const mailEvents = new Set([
 ]);
 
 // How an execution ended, by the status of its run.
-const ends: Record<string, { name: string; tone?: Tone }> = {
+const ends: Record<string, Kind> = {
   COMPLETED: { name: 'Workflow completed', tone: 'good' },
   EXITED: { name: 'Workflow exited' },
   FAILED: { name: 'Workflow failed', tone: 'bad' },
   CANCELLED: { name: 'Workflow canceled', tone: 'warn' },
 };
 
+// Events that the service records by itself and that no other kind tells.
+const serviceEvents: Record<string, Kind> = {
+  'contact.subscribed': { name: 'Subscribed', tone: 'good' },
+  'contact.unsubscribed': { name: 'Unsubscribed', tone: 'warn' },
+  'campaign.sent': { name: 'Campaign sent', tone: 'info' },
+  'campaign.paused': { name: 'Campaign paused', tone: 'warn' },
+  'campaign.cancelled': { name: 'Campaign canceled', tone: 'warn' },
+  'campaign.held': { name: 'Campaign on hold', tone: 'warn' },
+  'workflow.finished': { name: 'Workflow completed', tone: 'good' },
+  'workflow.failed': { name: 'Workflow failed', tone: 'bad' },
+  'import.finished': { name: 'Import finished', tone: 'info' },
+  'domain.verified': { name: 'Domain verified', tone: 'good' },
+  'domain.lost': { name: 'Domain records missing', tone: 'bad' },
+};
+const segmentMoves: Record<string, Kind> = { entry: { name: 'Entered segment' }, exit: { name: 'Left segment' } };
+
 /** How an activity is named and meant. A mail that was left out because the contact is unsubscribed has not failed. */
-export function kindOf({ type, metadata }: { type: string; metadata: Record<string, unknown> }): {
-  name: string;
-  tone?: Tone;
-} {
+export function kindOf({ type, metadata }: { type: string; metadata: Record<string, unknown> }): Kind {
   if (type === 'workflow.completed') return ends[String(metadata.status)] ?? { name: 'Workflow completed' };
-  if (type === 'email.failed' && metadata.error === 'The contact is not subscribed')
-    return { name: 'Skipped', tone: 'warn' };
-  return activityKinds[type] ?? { name: type };
+  if (type === 'email.failed' && leftOut.has(metadata.errorCode)) return { name: 'Skipped', tone: 'warn' };
+  const ofService = type === 'event.triggered' ? serviceKindOf(String(metadata.eventName)) : undefined;
+  return ofService ?? activityKinds[type] ?? { name: type };
+}
+
+function serviceKindOf(event: string): Kind | undefined {
+  return serviceEvents[event] ?? segmentMoves[/^segment\..+\.(entry|exit)$/.exec(event)?.[1] ?? ''];
 }
 
 /** The mail that an activity is about; its id is part of the item's. */
@@ -69,7 +92,28 @@ const texts = ['eventName', 'subject', 'error', 'campaignName', 'workflowName', 
 
 /** What an activity is about, in a few words: the first of what its metadata say. */
 export function subjectOf(metadata: Record<string, unknown>): string {
+  const event = String(metadata.eventName);
+  if (serviceKindOf(event) !== undefined) return aboutEvent(event, metadata.eventData);
   const said = texts.map((key) => metadata[key]).filter((value) => typeof value === 'string' && value !== '');
   const rule = metadata.suppressedBy;
   return [...said.slice(0, 2), ...(typeof rule === 'string' ? [`Suppressed by the rule “${rule}”`] : [])].join(' · ');
+}
+
+const names = ['campaignName', 'workflowName', 'filename', 'domain', 'reason'] as const;
+
+// Why a subscription changed, where the service says it by a code.
+const causes: Record<string, string> = {
+  bounce: 'An email bounced',
+  complaint: 'Reported as spam',
+};
+
+function aboutEvent(event: string, data: unknown): string {
+  const segment = /^segment\.(.+)\.(?:entry|exit)$/.exec(event)?.[1];
+  if (segment !== undefined) return segment;
+  const said = typeof data === 'object' && data !== null ? (data as Record<string, unknown>) : {};
+  return names
+    .map((name) => said[name])
+    .filter((value): value is string => typeof value === 'string' && value !== '')
+    .map((value) => causes[value] ?? value)
+    .join(' · ');
 }

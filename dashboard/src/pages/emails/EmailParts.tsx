@@ -41,7 +41,6 @@ export function Details({ email }: { email: Email }) {
       <Fact name="Provider">{email.provider}</Fact>
       <Fact name="Message ID">{messageId ? <code>{messageId}</code> : null}</Fact>
       <Fact name="Attempts">{email.attempts || null}</Fact>
-      <Fact name="Last answer">{email.lastRefusal}</Fact>
       <Fact name="Email ID">
         <code>{email.id}</code>
       </Fact>

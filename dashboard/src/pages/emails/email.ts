@@ -33,27 +33,35 @@ export const sources: Record<Email['source'], string> = {
   INBOUND: 'Received',
 };
 
-// Sentences of the service that stand for more than a failure.
-const unconfirmed = 'submission unknown';
-const leftOut = new Set(['The contact is not subscribed', 'Contact is unsubscribed', 'Campaign cancelled']);
+/** Codes of mail that was left out on purpose, so that it has not failed. */
+export const leftOut: ReadonlySet<unknown> = new Set<EmailSummary['errorCode']>([
+  'not_subscribed',
+  'unsubscribed',
+  'campaign_cancelled',
+  'left_audience',
+  'left_out_at_review',
+]);
 
 /** The state of a mail, which says more than its status where that is not all. */
-export function stateOf({ status, error, scheduledFor, heldUntil }: EmailSummary): State {
+export function stateOf({ status, errorCode, scheduledFor, heldUntil }: EmailSummary): State {
   if (status === 'PENDING' && heldUntil) return { name: 'Held', tone: 'warn' };
   if (status === 'PENDING' && scheduledFor) return { name: 'Scheduled', tone: 'info' };
-  if (status === 'FAILED' && error === unconfirmed) return { name: 'Unconfirmed', tone: 'warn' };
-  if (status === 'FAILED' && leftOut.has(error ?? '')) return { name: 'Skipped', tone: 'warn' };
+  if (status === 'FAILED' && errorCode === 'submission_unknown') return { name: 'Unconfirmed', tone: 'warn' };
+  if (status === 'FAILED' && leftOut.has(errorCode)) return { name: 'Skipped', tone: 'warn' };
   return statuses[status];
 }
 
 /** Why a mail was or was not sent, in a sentence. */
-export function whyOf({ status, error, suppression, scheduledFor, heldUntil, attempts }: Email): string {
+export function whyOf(email: Email): string {
+  const { status, error, errorCode, suppression, scheduledFor, heldUntil, attempts, lastRefusal } = email;
   switch (status) {
     case 'PENDING':
       if (heldUntil) return 'This email is on hold. It is sent when the hold ends, unless somebody cancels it.';
       if (scheduledFor)
         return 'This email waits for its scheduled time. Consent and suppression rules are checked again then.';
-      return attempts ? 'The last attempt failed. Posthorn tries again.' : 'This email waits to be sent.';
+      return attempts
+        ? `The last attempt failed${lastRefusal ? ` (${lastRefusal})` : ''}. Posthorn tries again.`
+        : 'This email waits to be sent.';
     case 'SENDING':
       return 'Posthorn is handing this email to the email provider.';
     case 'SENT':
@@ -77,7 +85,7 @@ export function whyOf({ status, error, suppression, scheduledFor, heldUntil, att
         ? 'Not sent: the API key may not send to this address.'
         : `Not sent: the suppression rule “${String(suppression?.name ?? '')}” matches this address.`;
     case 'FAILED':
-      return error === unconfirmed
+      return errorCode === 'submission_unknown'
         ? 'The email provider did not answer, so nobody knows whether this email arrived.'
         : `Not sent: ${error ?? 'the email provider refused it'}.`;
   }
@@ -103,8 +111,8 @@ export function isResendable({ status, campaignId }: EmailSummary): boolean {
 }
 
 /** Whether nobody can tell that it did not arrive. */
-export function mayHaveArrived({ error }: EmailSummary): boolean {
-  return error === unconfirmed;
+export function mayHaveArrived({ errorCode }: EmailSummary): boolean {
+  return errorCode === 'submission_unknown';
 }
 
 const minuteMs = 60_000;
