@@ -18,7 +18,9 @@ export type TextSearch = 'contains' | 'notContains';
 
 const dateOperators = ['equals', 'notEquals', ...comparisons, 'within', 'olderThan'] as const;
 const textOperators = ['equals', 'notEquals', 'contains', 'notContains'] as const;
-const dataOperators = [...textOperators, ...comparisons, 'within', 'olderThan', 'exists', 'notExists'] as const;
+/** The operators that compare a field with a value. */
+export const valueOperators = [...textOperators, ...comparisons] as const;
+const dataOperators = [...valueOperators, 'within', 'olderThan', 'exists', 'notExists'] as const;
 const happenedOperators = [
   'triggered',
   'triggeredWithin',

@@ -8,6 +8,7 @@ export {
 } from './condition.ts';
 export { parseIsoDate } from './dates.ts';
 export { dependsOn, mentionsEvent, mentionsField } from './dependencies.ts';
+export { valueOperators } from './filters.ts';
 export { ConditionFault } from './json.ts';
 export {
   checkSegmentReferences,

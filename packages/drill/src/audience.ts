@@ -1,11 +1,26 @@
-import { type Call, until } from './client.ts';
+import { type Call, client, until } from './client.ts';
+import type { Stack } from './stack.ts';
 
 const rowsPerFile = 50_000;
 const cities = ['Husum', 'Vlissingen', 'Gdańsk', 'Sète', 'Cádiz', 'Burgas'];
 const plans = ['free', 'member', 'patron'];
 
+/** Imports the audience and makes the campaign. */
+export async function setUp(
+  { project, sandboxUrl }: Stack,
+  recipients: number,
+  say: (line: string) => void,
+  stop: AbortSignal,
+): Promise<{ api: Call; sandbox: Call; campaignId: string }> {
+  const api = client(project.baseUrl, project.secretKey);
+  await importAudience(api, recipients, stop);
+  say(`${recipients.toLocaleString('en-US')} contacts are imported`);
+  const { body } = await api('POST', '/campaigns', campaignOf(project.sender));
+  return { api, sandbox: client(sandboxUrl, null), campaignId: body.data.id };
+}
+
 /** Imports the audience as a marketer would, by CSV. Rejects when an import does not take every row. */
-export async function importAudience(api: Call, recipients: number, signal: AbortSignal): Promise<void> {
+async function importAudience(api: Call, recipients: number, signal: AbortSignal): Promise<void> {
   for (let from = 0; from < recipients; from += rowsPerFile) {
     const count = Math.min(rowsPerFile, recipients - from);
     const rows = Array.from({ length: count }, (_, place) => {
@@ -35,7 +50,7 @@ export function addressOf(number: number): string {
 }
 
 /** The campaign: personal in subject and body, with a link, so that rendering has something to do. */
-export function campaignOf(sender: string) {
+function campaignOf(sender: string) {
   return {
     name: 'Drill: the autumn letter',
     subject: 'The migration has begun, {{firstName}}',

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { addressOf, campaignOf, importAudience } from './audience.ts';
+import { addressOf, setUp } from './audience.ts';
 import { type Balance, drawBalance, lettersWaiting } from './balance.ts';
-import { type Call, client, until } from './client.ts';
+import { type Call, until } from './client.ts';
 import { type Letters, sendLetters } from './letters.ts';
 import type { DrillOptions } from './options.ts';
 import { type Disturbance, labelOf, planDrill, seeded, type Victim, victims } from './plan.ts';
@@ -49,12 +49,7 @@ export async function runDrill(
   stop: AbortSignal,
 ): Promise<DrillResult> {
   const { recipients } = options;
-  const api = client(stack.project.baseUrl, stack.project.secretKey);
-  const sandbox = client(stack.sandboxUrl, null);
-  await importAudience(api, recipients, stop);
-  say(`${recipients.toLocaleString('en-US')} contacts are imported`);
-  const { body: created } = await api('POST', '/campaigns', campaignOf(stack.project.sender));
-  const campaignId: string = created.data.id;
+  const { api, sandbox, campaignId } = await setUp(stack, recipients, say, stop);
 
   const over = AbortSignal.any([stop, AbortSignal.timeout(options.minutes * 60_000)]);
   const lettersEnd = new AbortController();

@@ -1,4 +1,4 @@
-import { maxFilters, maxLevels } from '@posthorn/conditions';
+import { maxFilters, maxLevels, valueOperators } from '@posthorn/conditions';
 import * as v from 'valibot';
 import { nameSchemas } from '../../core/lib/named-schemas.ts';
 
@@ -13,16 +13,7 @@ const field = v.pipe(
 
 const ComparisonFilter = v.object({
   field,
-  operator: v.picklist([
-    'equals',
-    'notEquals',
-    'contains',
-    'notContains',
-    'greaterThan',
-    'lessThan',
-    'greaterThanOrEqual',
-    'lessThanOrEqual',
-  ]),
+  operator: v.picklist(valueOperators),
   value: v.unknown(),
 });
 const WindowFilter = v.object({

@@ -1,6 +1,6 @@
-import { addressOf, campaignOf, importAudience } from '../audience.ts';
+import { addressOf, setUp } from '../audience.ts';
 import { messagesAt } from '../balance.ts';
-import { type Call, client, until } from '../client.ts';
+import { type Call, until } from '../client.ts';
 import type { DrillOptions } from '../options.ts';
 import type { Target } from '../plan.ts';
 import { pacedSettings, send } from '../run.ts';
@@ -60,12 +60,7 @@ export async function runCanaryDrill(
   say: (line: string) => void,
   stop: AbortSignal,
 ): Promise<CanaryResult> {
-  const { recipients } = options;
-  const api = client(stack.project.baseUrl, stack.project.secretKey);
-  const sandbox = client(stack.sandboxUrl, null);
-  await importAudience(api, recipients, stop);
-  say(`${recipients.toLocaleString('en-US')} contacts are imported`);
-  const { body: created } = await api('POST', '/campaigns', campaignOf(stack.project.sender));
+  const { api, sandbox, campaignId } = await setUp(stack, options.recipients, say, stop);
   const slice = sliceOf(options);
   const result: CanaryResult = {
     slice,
@@ -79,7 +74,7 @@ export async function runCanaryDrill(
     restarts: [],
   };
   const over = AbortSignal.any([stop, AbortSignal.timeout(options.minutes * 60_000)]);
-  const drill = new CanaryDrill(stack, { api, sandbox }, created.data.id, options, result, say, over);
+  const drill = new CanaryDrill(stack, { api, sandbox }, campaignId, options, result, say, over);
   try {
     await drill.run();
   } catch (error) {
