@@ -18,6 +18,7 @@ import { type Campaign, states } from './campaign.ts';
 import { AudienceCount } from './composer/AudienceCount.tsx';
 import { type ComposerDialog, ComposerDialogs } from './composer/ComposerDialogs.tsx';
 import { type CampaignDraft, useCampaignDraft } from './composer/draft.ts';
+import { EarlierAudience, isToEarlier } from './composer/EarlierAudience.tsx';
 import { ReviewStep } from './composer/ReviewStep.tsx';
 import { SendStep } from './composer/SendStep.tsx';
 import { StepFoot, StepList } from './composer/StepList.tsx';
@@ -144,14 +145,20 @@ function Step({
       return (
         <Card title="Audience">
           <div className="stack">
-            <AudienceForm
-              key={generation}
-              audience={content.audience}
-              type={content.type}
-              refused={error}
-              onChange={(audience) => change({ audience })}
-            />
-            <AudienceCount draft={content} />
+            {isToEarlier(campaign) ? (
+              <p>
+                <EarlierAudience campaign={campaign} />. This audience can’t be changed.
+              </p>
+            ) : (
+              <AudienceForm
+                key={generation}
+                audience={content.audience}
+                type={content.type}
+                refused={error}
+                onChange={(audience) => change({ audience })}
+              />
+            )}
+            <AudienceCount draft={content} campaign={campaign} />
           </div>
         </Card>
       );

@@ -7,23 +7,26 @@ import { usePause } from '../../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../../ui/States.tsx';
 import { counted } from '../../../words/numbers.ts';
 import { audienceBody } from '../audience.ts';
+import type { Campaign } from '../campaign.ts';
 import { type Audience, missingAt } from '../rules/steps.ts';
 import type { CampaignContent } from './draft.ts';
+import { countEarlier, isToEarlier } from './EarlierAudience.tsx';
 
-/** How many contacts an audience has now, while it is being chosen; nothing is saved for it. */
-export function useAudienceCount(draft: CampaignContent) {
+/** How many contacts an audience has now, while it is being chosen; nothing is saved for it. `campaign` is what is saved already. */
+export function useAudienceCount(draft: CampaignContent, campaign: Campaign | null) {
   const project = useProjectId();
   const wanted = usePause(
     { type: draft.type, audience: draft.audience, isWhole: missingAt(draft).audience.length === 0 },
     400,
   );
   return useQuery({
-    queryKey: ['campaigns', project, 'audience', wanted],
+    queryKey: ['campaigns', project, 'audience', wanted, campaign?.resendOf, campaign?.correction],
     enabled: wanted.isWhole,
     placeholderData: keepPreviousData,
     refetchInterval: 30_000,
     retry: false,
     queryFn: async ({ signal }) => {
+      if (isToEarlier(campaign)) return countEarlier(campaign, signal);
       const body = { type: wanted.type, ...audienceBodyOf(wanted.audience) };
       return (await answer(api.POST('/campaigns/audience', { body, signal }))).data;
     },
@@ -38,8 +41,8 @@ function audienceBodyOf(audience: Audience) {
 }
 
 /** The size of an audience in words. */
-export function AudienceCount({ draft }: { draft: CampaignContent }) {
-  const found = useAudienceCount(draft);
+export function AudienceCount({ draft, campaign }: { draft: CampaignContent; campaign: Campaign | null }) {
+  const found = useAudienceCount(draft, campaign);
   const [missing] = missingAt(draft).audience;
   if (missing !== undefined) return <Note>{missing} Then the number of recipients appears here.</Note>;
   // A condition that is faulty is named beside its filter.

@@ -7,6 +7,7 @@ import { ApprovalCard } from '../review/ApprovalCard.tsx';
 import { CampaignReview } from '../review/CampaignReview.tsx';
 import { AudienceCount, useAudienceCount } from './AudienceCount.tsx';
 import type { CampaignContent } from './draft.ts';
+import { EarlierAudience, isToEarlier } from './EarlierAudience.tsx';
 
 /** The campaign as it is going to be sent: to how many, from whom, and what they see. */
 export function ReviewStep({
@@ -20,7 +21,7 @@ export function ReviewStep({
 }) {
   const { audience } = draft;
   const sentence = useConditionSentence();
-  const recipients = useAudienceCount(draft).data?.recipients ?? 0;
+  const recipients = useAudienceCount(draft, campaign).data?.recipients ?? 0;
   return (
     <div className="stack">
       {campaign ? <ApprovalCard campaign={campaign} /> : null}
@@ -29,16 +30,20 @@ export function ReviewStep({
           <dl className="facts">
             <dt>Audience</dt>
             <dd className="break" dir="auto">
-              {audience.audienceType === 'SEGMENT' && campaign?.segment
-                ? `Segment ${campaign.segment.name}`
-                : audienceText(audience, sentence)}
+              {isToEarlier(campaign) ? (
+                <EarlierAudience campaign={campaign} />
+              ) : audience.audienceType === 'SEGMENT' && campaign?.segment ? (
+                `Segment ${campaign.segment.name}`
+              ) : (
+                audienceText(audience, sentence)
+              )}
             </dd>
             <dt>From</dt>
             <dd>{draft.fromName ? `${draft.fromName} <${draft.from}>` : draft.from}</dd>
             <dt>Subject</dt>
             <dd dir="auto">{draft.subject}</dd>
           </dl>
-          <AudienceCount draft={draft} />
+          <AudienceCount draft={draft} campaign={campaign} />
         </div>
       </Card>
       <Card title="Email">

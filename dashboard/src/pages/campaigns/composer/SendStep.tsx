@@ -40,7 +40,7 @@ export function SendStep({
           </p>
         ) : null}
         {campaign?.approval ? <Note>This campaign waits for the approval of an admin: see Review.</Note> : null}
-        <AudienceCount draft={draft} />
+        <AudienceCount draft={draft} campaign={campaign} />
         <div className="row">
           <Button look="primary" disabled={!isReady || !isWhole} onClick={() => onSend('send')}>
             Send campaign
