@@ -1,5 +1,6 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
+import { useEffect } from 'react';
 import { answer, api } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import { useProjectId } from '../../app/address.ts';
@@ -42,6 +43,11 @@ export function Jobs() {
       answer(api.GET('/contacts/jobs', { params: { query: { limit: 50, cursor } }, signal })),
     refetchInterval: ({ state }) => (state.data?.pages.some(({ data }) => data.some(isRunning)) ? 1_500 : false),
   });
+  const ended = jobs.data?.pages.flatMap(({ data }) => data.filter((job) => !isRunning(job))).length ?? 0;
+  useEffect(() => {
+    // A job that has ended has changed contacts, which lists read before do not show.
+    if (ended > 0) void queries.invalidateQueries({ queryKey: ['contacts', project] });
+  }, [ended, queries, project]);
   return (
     <Page
       title="Imports and bulk changes"
