@@ -200,7 +200,8 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
     await page.getByLabel('Name', { exact: true }).fill('From a layout');
     await page.getByLabel('From', { exact: true }).fill(project.sender);
     await button(page, 'Layouts').click();
-    expect(await page.getByRole('dialog').getByRole('listitem').count()).toBe(8);
+    const layouts = page.getByRole('dialog').getByRole('list', { name: 'Layouts' });
+    expect(await layouts.getByRole('listitem').count()).toBe(8);
     expect(await accessibilityProblems(page)).toEqual([]);
     await page
       .getByRole('dialog')

@@ -1,46 +1,120 @@
 import { type EmailDocument, starters } from '@posthorn/email-document';
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { answer, api } from '../../api/client.ts';
+import { useProjectId } from '../../app/address.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
-import { blankDocument } from './content.ts';
+import { SearchField } from '../../ui/SearchField.tsx';
+import { Shown } from '../../ui/States.tsx';
+import { counted } from '../../words/numbers.ts';
+import { blankDocument, contentOf, type MailContent } from './content.ts';
 
 /** What a layout begins with. */
-export interface Layout {
-  document: EmailDocument;
-  subject: string;
+export type Layout = Pick<MailContent, 'document' | 'body' | 'subject'> & Partial<MailContent>;
+
+interface Choice {
+  id: string;
+  name: string;
+  about: string;
+  layout: Layout;
 }
 
+const choice = (id: string, name: string, about: string, document: EmailDocument, subject: string): Choice => ({
+  id,
+  name,
+  about,
+  layout: { document, body: '', subject },
+});
 const layouts = [
-  { id: 'blank', name: 'Blank', about: 'An empty email.', subject: '', document: blankDocument },
-  ...starters,
+  choice('blank', 'Blank', 'An empty email.', blankDocument, ''),
+  ...starters.map(({ id, name, about, document, subject }) => choice(id, name, about, document, subject)),
 ];
 
-/** Chooses what an email begins with. */
+/** Chooses what an email begins with: a layout of the product, or a template of the project. */
 export function LayoutDialog({ onChoose, onClose }: { onChoose: (layout: Layout) => void; onClose: () => void }) {
+  const choose = (layout: Layout) => {
+    onChoose(layout);
+    onClose();
+  };
   return (
     <Dialog
       title="Start from a layout"
-      description="Replaces the blocks of this email. You can undo it by not saving."
+      description="Replaces the content of this email. You can undo it by not saving."
       onClose={onClose}
     >
-      <ul className="layouts">
-        {layouts.map(({ id, name, about, subject, document }) => (
-          <li key={id}>
-            <button
-              type="button"
-              onClick={() => {
-                onChoose({ document, subject });
-                onClose();
-              }}
-            >
-              <strong>{name}</strong>
-              <span className="muted">{about}</span>
-            </button>
-          </li>
-        ))}
-      </ul>
+      <div className="stack">
+        <Choices label="Layouts" choices={layouts} onChoose={choose} />
+        <OwnTemplates onChoose={choose} />
+      </div>
       <footer>
         <Button onClick={onClose}>Cancel</Button>
       </footer>
     </Dialog>
+  );
+}
+
+const pageSize = 20;
+
+function OwnTemplates({ onChoose }: { onChoose: (layout: Layout) => void }) {
+  const project = useProjectId();
+  const [search, setSearch] = useState('');
+  const templates = useQuery({
+    queryKey: ['templates', project, 'layouts', search],
+    placeholderData: keepPreviousData,
+    queryFn: () => answer(api.GET('/templates', { params: { query: { search, page: 1, pageSize } } })),
+  });
+  return (
+    <Shown query={templates}>
+      {({ data, total }) =>
+        total === 0 && search === '' ? null : (
+          <section className="stack" aria-labelledby="own-templates">
+            <h3 id="own-templates">Your templates</h3>
+            {total > pageSize || search !== '' ? (
+              <SearchField label="Search templates" value={search} onChange={setSearch} />
+            ) : null}
+            <Choices
+              label="Your templates"
+              choices={data.map((template) => {
+                const { name: _, ...layout } = contentOf(template);
+                return { id: template.id, name: template.name, about: template.subject, layout };
+              })}
+              onChoose={onChoose}
+            />
+            {total > data.length ? (
+              <p className="muted">
+                The newest {pageSize} of {counted(total, 'template')}. Search to find others.
+              </p>
+            ) : null}
+            {total === 0 ? <p className="muted">No templates match</p> : null}
+          </section>
+        )
+      }
+    </Shown>
+  );
+}
+
+function Choices({
+  label,
+  choices,
+  onChoose,
+}: {
+  label: string;
+  choices: readonly Choice[];
+  onChoose: (layout: Layout) => void;
+}) {
+  return (
+    <ul className="layouts" aria-label={label}>
+      {choices.map(({ id, name, about, layout }) => (
+        <li key={id}>
+          <button type="button" onClick={() => onChoose(layout)}>
+            <strong dir="auto">{name}</strong>
+            <span className="muted" dir="auto">
+              {about}
+            </span>
+          </button>
+        </li>
+      ))}
+    </ul>
   );
 }

@@ -9,7 +9,7 @@ import { BrandDialog } from './BrandDialog.tsx';
 import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
-import { LayoutDialog } from './LayoutDialog.tsx';
+import { type Layout, LayoutDialog } from './LayoutDialog.tsx';
 import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } from './SavedBlocks.tsx';
 import { VariableField } from './VariableField.tsx';
 import { useVariables } from './variables.ts';
@@ -68,6 +68,7 @@ export function MailBody({
           />
         ) : (
           <CodeEditor
+            key={layout}
             label="Body"
             value={content.body}
             variables={variables}
@@ -156,11 +157,7 @@ function BodyDialog({
         <LayoutDialog
           onChoose={(chosen) => {
             onLayout();
-            onChange({
-              document: chosen.document,
-              body: '',
-              ...(content.subject === '' ? { subject: chosen.subject } : {}),
-            });
+            onChange({ document: chosen.document, body: chosen.body, ...filledIn(content, chosen) });
           }}
           onClose={onClose}
         />
@@ -179,4 +176,10 @@ function BodyDialog({
         </ConfirmDialog>
       );
   }
+}
+
+/** What a layout knows and the message does not say yet. */
+function filledIn(content: MailContent, layout: Layout): Partial<MailContent> {
+  const empty = (['subject', 'from', 'fromName', 'replyTo'] as const).filter((key) => content[key] === '');
+  return Object.fromEntries(empty.flatMap((key) => (layout[key] ? [[key, layout[key]]] : [])));
 }

@@ -24,7 +24,7 @@ export function Templates() {
     </Link>
   );
   return (
-    <Page title="Templates" about="Reusable emails for workflows and POST /v1/send." actions={create}>
+    <Page title="Templates" about="Reusable emails for workflows, campaigns and POST /v1/send." actions={create}>
       <div className="filters">
         <SearchFilter />
       </div>
