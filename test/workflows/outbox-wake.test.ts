@@ -79,6 +79,22 @@ test('a thousand wakes at once are one signal, and a wake after it is one more',
   expect(await wakesOf(projectId)).toBe(3);
 });
 
+test('while mail keeps coming a delivery is signalled less and less often, and once after the last of it', async () => {
+  const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
+  const projectId = randomUUID();
+  const started = performance.now();
+  while (performance.now() - started < 1_600) {
+    waker.wake(projectId);
+    await pause(20);
+  }
+  await waker.drain();
+  const elapsedMs = performance.now() - started;
+  const count = await wakesOf(projectId);
+  expect(count).toBeGreaterThan(1);
+  // After 0, 100 and 300 ms, and then every 400.
+  expect(count).toBeLessThanOrEqual(3 + Math.ceil((elapsedMs - 300) / 400));
+});
+
 test('a delivery that has ended is started again by the next wake', async () => {
   const waker = createDeliveryWaker({ temporal: server.temporal, queuePrefix: server.queuePrefix, log: silent });
   const projectId = randomUUID();

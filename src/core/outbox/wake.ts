@@ -30,6 +30,11 @@ interface WakerDeps {
   gapMs?: number;
 }
 
+const firstGapMs = 100;
+// While mail keeps coming the delivery is at work anyway, and signals only make sure of it: the gap doubles up to this, which is less
+// than the delivery watches an empty queue.
+const longestGapMs = 400;
+
 /** Builds the process's waker. */
 export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
   // A project is listed from its first wake until a signal that began after its last one has ended, and the gap is over.
@@ -53,11 +58,13 @@ export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
   };
 
   async function wakeProject(projectId: string): Promise<void> {
+    let gapMs = deps.gapMs ?? firstGapMs;
     do {
       await pause(deps.windowMs ?? 3);
       again.set(projectId, false);
       await signal(projectId);
-      await pause(deps.gapMs ?? 100);
+      await pause(gapMs);
+      gapMs = Math.min(gapMs * 2, deps.gapMs ?? longestGapMs);
     } while (again.get(projectId) === true);
     again.delete(projectId);
   }

@@ -20,7 +20,7 @@ export interface Pace {
 }
 
 /** The pace of the service. */
-const servicePace: Pace = { lanes: 6, lingerMs: 250, longestMs: 30_000 };
+const servicePace: Pace = { lanes: 6, lingerMs: 500, longestMs: 30_000 };
 
 /** One run of deliveries: whose, under which claim ids, and when to stop early. */
 export interface DeliveryRun {
