@@ -297,3 +297,14 @@ test('is refused for jobs of others, for those that run and for those too long a
   project = await aProject(database);
   expect(await undo(old)).toMatchObject({ status: 404 });
 });
+
+test('what has been undone is not undone a second time, and its undo can be', async () => {
+  const jobId = await imported([1, 2].map((n) => `${email(n)},pro,,`));
+  const first = await undone('import', jobId);
+  expect(await askedUntilCounted(`/contacts/import/${jobId}/undo`, {})).toMatchObject({
+    status: 409,
+    body: { error: { message: expect.stringContaining('nothing of it is left'), details: { undoneBy: first.jobId } } },
+  });
+  expect((await askedUntilCounted(`/contacts/import/${jobId}/undo`, { dryRun: true })).status).toBe(200);
+  expect(await undone('bulk', first.jobId)).toMatchObject({ restores: 2 });
+});

@@ -194,6 +194,7 @@ describe('a dry run', () => {
     const project = await aProject(db.db);
     await contacts(db.db, project.id, 3);
     const campaign = await aCampaign(db.db, project);
+    await expect(getDryRun(reviewDeps(db.db, project), project.id, campaign, 'latest')).rejects.toThrow('no dry run');
     await reviewed(db.db, worker, project, campaign);
     await db.db.count(`update campaigns set subject = 'New', body = '<p>New</p>' where id = $1`, [campaign]);
     await db.db.count(`update projects set language = 'de' where id = $1`, [project.id]);

@@ -60,6 +60,18 @@ export function findJob(db: Database, id: string): Promise<JobRow | null> {
   return db.row<JobRow>(sql`select ${columns} from jobs where id = ${id}`);
 }
 
+/** The latest job that takes this one back and has not failed, which could be asked for again. */
+export function latestUndo(
+  db: Database,
+  { projectId, id, createdAt }: Pick<JobRow, 'projectId' | 'id' | 'createdAt'>,
+): Promise<Pick<JobRow, 'id' | 'state'> | null> {
+  return db.row(sql`
+    select id, state from jobs
+    where project_id = ${projectId} and created_at >= ${createdAt}::timestamptz and spec ->> 'operation' = 'undo'
+      and state <> 'failed' and spec #>> '{selector,jobId}' = ${id}
+    order by created_at desc limit 1`);
+}
+
 /** The errors of a job that were kept, in the order of their rows. */
 export function errorsOf(db: Database, jobId: string): Promise<JobErrorRow[]> {
   return db.rows<JobErrorRow>(

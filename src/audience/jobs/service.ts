@@ -12,7 +12,7 @@ import { trashDays } from '../contacts/index.ts';
 import { checkedFilter } from '../lists/index.ts';
 import { checkStatic, createSegment } from '../segments/index.ts';
 import { removeFile } from './files-queries.ts';
-import { errorsOf, findJob, insertJob, type JobRow, type NewJob, stalledJobs } from './queries.ts';
+import { errorsOf, findJob, insertJob, type JobRow, latestUndo, type NewJob, stalledJobs } from './queries.ts';
 import type {
   BulkBody,
   BulkJobBody,
@@ -115,7 +115,7 @@ function queue(db: Database, job: NewJob, summary: string, after: Record<string,
 
 /**
  * Takes an import or a bulk change back, as a bulk job that can be undone itself (contract page 5); a dry run only tells what that would do.
- * @throws bare 404, 409 while the job runs, 409 PREVIEW_UNFINISHED, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
+ * @throws bare 404, 409 while the job or an undo of it runs and where it has been undone, 409 PREVIEW_UNFINISHED, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
  */
 export async function queueUndo(
   db: Database,
@@ -125,15 +125,21 @@ export async function queueUndo(
   keptDays: number,
 ): Promise<{ reply: UndoReply; ticket: OutboxTicket | null }> {
   const { job } = await ownJob(db, projectId, kind, jobId);
-  if (job.state !== 'completed' && job.state !== 'failed')
-    throw conflict('The job is not over yet: undo it when it is');
+  if (!isOver(job)) throw conflict('The job is not over yet: undo it when it is');
   if (job.spec.operation === 'add-to-segment')
     throw invalidField('jobId', 'added contacts to a segment: remove them from the segment instead', 'not_undoable');
   const [kept, days] =
     job.spec.operation === 'delete' ? ['Deleted contacts', trashDays] : ['Changes of contacts', keptDays];
   if (Date.parse(job.createdAt) < Date.now() - days * dayMs)
     throw new AppError(410, 'TOO_LATE', `${kept} are kept for ${days} days: those of this job are gone`);
+  const earlier = await latestUndo(db, job);
+  if (earlier !== null && !isOver(earlier))
+    throw conflict(`The job is being undone by ${earlier.id}: wait until that is over`, { undoneBy: earlier.id });
   const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });
+  if (earlier !== null && !dryRun && preview.deletes + preview.restores === 0)
+    throw conflict(`The job has been undone by ${earlier.id}, and nothing of it is left to take back`, {
+      undoneBy: earlier.id,
+    });
   if (dryRun) return { reply: { jobId: null, ...preview }, ticket: null };
   const id = `bulk-undo-${newId()}`;
   const selector: UndoSelector = { mode: 'undo', jobId, conflicts };
@@ -145,6 +151,10 @@ export async function queueUndo(
   });
   forgetPreview(jobId);
   return { reply: { jobId: id, ...preview }, ticket };
+}
+
+function isOver({ state }: Pick<JobRow, 'state'>): boolean {
+  return state === 'completed' || state === 'failed';
 }
 
 /** Imports and bulk changes whose execution may be lost; a new one continues from where the rows stand. */

@@ -1,6 +1,6 @@
 import { isoInstant, isoInstantOrNull } from '../../../core/database/columns.ts';
 import { type Database, sql } from '../../../core/database/sql.ts';
-import { notFound } from '../../../core/lib/errors.ts';
+import { AppError, notFound } from '../../../core/lib/errors.ts';
 import { type BillingSettings, quotaFor, usageCategory } from '../../../platform/billing/index.ts';
 import { sourceTypeOf } from '../audience.ts';
 import { loadContent, type PrepareCampaign } from '../content.ts';
@@ -35,6 +35,13 @@ type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | '
   sendRate: number | null;
 };
 
+function neverReviewed(campaignId: string): AppError {
+  return new AppError(404, 'RESOURCE_NOT_FOUND', 'This campaign has had no dry run in the last seven days', {
+    details: { resource: 'dry run', campaignId },
+    suggestion: 'Start one with POST /campaigns/{id}/dry-run.',
+  });
+}
+
 /** A dry run by its number, or the `latest`, with what it found. @throws 404 */
 export async function getDryRun(
   deps: DryRunReportDeps,
@@ -53,7 +60,7 @@ export async function getDryRun(
     from dry_runs r join projects p on p.id = r.project_id
     where r.project_id = ${projectId} and r.campaign_id = ${id} and (${n}::int is null or r.n = ${n}::int)
     order by r.n desc limit 1`);
-  if (run === null) throw notFound('dry run', number);
+  if (run === null) throw number === 'latest' ? neverReviewed(id) : notFound('dry run', number);
   const { findings, state } = run;
   const changed = changedFields(run.facts, (await factsOf(db, projectId, id)) ?? {});
   const shownTo = state === 'DONE' && changed.length === 0 ? (findings.samples ?? []) : [];
