@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestProject } from '../support/api.ts';
+import { problemsInBothThemes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
 import { add, pick, press, stepOn, type } from '../support/designer.ts';
@@ -166,10 +167,10 @@ test('Wednesday: a campaign takes the template, is counted, checked, sent to a c
     await page.getByRole('link', { name: 'New campaign' }).first().click();
     await type(page, 'Name', 'Heron count in March');
     await press(page, 'Layouts');
-    await page
-      .getByRole('list', { name: 'Your templates' })
-      .getByRole('button', { name: /^Heron count/ })
-      .click();
+    const own = page.getByRole('list', { name: 'Your templates' }).getByRole('button', { name: /^Heron count/ });
+    await own.waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
+    await own.click();
     // What the form did not say yet comes from the template as well.
     await mail(page).getByRole('link', { name: 'Count with us' }).waitFor();
     expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(project.sender);
@@ -231,6 +232,7 @@ test('Thursday: opens and clicks are read on the campaign, and those who did not
     await goOn(page, 'audience');
     await page.getByText('Recipients who did not open').waitFor();
     await page.getByText('2 contacts right now').waitFor();
+    expect(await problemsInBothThemes(page)).toEqual([]);
     await goOn(page, 'review');
     await page.getByText('2 contacts right now').waitFor();
     await goOn(page, 'send');
