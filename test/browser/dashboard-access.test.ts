@@ -179,6 +179,12 @@ test('what is loaded first is below 250 kB compressed, the typeface included', (
   expect(fonts).toHaveLength(1);
   expect(named.some((name) => name.endsWith('.js'))).toBe(true);
   expect(named.some((name) => name.endsWith('.css'))).toBe(true);
+  // React for development is half as large again, slower, and complains to whoever looks into the console.
+  const scripts = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.js'));
+  const forDevelopment = scripts.filter((name) =>
+    /React DevTools|jsxDEV/.test(readFileSync(join(folder, 'assets', name), 'utf8')),
+  );
+  expect(forDevelopment).toEqual([]);
   const sizes = [
     index,
     ...[...named, ...fonts.map((name) => `assets/${name}`)].map((name) => readFileSync(join(folder, name))),
