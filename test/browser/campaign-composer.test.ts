@@ -83,6 +83,55 @@ test('a campaign is written in steps, which say what is missing, save as one goe
     expect((await campaigns())[0].status).toBe('SCHEDULED');
   }));
 
+test.each([
+  { place: 'campaigns', answered: 'Campaign saved' },
+  { place: 'templates', answered: 'Template saved' },
+])('what is typed while a first save is under way stays, and is saved with the next ($place)', ({ place, answered }) =>
+  inDashboard(desktop, async (page) => {
+    await open(page, `${place}/new`);
+    const saving = Promise.withResolvers<void>();
+    await page.route(
+      (url) => url.pathname.endsWith(`/${place}`),
+      async (route) => {
+        if (route.request().method() === 'POST') await saving.promise;
+        await route.fallback();
+      },
+    );
+    await page.getByLabel('Name', { exact: true }).fill('Typed on');
+    await page.getByLabel('From', { exact: true }).fill(project.sender);
+    await page.getByLabel('Subject', { exact: true }).fill('As it was');
+    await page.getByRole('textbox', { name: 'Body' }).click();
+    await page.keyboard.type('Before');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('textbox', { name: 'Body' }).click();
+    await page.keyboard.press('ControlOrMeta+End');
+    await page.keyboard.type(' and after');
+    await page.getByLabel('Subject', { exact: true }).fill('As it is');
+    saving.resolve();
+    await page.waitForURL(new RegExp(`/${place}/[0-9a-f-]{36}`));
+    await page.getByRole('button', { name: 'Version history' }).waitFor();
+    expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('As it is');
+    await page.getByRole('textbox', { name: 'Body' }).getByText('Before and after').waitFor();
+    const id = new URL(page.url()).pathname.split('/').at(-1);
+    const stored = async () => {
+      const { body } = await own.call('GET', `/${place}/${id}`);
+      return body.data ?? body;
+    };
+    expect((await stored()).subject).toBe('As it was');
+    await page.getByText(answered).waitFor();
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await expect.poll(stored).toMatchObject({ subject: 'As it is', body: expect.stringContaining('Before and after') });
+
+    // Another one begins empty.
+    await page
+      .getByRole('link', { name: place === 'campaigns' ? 'Campaigns' : 'Templates', exact: true })
+      .first()
+      .click();
+    await page.getByRole('link', { name: /^New / }).first().click();
+    expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('');
+  }),
+);
+
 test('by keyboard alone: steps are links, and the text of a step is kept while others are looked at', async () => {
   const { id } = (await own.call('POST', '/campaigns', letter())).body.data;
   await inDashboard(desktop, async (page) => {

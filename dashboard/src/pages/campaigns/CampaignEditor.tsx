@@ -25,11 +25,20 @@ import { StepFoot, StepList } from './composer/StepList.tsx';
 import { type Audience, type ComposerStep, missingAt, stepIn } from './rules/steps.ts';
 
 /** Writes a campaign in steps, each with an address: the message, the audience, a review, and when it leaves. */
-export function CampaignEditor({ campaign, above }: { campaign: Campaign | null; above: ReactNode }) {
+export function CampaignEditor({
+  campaign,
+  above,
+  onCreated,
+}: {
+  campaign: Campaign | null;
+  above: ReactNode;
+  /** Is told the id of a new campaign before the address changes to it. */
+  onCreated: (id: string) => void;
+}) {
   const [filters] = useFilters();
   const step = stepIn(filters.step);
   const [dialog, setDialog] = useState<ComposerDialog | null>(null);
-  const draft = useCampaignDraft(campaign);
+  const draft = useCampaignDraft(campaign, onCreated);
   const { content, hasChanges, isSaving, error, conflict } = draft;
   const missing = missingAt(content);
   const sentence = useConditionSentence();

@@ -1,33 +1,35 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
-import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { useCreatedHere } from '../../app/created.ts';
 import { ShownPage } from '../../ui/ShownPage.tsx';
 import { CampaignEditor } from './CampaignEditor.tsx';
 import { CampaignRun } from './CampaignRun.tsx';
-import { isOpen } from './campaign.ts';
+import { campaignQuery, isOpen } from './campaign.ts';
 
 /** One campaign: written while it is a draft, watched once it is sent. */
 export function CampaignPage() {
   const project = useProjectId();
   const { campaign: id = 'new' } = useParams({ strict: false });
+  const { key, isCreatedHere, onCreated } = useCreatedHere(id);
   const campaign = useQuery({
-    queryKey: ['campaigns', project, id],
+    ...campaignQuery(project, id),
     enabled: id !== 'new',
     refetchInterval: ({ state }) => (state.data?.status === 'SENDING' ? 1_500 : false),
-    queryFn: async () => (await answer(api.GET('/campaigns/{id}', { params: { path: { id } } }))).data,
   });
   const above = (
     <Link to="/app/$project/campaigns" params={{ project }}>
       Campaigns
     </Link>
   );
-  if (id === 'new') return <CampaignEditor key="new" campaign={null} above={above} />;
+  const written = id === 'new' ? null : isCreatedHere ? campaign.data : undefined;
+  if (written === null || (written && isOpen(written)))
+    return <CampaignEditor key={key} campaign={written} above={above} onCreated={onCreated} />;
   return (
     <ShownPage query={campaign} above={above}>
       {(each) =>
         isOpen(each) ? (
-          <CampaignEditor key={each.id} campaign={each} above={above} />
+          <CampaignEditor key={key} campaign={each} above={above} onCreated={onCreated} />
         ) : (
           <CampaignRun key={each.id} campaign={each} above={above} />
         )

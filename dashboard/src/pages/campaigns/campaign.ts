@@ -1,3 +1,5 @@
+import { queryOptions } from '@tanstack/react-query';
+import { answer, api } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 
@@ -6,6 +8,13 @@ export type Campaign = components['schemas']['GetCampaignResponse']['data'];
 
 /** A campaign as its own calls answer it, without its segment, canary and approval. */
 export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'canary' | 'approval'>;
+
+/** One campaign of a project. */
+export const campaignQuery = (project: string, id: string) =>
+  queryOptions({
+    queryKey: ['campaigns', project, id],
+    queryFn: async () => (await answer(api.GET('/campaigns/{id}', { params: { path: { id } } }))).data,
+  });
 
 /** How the states of a campaign are named and meant. */
 export const states: Record<Campaign['status'], { name: string; tone?: Tone }> = {

@@ -5,6 +5,7 @@ import { answer, api } from '../../api/client.ts';
 import { ApiError } from '../../api/errors.ts';
 import { useProjectId } from '../../app/address.ts';
 import { ConflictDialog } from '../../app/ConflictDialog.tsx';
+import { useCreatedHere } from '../../app/created.ts';
 import { useDraft } from '../../app/draft.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
 import { Button } from '../../ui/Button.tsx';
@@ -29,6 +30,7 @@ const storedOf = (template: Parameters<typeof contentOf>[0] & { revision: number
 export function TemplatePage() {
   const project = useProjectId();
   const { template: id = 'new' } = useParams({ strict: false });
+  const { key, isCreatedHere, onCreated } = useCreatedHere(id);
   const template = useQuery({
     queryKey: ['templates', project, id],
     enabled: id !== 'new',
@@ -39,10 +41,20 @@ export function TemplatePage() {
       Templates
     </Link>
   );
-  if (id === 'new') return <Editor key="new" id={null} stored={unsaved} above={above} />;
+  const written = isCreatedHere ? template.data : undefined;
+  if (id === 'new' || written)
+    return (
+      <Editor
+        key={key}
+        id={written?.id ?? null}
+        stored={written ? storedOf(written) : unsaved}
+        above={above}
+        onCreated={onCreated}
+      />
+    );
   return (
     <ShownPage query={template} above={above}>
-      {(saved) => <Editor key={saved.id} id={saved.id} stored={storedOf(saved)} above={above} />}
+      {(saved) => <Editor key={key} id={saved.id} stored={storedOf(saved)} above={above} onCreated={onCreated} />}
     </ShownPage>
   );
 }
@@ -52,8 +64,8 @@ interface Stored {
   revision: number | null;
 }
 
-/** The draft of a template, of a new one without an id, with its saving. */
-function useTemplateDraft(id: string | null, stored: Stored) {
+/** The draft of a template, of a new one without an id, which `onCreated` is told, with its saving. */
+function useTemplateDraft(id: string | null, stored: Stored, onCreated: (id: string) => void) {
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -73,21 +85,32 @@ function useTemplateDraft(id: string | null, stored: Stored) {
       toast('Template saved');
       queries.setQueryData(['templates', project, template.id], template);
       await queries.invalidateQueries({ queryKey: ['templates', project] });
-      if (id === null)
-        await navigate({
-          to: '/app/$project/templates/$template',
-          params: { project, template: template.id },
-          ignoreBlocker: true,
-        });
+      if (id !== null) return;
+      onCreated(template.id);
+      await navigate({
+        to: '/app/$project/templates/$template',
+        params: { project, template: template.id },
+        ignoreBlocker: true,
+      });
     },
   });
 }
 
 type SavedDialogName = 'delete' | 'test' | 'history';
 
-function Editor({ id, stored, above }: { id: string | null; stored: Stored; above: ReactNode }) {
+function Editor({
+  id,
+  stored,
+  above,
+  onCreated,
+}: {
+  id: string | null;
+  stored: Stored;
+  above: ReactNode;
+  onCreated: (id: string) => void;
+}) {
   const [dialog, setDialog] = useState<SavedDialogName | null>(null);
-  const draft = useTemplateDraft(id, stored);
+  const draft = useTemplateDraft(id, stored, onCreated);
   const { content, hasChanges } = draft;
   const unsaved = useUnsaved(hasChanges && !draft.isSaving);
   return (

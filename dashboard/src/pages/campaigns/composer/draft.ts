@@ -6,7 +6,7 @@ import { useDraft } from '../../../app/draft.ts';
 import { toast } from '../../../ui/toasts.tsx';
 import { contentBody, contentOf, emptyContent, type MailContent } from '../../mail/content.ts';
 import { audienceBody, audienceOf } from '../audience.ts';
-import type { Campaign, SavedCampaign } from '../campaign.ts';
+import { type Campaign, campaignQuery, type SavedCampaign } from '../campaign.ts';
 import type { Audience } from '../rules/steps.ts';
 
 /** What a campaign is written as: the message, and who gets it. */
@@ -17,8 +17,8 @@ function storedOf(campaign: SavedCampaign | null): { content: CampaignContent; r
   return { content: { ...content, audience: audienceOf(campaign) }, revision: campaign?.revision ?? null };
 }
 
-/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet. */
-export function useCampaignDraft(campaign: Campaign | null) {
+/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet, whose id `onCreated` is told. */
+export function useCampaignDraft(campaign: Campaign | null, onCreated: (id: string) => void) {
   const project = useProjectId();
   const queries = useQueryClient();
   const navigate = useNavigate();
@@ -38,6 +38,9 @@ export function useCampaignDraft(campaign: Campaign | null) {
       toast('Campaign saved');
       await queries.invalidateQueries({ queryKey: ['campaigns', project] });
       if (campaign !== null) return;
+      // It is there when the address changes, so that the editor goes on with what was typed meanwhile.
+      await queries.fetchQuery(campaignQuery(project, id));
+      onCreated(id);
       // The step stays the one that was gone to meanwhile.
       const to = '/app/$project/campaigns/$campaign';
       await navigate({ to, params: { project, campaign: id }, search: true, replace: true, ignoreBlocker: true });
