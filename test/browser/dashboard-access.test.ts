@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
@@ -12,6 +12,7 @@ import { signInAs } from '../support/dashboard-owner.ts';
 import { outsidePlaces, placeOf, projectPlaces, type Seeded, seedDashboard } from '../support/dashboard-seed.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
+const dist = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
 let world: DashboardWorld;
 let project: TestProject;
 let person: Person;
@@ -35,6 +36,25 @@ async function open(page: Page, path: string): Promise<void> {
   await page.waitForLoadState('networkidle');
   await settled(page);
 }
+/** What the page has loaded of the dashboard, compressed, in bytes; also what came from the cache of the window. */
+async function weightOf(page: Page): Promise<number> {
+  const loaded = await page.evaluate<string[]>(
+    `performance.getEntriesByType('resource').map(({ name }) => new URL(name).pathname)`,
+  );
+  const named = new Set(loaded.filter((path) => path.startsWith('/assets/')).map((path) => path.slice(1)));
+  expect([...named].some((name) => name.endsWith('.js'))).toBe(true);
+  return ['index.html', ...named]
+    .map((name) => statSync(join(dist, existsSync(join(dist, `${name}.br`)) ? `${name}.br` : name)).size)
+    .reduce((sum, size) => sum + size, 0);
+}
+// What a page is for comes with it alone: an editor of emails or of HTML, and the canvas of workflows.
+const kilobyte = 1_000;
+const heaviest = (path: string) =>
+  /\/(templates|campaigns)\/[^/]+$/.test(path)
+    ? 370 * kilobyte
+    : /\/workflows\/[^/]+(\/executions\/[^/]+)?$/.test(path)
+      ? 305 * kilobyte
+      : 230 * kilobyte;
 const settled = (page: Page) => eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
 
 describe('on a phone and at a desk, in both themes', () => {
@@ -53,6 +73,7 @@ describe('on a phone and at a desk, in both themes', () => {
       try {
         if (place.path.startsWith('/app')) await signedIn(page);
         await open(page, placeOf(place, seeded));
+        expect(await weightOf(page), 'compressed bytes of its first load').toBeLessThan(heaviest(place.path));
         for (const viewport of [phone, desktop]) {
           await page.setViewportSize(viewport);
           await settled(page);
@@ -172,22 +193,21 @@ test('the overview says what happened lately, although the latest are all events
 });
 
 test('what is loaded first is below 250 kB compressed, the typeface included', () => {
-  const folder = fileURLToPath(new URL('../../dashboard/dist/', import.meta.url));
-  const index = readFileSync(join(folder, 'index.html'));
+  const index = readFileSync(join(dist, 'index.html'));
   const named = [...index.toString().matchAll(/(?:src|href)="\/(assets\/[^"]+)"/g)].map((found) => found[1] ?? '');
-  const fonts = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.woff2'));
+  const fonts = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.woff2'));
   expect(fonts).toHaveLength(1);
   expect(named.some((name) => name.endsWith('.js'))).toBe(true);
   expect(named.some((name) => name.endsWith('.css'))).toBe(true);
   // React for development is half as large again, slower, and complains to whoever looks into the console.
-  const scripts = readdirSync(join(folder, 'assets')).filter((name) => name.endsWith('.js'));
+  const scripts = readdirSync(join(dist, 'assets')).filter((name) => name.endsWith('.js'));
   const forDevelopment = scripts.filter((name) =>
-    /React DevTools|jsxDEV/.test(readFileSync(join(folder, 'assets', name), 'utf8')),
+    /React DevTools|jsxDEV/.test(readFileSync(join(dist, 'assets', name), 'utf8')),
   );
   expect(forDevelopment).toEqual([]);
   const sizes = [
     index,
-    ...[...named, ...fonts.map((name) => `assets/${name}`)].map((name) => readFileSync(join(folder, name))),
+    ...[...named, ...fonts.map((name) => `assets/${name}`)].map((name) => readFileSync(join(dist, name))),
   ].map((content) => brotliCompressSync(content).length);
   expect(sizes.reduce((sum, size) => sum + size, 0)).toBeLessThan(250_000);
 });
