@@ -3,6 +3,7 @@ import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeInstantAndId, pageOf } from '../../core/lib/cursor.ts';
 import { dayMs } from '../../core/lib/span.ts';
 import { authorOf, type Cause, namesOfAuthors, trashDays } from '../contacts/index.ts';
+import { isJobId } from './queries.ts';
 import type { JobPage, ListedJobBody, ListJobs } from './schema.ts';
 
 type JobListRow = Omit<ListedJobBody, 'by' | 'undoneBy' | 'undoUntil'> & { cause: Cause | null };
@@ -43,7 +44,7 @@ function undoUntil(
 const iso = (column: string) => raw(isoText(column));
 
 function pageOfJobs(db: Database, projectId: string, cursor: string | undefined, limit: number): Promise<JobListRow[]> {
-  const [at, id] = cursor === undefined ? ['infinity', ''] : decodeInstantAndId(cursor);
+  const [at, id] = cursor === undefined ? ['infinity', ''] : decodeInstantAndId(cursor, isJobId);
   // What a bulk job is for may be a thousand IDs, which a list has no use for.
   return db.rows<JobListRow>(sql`
     select id, kind, coalesce(spec ->> 'operation', kind) as operation, state, progress, spec ->> 'filename' as filename,

@@ -44,6 +44,11 @@ const columns = raw(`id, project_id as "projectId", kind, spec, state, position:
   total_count as total, created_count as created, updated_count as updated, unchanged_count as unchanged,
   failure_count as failed, reasons, failed_reason as "failedReason", created_at as "createdAt"`);
 
+/** Whether this is what ids of jobs look like: the kind of work, and a UUID. */
+export function isJobId(id: string): boolean {
+  return /^[a-z]+(-[a-z]+)*-[0-9a-f-]{36}$/.test(id);
+}
+
 /** What starts a job. */
 export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 

@@ -12,7 +12,7 @@ import { trashDays } from '../contacts/index.ts';
 import { checkedFilter } from '../lists/index.ts';
 import { checkStatic, createSegment } from '../segments/index.ts';
 import { removeFile } from './files-queries.ts';
-import { errorsOf, findJob, insertJob, type JobRow, latestUndo, type NewJob, stalledJobs } from './queries.ts';
+import { errorsOf, findJob, insertJob, isJobId, type JobRow, latestUndo, type NewJob, stalledJobs } from './queries.ts';
 import type {
   BulkBody,
   BulkJobBody,
@@ -209,7 +209,7 @@ export async function getBulkJob(db: Database, projectId: string, id: string): P
 
 // The errors are null until the job is completed.
 async function ownJob(db: Database, projectId: string, kind: JobRow['kind'], id: string) {
-  const job = /^[a-z]+(-[a-z]+)*-[0-9a-f-]{36}$/.test(id) ? await findJob(db, id) : null;
+  const job = isJobId(id) ? await findJob(db, id) : null;
   if (job === null || job.projectId !== projectId || job.kind !== kind)
     throw bareNotFound('No such job exists in this project');
   const { state, progress, failedReason } = job;

@@ -43,10 +43,10 @@ export function decodeId(cursor: string): string {
   throw foreignCursor();
 }
 
-/** Unpacks a cursor of an instant and an id. @throws 400 for another one */
-export function decodeInstantAndId(cursor: string): [at: string, id: string] {
+/** Unpacks a cursor of an instant and an id, which is a UUID unless `isId` says otherwise. @throws 400 for another one */
+export function decodeInstantAndId(cursor: string, isId: (id: string) => boolean = isUuid): [at: string, id: string] {
   const [at, id] = decodeCursor(cursor, 2);
-  if (isInstant(at) && typeof id === 'string' && isUuid(id)) return [at, id];
+  if (isInstant(at) && typeof id === 'string' && isId(id)) return [at, id];
   throw foreignCursor();
 }
 
