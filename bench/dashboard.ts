@@ -9,6 +9,7 @@ import { builtDashboard, ownAddress } from '../test/support/dashboard-owner.ts';
 import { placeOf, projectPlaces } from '../test/support/dashboard-seed.ts';
 import { sessionOf } from '../test/support/people.ts';
 import { type DashboardData, fillDashboard, knownDashboard } from './support/dashboard-data.ts';
+import { interact } from './support/dashboard-interactions.ts';
 import { type Opened, openPage, scrollList, type Viewer } from './support/dashboard-pages.ts';
 import { benchServices } from './support/services.ts';
 
@@ -17,11 +18,12 @@ const goalMs = 1_000;
 const callsOfOnePath = 5;
 const repeats = Number(process.env.BENCH_REPEATS ?? 3);
 const scrollSeconds = 5;
-/** `pages`, `lists` or nothing for both; or part of an address, to measure the pages that have it. */
+/** `pages`, `lists`, `presses` or nothing for all of them; or part of an address, to measure the pages that have it. */
 const part = process.env.BENCH_PART ?? '';
 
 /**
- * Every page of the dashboard in a real browser, opened by its address with an empty cache, and its long lists scrolled. With
+ * Every page of the dashboard in a real browser, opened by its address with an empty cache, its long lists scrolled, and how soon presses are
+ * answered. With
  * BENCH_KEEP set to the name of a database, that one is filled once and used again.
  */
 export async function benchDashboard(): Promise<void> {
@@ -50,8 +52,9 @@ export async function benchDashboard(): Promise<void> {
   const browser = await startBrowser();
   try {
     const viewer = { browser, url, session: await sessionOf(readConfig(env), data.owner) };
-    if (part !== 'lists') await pages(viewer, data);
+    if (part !== 'lists' && part !== 'presses') await pages(viewer, data);
     if (part === 'lists' || part === '') await lists(viewer, data);
+    if (part === 'presses' || part === '') await presses(viewer, data);
   } finally {
     await browser.close();
     api.kill('SIGKILL');
@@ -126,6 +129,11 @@ async function lists(viewer: Viewer, { seeded }: DashboardData): Promise<void> {
       `  ${name.padEnd(30)} ${frames} frames, ${slow} over 100 ms, the longest ${longest.toFixed(0)} ms; row ${reached} reached, at most ${mostRows} rows exist; ${calls} calls`,
     );
   }
+}
+
+async function presses(viewer: Viewer, data: DashboardData): Promise<void> {
+  console.log(' presses and keys, until the next frame is painted, middle of three (goal 100 ms)');
+  for (const { name, ms: took } of await interact(viewer, data)) console.log(`  ${name.padEnd(44)}${ms(took)}`);
 }
 
 /** The API as it runs in production, which serves the dashboard. */

@@ -1,0 +1,35 @@
+import { useState } from 'react';
+import type { MailContent } from './content.ts';
+import type { Layout } from './LayoutDialog.tsx';
+
+type Written = Partial<MailContent>;
+type Action = 'Undo layout' | 'Redo layout';
+
+/** Puts a layout in the place of what is written, which can be had back, as the layout can after that. */
+export function useLayout(content: MailContent, onChange: (change: Written) => void) {
+  const [generation, setGeneration] = useState(0);
+  const [other, setOther] = useState<{ written: Written; action: Action } | null>(null);
+  const put = (written: Written, action: Action) => {
+    const replaced = (Object.keys(written) as (keyof MailContent)[]).map((key) => [key, content[key]]);
+    setOther({ written: Object.fromEntries(replaced), action });
+    setGeneration((before) => before + 1);
+    onChange(written);
+  };
+  return {
+    /** Another number with other content: the key of the editors, which keep a state of their own. */
+    generation,
+    choose: (layout: Layout) =>
+      put({ document: layout.document, body: layout.body, ...filledIn(content, layout) }, 'Undo layout'),
+    /** The way back from the latest layout, or forth again; null before one was chosen. */
+    back: other && {
+      name: other.action,
+      run: () => put(other.written, other.action === 'Undo layout' ? 'Redo layout' : 'Undo layout'),
+    },
+  };
+}
+
+/** What a layout knows and the message does not say yet. */
+function filledIn(content: MailContent, layout: Layout): Written {
+  const empty = (['subject', 'from', 'fromName', 'replyTo'] as const).filter((key) => content[key] === '');
+  return Object.fromEntries(empty.flatMap((key) => (layout[key] ? [[key, layout[key]]] : [])));
+}
