@@ -225,6 +225,35 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
   });
 });
 
+test('a layout over something written is undone and redone, by keyboard, for blocks and for HTML', async () => {
+  const layout = async (page: Page, name: RegExp) => {
+    await button(page, 'Layouts').press('Enter');
+    await page.getByRole('dialog').getByRole('button', { name }).press('Enter');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'Kept');
+    await page.keyboard.type('Written for an hour');
+    await layout(page, /^Newsletter/);
+    await body(page).getByText('Written for an hour').waitFor({ state: 'detached' });
+    await button(page, 'Undo layout').press('Enter');
+    await body(page).getByText('Written for an hour').waitFor();
+    expect((await saved(page)).body).toContain('Written for an hour');
+  });
+  const html = '<p  class=x>Own   HTML</p>\n';
+  const { id } = await call('POST', '/templates', { name: 'Own', subject: 'Own', body: html, from: project.sender });
+  await inDashboard(`templates/${id}`, async (page) => {
+    await layout(page, /^Receipt/);
+    await button(page, 'Undo layout').press('Enter');
+    await body(page).getByText('Own HTML').waitFor();
+    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await button(page, 'Redo layout').press('Enter');
+    await body(page).getByText('Own HTML').waitFor({ state: 'detached' });
+    const stored = await saved(page);
+    expect([stored.subject, stored.document.content.length > 1]).toEqual(['Own', true]);
+  });
+});
+
 test('what was written as HTML opens as HTML, byte for byte, and blocks become HTML when that is asked for', async () => {
   const html = '<p  class=x>Own   HTML &amp; more</p>\n<!-- kept -->\n';
   const { id } = await call('POST', '/templates', { name: 'Own', subject: 'Own', body: html, from: project.sender });

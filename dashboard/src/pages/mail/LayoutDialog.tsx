@@ -40,7 +40,7 @@ export function LayoutDialog({ onChoose, onClose }: { onChoose: (layout: Layout)
   return (
     <Dialog
       title="Start from a layout"
-      description="Replaces the content of this email. You can undo it by not saving."
+      description="Replaces the content of this email. You can undo it."
       onClose={onClose}
     >
       <div className="stack">

@@ -1,4 +1,4 @@
-import { Blocks, Code2, ImagePlus, LayoutTemplate, Palette } from 'lucide-react';
+import { Blocks, Code2, ImagePlus, LayoutTemplate, Palette, Undo2 } from 'lucide-react';
 import { lazy, Suspense, useRef, useState } from 'react';
 import { loaded } from '../../api/load.ts';
 import { Button } from '../../ui/Button.tsx';
@@ -11,6 +11,7 @@ import type { MailContent } from './content.ts';
 import { ImageDialog } from './ImageDialog.tsx';
 import { type Layout, LayoutDialog } from './LayoutDialog.tsx';
 import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } from './SavedBlocks.tsx';
+import { useLayout } from './use-layout.ts';
 import { VariableField } from './VariableField.tsx';
 import { useVariables } from './variables.ts';
 
@@ -40,8 +41,7 @@ export function MailBody({
   const { primaryColor } = useBrand();
   const insert = useRef<Insert | null>(null);
   const [dialog, setDialog] = useState<Dialog | null>(null);
-  // Another layout begins another editor.
-  const [layout, setLayout] = useState(0);
+  const layout = useLayout(content, onChange);
   const { document } = content;
   return (
     <div className="field">
@@ -54,11 +54,11 @@ export function MailBody({
           onText={(preheader) => onChange({ document: { ...document, preheader } })}
         />
       ) : null}
-      <Tools isDocument={document !== null} onOpen={setDialog} />
+      <Tools isDocument={document !== null} back={layout.back} onOpen={setDialog} />
       <Suspense fallback={<Loading />}>
         {document ? (
           <EmailEditor
-            key={layout}
+            key={layout.generation}
             initial={document.content}
             variables={variables}
             saved={saved}
@@ -68,7 +68,7 @@ export function MailBody({
           />
         ) : (
           <CodeEditor
-            key={layout}
+            key={layout.generation}
             label="Body"
             value={content.body}
             variables={variables}
@@ -88,7 +88,7 @@ export function MailBody({
           content={content}
           sourceOf={sourceOf}
           onInsert={(tag) => insert.current?.(tag)}
-          onLayout={() => setLayout(layout + 1)}
+          onLayout={layout.choose}
           onChange={onChange}
           onClose={() => setDialog(null)}
         />
@@ -98,7 +98,15 @@ export function MailBody({
   );
 }
 
-function Tools({ isDocument, onOpen }: { isDocument: boolean; onOpen: (dialog: Dialog) => void }) {
+function Tools({
+  isDocument,
+  back,
+  onOpen,
+}: {
+  isDocument: boolean;
+  back: ReturnType<typeof useLayout>['back'];
+  onOpen: (dialog: Dialog) => void;
+}) {
   return (
     <div className="row">
       <span className="muted">
@@ -107,6 +115,11 @@ function Tools({ isDocument, onOpen }: { isDocument: boolean; onOpen: (dialog: D
       <Button size="small" onClick={() => onOpen('layout')}>
         <LayoutTemplate aria-hidden /> Layouts
       </Button>
+      {back ? (
+        <Button size="small" onClick={back.run}>
+          <Undo2 aria-hidden /> {back.name}
+        </Button>
+      ) : null}
       {isDocument ? (
         <>
           <Button size="small" onClick={() => onOpen('blocks')}>
@@ -141,7 +154,7 @@ function BodyDialog({
   content: MailContent;
   sourceOf: ReturnType<typeof useSource>;
   onInsert: (tag: string) => void;
-  onLayout: () => void;
+  onLayout: (layout: Layout) => void;
   onChange: (change: Partial<MailContent>) => void;
   onClose: () => void;
 }) {
@@ -153,15 +166,7 @@ function BodyDialog({
     case 'brand':
       return <BrandDialog onClose={onClose} />;
     case 'layout':
-      return (
-        <LayoutDialog
-          onChoose={(chosen) => {
-            onLayout();
-            onChange({ document: chosen.document, body: chosen.body, ...filledIn(content, chosen) });
-          }}
-          onClose={onClose}
-        />
-      );
+      return <LayoutDialog onChoose={onLayout} onClose={onClose} />;
     case 'html':
       return (
         <ConfirmDialog
@@ -176,10 +181,4 @@ function BodyDialog({
         </ConfirmDialog>
       );
   }
-}
-
-/** What a layout knows and the message does not say yet. */
-function filledIn(content: MailContent, layout: Layout): Partial<MailContent> {
-  const empty = (['subject', 'from', 'fromName', 'replyTo'] as const).filter((key) => content[key] === '');
-  return Object.fromEntries(empty.flatMap((key) => (layout[key] ? [[key, layout[key]]] : [])));
 }
