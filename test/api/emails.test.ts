@@ -349,3 +349,18 @@ test('own text of a marketing mail ends with its footer', () => {
   const { text } = prepared.renderFor({ emailId: null, contact, isCampaign: false, requestData: { first: '<b>' } });
   expect(text).toMatch(/^Own <b>\n\n[\s\S]*https:\/\/pages\.example\/unsubscribe/);
 });
+
+test('a report that was recorded before the hand-over it proves comes after it in the timeline', async () => {
+  const project = await aProject(database);
+  const to = 'early@example.com';
+  const [id = ''] = await send(project, to);
+  await deliver(project);
+  const messageId = (await get(project, `/${id}`)).body.messageId;
+  await report({ id, messageId, to }, 'Delivery');
+  await database.db.count(
+    `update events set created_at = created_at + interval '1 minute' where email_id = $1 and name = 'email.sent'`,
+    [id],
+  );
+  const { timeline } = (await get(project, `/${id}`)).body;
+  expect(timeline.map(({ type }: { type: string }) => type)).toEqual(['accepted', 'sent', 'delivery']);
+});

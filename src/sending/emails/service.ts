@@ -128,9 +128,12 @@ function timelineOf(row: WholeEmailRow, events: readonly TimelineRow[]): Timelin
   if (row.status === 'SUPPRESSED') return [accepted, { ...accepted, type: 'suppressed', detail: row.suppression }];
   // What is cancelled changes no more.
   const cancelled = { at: isoInstant(row.updatedAt), type: 'cancelled', detail: null };
+  // A report may be recorded before the answer to the call that handed the mail over.
+  const isSent = ({ name }: TimelineRow) => name === 'email.sent';
+  const inOrder = [...events.filter(isSent), ...events.filter((event) => !isSent(event))];
   return [
     accepted,
     ...(row.status === 'CANCELLED' ? [cancelled] : []),
-    ...events.map(({ at, name, data }) => ({ at: isoInstant(at), type: name.slice('email.'.length), detail: data })),
+    ...inOrder.map(({ at, name, data }) => ({ at: isoInstant(at), type: name.slice('email.'.length), detail: data })),
   ];
 }
