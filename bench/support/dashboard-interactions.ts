@@ -48,7 +48,7 @@ const interactions = ({ seeded }: DashboardData): Interaction[] => [
   {
     name: 'workflow: select a step',
     path: `/workflows/${seeded.workflow}`,
-    act: (page) => page.locator('.react-flow__node').nth(1).click(),
+    act: (page) => page.locator('.react-flow__node').nth(1).press('Enter'),
   },
   { name: 'workflow: arrange', path: `/workflows/${seeded.workflow}`, act: (page) => button(page, 'Arrange').click() },
 ];
