@@ -12,6 +12,7 @@ COPY dashboard/package.json dashboard/
 COPY packages/address-verification/package.json packages/address-verification/
 COPY packages/conditions/package.json packages/conditions/
 COPY packages/docs/package.json packages/docs/
+COPY packages/domain-records/package.json packages/domain-records/
 COPY packages/drill/package.json packages/drill/
 COPY packages/email-document/package.json packages/email-document/
 COPY packages/guarded-requests/package.json packages/guarded-requests/

@@ -1,3 +1,4 @@
+import type { DnsLookup } from '@posthorn/domain-records';
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
 import type { Payments } from '@posthorn/payments';
 import type { Logger } from 'pino';
@@ -7,7 +8,6 @@ import type { Database } from '../src/core/database/sql.ts';
 import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
 import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
-import type { DnsLookup } from '../src/platform/domains/index.ts';
 import type { TellMembers } from '../src/platform/system-mail/index.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 

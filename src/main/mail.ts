@@ -1,10 +1,10 @@
+import { type DnsLookup, dnsLookup } from '@posthorn/domain-records';
 import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
 import { createPostmarkDomains, createPostmarkMailer, createSmtpMailer, smtpAccess } from '@posthorn/mail-providers';
 import type { SesAccess } from '@posthorn/mail-providers/ses';
 import type { Logger } from 'pino';
 import type { Config } from '../core/config/config.ts';
 import type { Database } from '../core/database/sql.ts';
-import { type DnsLookup, dnsLookup } from '../platform/domains/dns.ts';
 import { signingKey } from '../platform/domains/signing-queries.ts';
 import type { TellMembers } from '../platform/system-mail/service.ts';
 import { queueMemberMails } from '../platform/system-mail/service.ts';

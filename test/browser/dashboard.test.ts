@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { adviseDmarc } from '@posthorn/domain-records';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, temporaryFolder } from '../../packages/local-stack/test/fakes.ts';
 import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
-import { judgePolicy } from '../../src/platform/domains/dmarc.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { accessibilityProblems, followRequests, phone } from '../support/browser.ts';
@@ -199,7 +199,7 @@ describe('the dashboard in Chromium', () => {
         route.fulfill({
           json: {
             state: 'found',
-            ...judgePolicy(
+            ...adviseDmarc(
               { records: [policy], inheritedFrom: null, isAnswered: true },
               { domain: 'acme.test', hasDkim: true },
             ),

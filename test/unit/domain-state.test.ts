@@ -1,6 +1,6 @@
+import type { DnsFinding } from '@posthorn/domain-records';
 import type { ProviderDomain } from '@posthorn/mail-providers';
 import { describe, expect, test } from 'vitest';
-import type { DnsFinding } from '../../src/platform/domains/findings.ts';
 import { type DomainState, firstState, nextState } from '../../src/platform/domains/state.ts';
 
 const key = {

@@ -1,10 +1,9 @@
+import { checkRecord, type DnsLookup } from '@posthorn/domain-records';
 import type { DomainProvider, ProviderDomain } from '@posthorn/mail-providers';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import type { TellMembers } from '../system-mail/index.ts';
-import type { DnsLookup } from './dns.ts';
-import { lookAt } from './findings.ts';
 import { type CheckedDomain, settleCheck } from './queries.ts';
 import { nextState } from './state.ts';
 
@@ -12,6 +11,8 @@ declare module '../../core/http/context.ts' {
   interface App {
     /** Null when the provider's account is not configured: sender domains then get keys of our own. */
     domainProvider: DomainProvider | null;
+    /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
+    dns: DnsLookup | null;
   }
 }
 
@@ -40,7 +41,8 @@ export async function checkTaken(deps: CheckDeps, before: CheckedDomain, schedul
   const provider = await word(deps, before);
   const { dns } = deps;
   const records = provider === null ? before.records : withNewRecords(before, provider);
-  const findings = dns === null ? null : await Promise.all(records.map((record) => lookAt(dns, before.domain, record)));
+  const findings =
+    dns === null ? null : await Promise.all(records.map((record) => checkRecord(dns, before.domain, record)));
   const next = nextState({ ...before, records }, { scheduled, provider, findings });
   const after = { ...before, ...next, records: [...next.records], dkimTokens: provider?.tokens ?? before.dkimTokens };
   const tickets = await deps.db.transaction(async (tx) => {

@@ -1,12 +1,11 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
+import { adviseDmarc, type DnsLookup, findDmarc } from '@posthorn/domain-records';
 import { parse } from 'tldts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../audit/index.ts';
 import type { ProjectFacts } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
-import { findPolicy, judgePolicy } from './dmarc.ts';
-import type { DnsLookup } from './dns.ts';
 import { Domain, DomainRemoval } from './entity.ts';
 import { newOwnKey } from './own-key.ts';
 import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
@@ -108,8 +107,8 @@ export async function checkDmarc(
   const { domain, records, verified } = await load(db, projectId, id);
   const hasDkim =
     records.length === 0 ? verified : records.some((each) => each.purpose === 'DKIM' && each.status === 'verified');
-  const found = dns === null ? { records: [], inheritedFrom: null, isAnswered: false } : await findPolicy(dns, domain);
-  const judged = judgePolicy(found, { domain, hasDkim });
+  const found = dns === null ? { records: [], inheritedFrom: null, isAnswered: false } : await findDmarc(dns, domain);
+  const judged = adviseDmarc(found, { domain, hasDkim });
   if (found.isAnswered) return { state: judged.record === null ? 'missing' : 'found', ...judged };
   // Silence proves nothing: only what is known without the DNS is said.
   const advice = judged.advice.filter(({ code }) => code.endsWith('ALIGNED'));

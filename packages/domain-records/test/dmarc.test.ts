@@ -1,22 +1,15 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { findPolicy, judgePolicy } from '../../src/platform/domains/dmarc.ts';
-import { dnsLookup } from '../../src/platform/domains/dns.ts';
-import { type DnsServer, startDnsServer } from '../support/dns-server.ts';
+import { describe, expect, test } from 'vitest';
+import { adviseDmarc, findDmarc } from '../src/dmarc.ts';
+import { dnsOf } from './zones.ts';
 
 const domain = 'news.acme-shop.example';
 const at = `_dmarc.${domain}`;
 const reports = 'rua=mailto:dmarc@acme-shop.example';
 
-let server: DnsServer;
-beforeAll(async () => {
-  server = await startDnsServer();
-});
-afterAll(() => server[Symbol.asyncDispose]());
-
 /** What is said of the records at these names. */
 async function advised(found: Record<string, string[]>, hasDkim = true) {
-  server.zones = Object.fromEntries(Object.entries(found).map(([name, TXT]) => [name, { TXT }]));
-  return judgePolicy(await findPolicy(dnsLookup([server.address]), domain), { domain, hasDkim });
+  const dns = dnsOf(Object.fromEntries(Object.entries(found).map(([name, TXT]) => [name, { TXT }])));
+  return adviseDmarc(await findDmarc(dns, domain), { domain, hasDkim });
 }
 const codes = ({ advice }: Awaited<ReturnType<typeof advised>>) => advice.map(({ code }) => code);
 
@@ -68,7 +61,7 @@ describe('advice by the DMARC record that is found', () => {
   });
 
   test('a name server that fails is no missing record', async () => {
-    server.zones = { [at]: { trouble: 'SERVFAIL' } };
-    expect(await findPolicy(dnsLookup([server.address]), domain)).toMatchObject({ isAnswered: false, records: [] });
+    const dns = dnsOf({ [at]: { fails: true } });
+    expect(await findDmarc(dns, domain)).toMatchObject({ isAnswered: false, records: [] });
   });
 });

@@ -1,9 +1,8 @@
 import { getDomain } from 'tldts';
-import type { DnsLookup } from './dns.ts';
-import type { DmarcCheck } from './schema.ts';
+import type { DnsLookup } from './lookup.ts';
 
 /** The DMARC records that count for a domain: its own, or those of the registrable domain above it (RFC 7489, 6.6.3). */
-interface FoundPolicy {
+interface FoundDmarc {
   records: string[];
   /** The domain above whose record counts; null for the domain's own, and where there is none. */
   inheritedFrom: string | null;
@@ -17,16 +16,37 @@ interface Signing {
   hasDkim: boolean;
 }
 
-type Advice = DmarcCheck['advice'][number];
+/** One thing to know of a domain's DMARC record. */
+interface Advice {
+  /** Such as `MISSING`, `NONE` or `NO_REPORTS`. */
+  code: string;
+  level: 'bad' | 'warn' | 'info' | 'good';
+  /** For people: what is so, and what to do. */
+  text: string;
+  /** The whole record with the change; null where the advice is no change of it. */
+  value: string | null;
+}
 
 const policies = ['none', 'quarantine', 'reject'] as const;
 type Policy = (typeof policies)[number];
+
+/** What a domain's DMARC record does. */
+export interface DmarcPolicy {
+  /** Where the record stands, or belongs. */
+  name: string;
+  record: string | null;
+  inheritedFrom: string | null;
+  /** What counts for this domain; null without a valid policy. */
+  policy: Policy | null;
+  /** The most urgent first. */
+  advice: Advice[];
+}
 
 /** Whether a text is a DMARC record. */
 export const isDmarc = (text: string) => /^v\s*=\s*DMARC1\s*(;|$)/i.test(text.trim());
 
 /** Looks up the DMARC records that count for a domain now. Never rejects. */
-export async function findPolicy(dns: DnsLookup, domain: string): Promise<FoundPolicy> {
+export async function findDmarc(dns: DnsLookup, domain: string): Promise<FoundDmarc> {
   const own = await dns.txt(`_dmarc.${domain}`);
   const records = own.kind === 'found' ? own.values.filter(isDmarc) : [];
   const root = getDomain(domain);
@@ -42,7 +62,7 @@ export async function findPolicy(dns: DnsLookup, domain: string): Promise<FoundP
 }
 
 /** What a domain's DMARC record does, and what to change: the most urgent first. */
-export function judgePolicy({ records, inheritedFrom }: FoundPolicy, signing: Signing): Omit<DmarcCheck, 'state'> {
+export function adviseDmarc({ records, inheritedFrom }: FoundDmarc, signing: Signing): DmarcPolicy {
   const [record] = records;
   const name = `_dmarc.${inheritedFrom ?? signing.domain}`;
   const found = { name, record: record ?? null, inheritedFrom };

@@ -1,12 +1,5 @@
 import { Resolver as DnsResolver } from 'node:dns/promises';
 
-declare module '../../core/http/context.ts' {
-  interface App {
-    /** For the records of sender domains; null with the sandbox, for whose domains nobody sets any. */
-    dns: DnsLookup | null;
-  }
-}
-
 /** What the DNS says: `unanswered` is a name server that failed or kept silent, which proves nothing. */
 export type DnsAnswer<T> = { kind: 'found'; values: T[] } | { kind: 'absent' } | { kind: 'unanswered'; reason: string };
 
@@ -23,7 +16,7 @@ const timeoutMs = 4000;
 // What c-ares calls a name that does not exist and a name without such a record.
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN']);
 
-/** Look-ups at the name servers of the setting DNS_SERVERS, or at those of the machine. */
+/** Look-ups at these name servers, each `address` or `address:port`; at those of the machine where there are none. */
 export function dnsLookup(servers: readonly string[]): DnsLookup {
   const dns = new DnsResolver({ timeout: timeoutMs / 2, tries: 2 });
   if (servers.length > 0) dns.setServers(servers);

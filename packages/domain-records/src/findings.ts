@@ -1,8 +1,6 @@
 import { getDomain } from 'tldts';
 import { isDmarc } from './dmarc.ts';
-import type { DnsAnswer, DnsLookup } from './dns.ts';
-import { plainName } from './dns.ts';
-import type { DnsRecord } from './schema.ts';
+import { type DnsAnswer, type DnsLookup, plainName } from './lookup.ts';
 
 /** The result of checking one record; `unknown` when its name servers did not answer. */
 export interface DnsFinding {
@@ -11,13 +9,19 @@ export interface DnsFinding {
   text: string | null;
 }
 
-type Wanted = Pick<DnsRecord, 'purpose' | 'type' | 'name' | 'value' | 'priority'>;
+/** A record that a domain should have. */
+interface Wanted {
+  purpose: 'DKIM' | 'RETURN_PATH' | 'SPF' | 'DMARC' | 'INBOUND_MX';
+  type: 'TXT' | 'CNAME' | 'MX';
+  name: string;
+  value: string;
+}
 
 const right: DnsFinding = { outcome: 'right', text: null };
 
 /** Checks a record of a domain in the DNS. Never rejects. */
-export async function lookAt(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
-  if (record.purpose === 'DMARC') return lookAtDmarc(dns, domain, record);
+export async function checkRecord(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
+  if (record.purpose === 'DMARC') return checkDmarcRecord(dns, domain, record);
   if (record.type === 'CNAME') return judge(dns, domain, record, await dns.cname(record.name), ownName);
   if (record.type === 'MX') {
     const answer = await dns.mx(record.name);
@@ -87,7 +91,7 @@ function spf(value: string): (text: string) => DnsFinding {
 }
 
 // RFC 7489, 6.6.3: a name without a policy of its own has that of the registrable domain. Any policy will do.
-async function lookAtDmarc(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
+async function checkDmarcRecord(dns: DnsLookup, domain: string, record: Wanted): Promise<DnsFinding> {
   const own = await dns.txt(record.name);
   if (own.kind === 'unanswered') return unknown(own.reason);
   if (own.kind === 'found' && own.values.some(isDmarc)) return right;
