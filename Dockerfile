@@ -27,6 +27,7 @@ COPY packages/postgres/package.json packages/postgres/
 COPY packages/renderer/package.json packages/renderer/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/service-texts/package.json packages/service-texts/
+COPY packages/workflow-graph/package.json packages/workflow-graph/
 COPY packages/cli/package.json packages/cli/
 COPY packages/mcp/package.json packages/mcp/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.

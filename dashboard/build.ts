@@ -61,7 +61,7 @@ function fingerprint(): string {
   const hash = createHash('sha256');
   const own = ['src', 'public'].flatMap((name) => files(join(folder, name)));
   const shared = [...files(join(root, 'src')).filter((path) => /(schema|routes|openapi)[^/]*\.ts$/.test(path))];
-  const packages = files(join(root, 'packages/email-document/src'));
+  const packages = ['email-document', 'workflow-graph'].flatMap((name) => files(join(root, 'packages', name, 'src')));
   const others = ['package.json', 'index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'];
   const all = [...own, ...shared, ...packages, ...others.map((name) => join(folder, name))];
   for (const path of all.filter((path) => !path.endsWith('schema.d.ts'))) {

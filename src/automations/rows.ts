@@ -22,10 +22,6 @@ export const stepRunStatuses = [
 ] as const;
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
-/** How a wait ended, or which end of it a transition is for. */
-export const waitOutcomes = ['EVENT', 'TIMEOUT'] as const;
-export type WaitOutcome = (typeof waitOutcomes)[number];
-
 /** An automation as SQL answers it (`automationColumns`). `revision` counts the edits of it with its steps and transitions. */
 export type AutomationRow = WorkflowBody & { revision: number };
 

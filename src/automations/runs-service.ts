@@ -1,3 +1,4 @@
+import { stepOf } from '@posthorn/workflow-graph';
 import { workflowId } from '../../temporal/commands.ts';
 import type { Database } from '../core/database/sql.ts';
 import { withoutDangerousKeys } from '../core/lib/contact-data.ts';
@@ -8,7 +9,6 @@ import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { jsonType } from '../core/lib/validation.ts';
 import type { OutboxTicket } from '../core/outbox/enqueue.ts';
 import type { Changed } from './changed.ts';
-import { stepOf } from './graph.ts';
 import { PathCountCache } from './path-counts.ts';
 import { findAutomation, stepsOf } from './queries.ts';
 import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from './rows.ts';

@@ -1,10 +1,11 @@
+import { longestNote, longestStepName, waitOutcomes } from '@posthorn/workflow-graph';
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
 import { describedBy, nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
 import { choice, coded, Instant, JsonObject, parameter, textField, Uuid, wholeNumber } from '../core/lib/validation.ts';
-import { triggerTypes, waitOutcomes } from './rows.ts';
+import { triggerTypes } from './rows.ts';
 import { StepConfigShape, stepTypes } from './step-configs.ts';
 
 const Json = v.record(v.string(), v.unknown());
@@ -197,12 +198,12 @@ export type VersionWithGraph = v.InferOutput<typeof VersionWithGraph>;
 
 const step = {
   type: StepTypeField,
-  name: Name,
+  name: textField('name', 1, longestStepName),
   position: Position,
   config: StepConfig,
   templateId: v.nullish(v.string()),
   note: v.pipe(
-    v.nullish(textField('note', 0, 2000)),
+    v.nullish(textField('note', 0, longestNote)),
     v.description('For the people who edit the workflow; null or empty removes it.'),
   ),
 };

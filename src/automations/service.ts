@@ -14,7 +14,7 @@ import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
 import type { Changed } from './changed.ts';
-import { graphIssues } from './checks.ts';
+import { enablingIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
 import { insertSteps, insertTransitions, templatesAmong, updateSteps } from './graph-queries.ts';
 import { type AutomationFilter, countAutomations, pageOfAutomations } from './list-queries.ts';
@@ -155,7 +155,7 @@ export async function issuesOf(db: Database, automation: AutomationRow, graph: G
   const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
   const templates = await templatesAmong(db, automation.projectId, named);
   const ofTrigger = await triggerIssues(db, automation);
-  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...graphIssues(graph, templates)];
+  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...enablingIssues(graph, templates)];
 }
 
 /**

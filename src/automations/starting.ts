@@ -1,8 +1,8 @@
+import { triggerOf } from '@posthorn/workflow-graph';
 import { type StartCommand, workflowId } from '../../temporal/commands.ts';
 import { type Database, sql } from '../core/database/sql.ts';
 import { newId } from '../core/lib/ids.ts';
 import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import { triggerOf } from './graph.ts';
 import { type RunRow, runColumns } from './rows.ts';
 import { ensureVersion, pinnedVersion } from './versions.ts';
 

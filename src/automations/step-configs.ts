@@ -201,11 +201,3 @@ function schemaOf(type: StepType, config: unknown): v.GenericSchema {
 export function delayMs({ amount, unit }: { amount: number; unit: keyof typeof unitMs }): number {
   return Math.round(amount * unitMs[unit]);
 }
-
-/** The branches that lead out of a CONDITION: `yes` and `no`, or the ids of its own and `default`. Empty when the config is none. */
-export function branchesOf(config: unknown): string[] {
-  const { mode, branches } = (config ?? {}) as { mode?: unknown; branches?: unknown };
-  if (mode !== 'multi') return ['yes', 'no'];
-  const own = Array.isArray(branches) ? branches : [];
-  return [...own.flatMap((branch: { id?: unknown }) => (typeof branch?.id === 'string' ? [branch.id] : [])), 'default'];
-}

@@ -1,8 +1,8 @@
+import { branchNames, canSplice, maxSteps, reachableFrom } from '@posthorn/workflow-graph';
 import type { Database } from '../core/database/sql.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { isUuid, newId } from '../core/lib/ids.ts';
 import { recordChange } from '../platform/audit/index.ts';
-import { maxSteps, reachableFrom } from './graph.ts';
 import {
   deleteSteps,
   holdTemplates,
@@ -17,7 +17,6 @@ import { checkRevision, type Edited, type EditTarget } from './revision.ts';
 import type { AutomationRow, StepRow, TransitionRow } from './rows.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
 import { found } from './service.ts';
-import { branchesOf } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 
 /** An automation that is being edited: its row is locked, so that edits come one after the other. */
@@ -195,11 +194,10 @@ export function deleteStep(target: EditTarget, stepId: string, splice: boolean):
     if (step.type === 'TRIGGER') throw badRequest('The TRIGGER step can only be deleted with its workflow');
     const standing = 'Executions are at this step: cancel them, or wait until they have left it';
     if (splice) {
-      const ways = draft.transitions.filter((way) => way.fromStepId === stepId);
-      if (step.type === 'CONDITION' || new Set(ways.map((way) => way.toStepId)).size > 1)
+      if (!canSplice(step, draft.transitions))
         throw badRequest(`Step "${step.name}" leads to several steps and cannot be removed with splice`);
       if (await hasActiveRuns(tx, [id], [stepId])) throw conflict(standing);
-      const [successor] = ways;
+      const successor = draft.transitions.find((way) => way.fromStepId === stepId);
       if (successor) await redirect(tx, stepId, successor.toStepId);
       await deleteSteps(tx, id, [stepId]);
       return;
@@ -224,7 +222,7 @@ export function insertStepInto(target: EditTarget, transitionId: string, body: I
     const between = { x: (from.position.x + to.position.x) / 2, y: (from.position.y + to.position.y) / 2 };
     const step = await addStep(tx, draft, body, body.position ?? between);
     await redirectOne(tx, way.id, step.id);
-    const branch = step.type === 'CONDITION' ? (branchesOf(step.config).includes('yes') ? 'yes' : 'default') : null;
+    const branch = step.type === 'CONDITION' ? (branchNames(step.config).includes('yes') ? 'yes' : 'default') : null;
     await connect(tx, draft, step.id, to.id, branch);
     return step;
   });

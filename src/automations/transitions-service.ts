@@ -1,10 +1,18 @@
+import {
+  connectionProblem,
+  maxTransitions,
+  type PathProblem,
+  pathProblem,
+  reachableFrom,
+  unknownPathProblem,
+  type WaitOutcome,
+} from '@posthorn/workflow-graph';
 import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { newId } from '../core/lib/ids.ts';
-import { branchProblem, closesCycle, maxTransitions, reachableFrom } from './graph.ts';
 import { deleteTransitions, insertTransition } from './graph-queries.ts';
 import { hasActiveRuns } from './queries.ts';
 import type { Edited, EditTarget } from './revision.ts';
-import type { StepRow, TransitionRow, WaitOutcome } from './rows.ts';
+import type { StepRow, TransitionRow } from './rows.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
 import { type Draft, edit } from './steps-service.ts';
 
@@ -16,19 +24,14 @@ import { type Draft, edit } from './steps-service.ts';
 export function createTransition(target: EditTarget, body: CreateTransition): Promise<Edited<TransitionBody>> {
   return edit(target, async (tx, draft) => {
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
-    if (from.id === to.id) throw badRequest(`Step "${from.name}" cannot lead to itself`);
-    if (to.type === 'TRIGGER') throw badRequest('No step can lead to the TRIGGER step');
-    if (closesCycle(draft.transitions, from.id, to.id))
-      throw badRequest(`Step "${to.name}" leads to "${from.name}" already: the steps would form a cycle`);
+    const ends = connectionProblem(draft.transitions, from, to);
+    if (ends !== null) throw badRequest(ends);
     if (draft.transitions.length >= maxTransitions)
       throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
     const condition = conditionOf(from, body);
-    refuseUnknownPath(from, condition);
-    refuseSecondPath(
-      from,
-      condition,
-      draft.transitions.filter((way) => way.fromStepId === from.id),
-    );
+    refuse(unknownPathProblem(from, condition));
+    const siblings = draft.transitions.filter((way) => way.fromStepId === from.id);
+    refuse(pathProblem(from, condition, siblings));
     const way = { id: newId(), fromStepId: from.id, toStepId: to.id, priority: body.priority };
     return insertTransition(tx, draft.automation.id, { ...way, ...condition });
   });
@@ -65,44 +68,10 @@ function waitOutcomeNamed(branch: string): WaitOutcome | null {
   return name === 'EVENT' || name === 'TIMEOUT' ? name : null;
 }
 
-function refuseUnknownPath(from: StepRow, { branch, waitOutcome }: PathCondition): void {
-  const problem = from.type === 'CONDITION' && branch !== null ? branchProblem(from.config, branch) : null;
-  if (problem !== null)
-    throw badRequest(`Step "${from.name}" has no branch "${branch}": it ${problem}`, { field: 'branch' });
-  if (from.type === 'WAIT_FOR_EVENT' && waitOutcome === 'TIMEOUT' && typeof from.config.timeout !== 'number')
-    throw badRequest(`Step "${from.name}" has no timeout, so no step can follow it`, { field: 'waitOutcome' });
-}
-
-/** Refuses a path that the type of a step does not allow beside those that it has. @throws 400 */
-export function refuseSecondPath(
-  from: Pick<StepRow, 'type' | 'name'>,
-  { branch, waitOutcome }: PathCondition,
-  ways: readonly PathCondition[],
-): void {
-  const step = `Step "${from.name}"`;
-  switch (from.type) {
-    case 'EXIT':
-      throw badRequest(`${step} is an EXIT: no step can follow it`);
-    case 'CONDITION': {
-      if (waitOutcome !== null)
-        throw badRequest(`${step} is a condition: its paths have a branch, not a "waitOutcome"`);
-      if (branch === null) return;
-      if (ways.some((way) => way.branch === branch))
-        throw badRequest(`${step} already has a path for the branch "${branch}"`, { field: 'branch' });
-      return;
-    }
-    case 'WAIT_FOR_EVENT': {
-      if (ways.some((way) => way.waitOutcome === null || way.waitOutcome === waitOutcome))
-        throw badRequest(`${step} already has a path for this outcome`, { field: 'waitOutcome' });
-      return;
-    }
-    default:
-      if (branch !== null || waitOutcome !== null)
-        throw badRequest(`${step} is a ${from.type} and has one path, without branch or outcome`, {
-          field: branch === null ? 'waitOutcome' : 'branch',
-        });
-      if (ways.length > 0) throw badRequest(`${step} is a ${from.type} and already leads to another step`);
-  }
+function refuse(problem: PathProblem | null): void {
+  if (problem === null) return;
+  const { message, field } = problem;
+  throw field === null ? badRequest(message) : badRequest(message, { field });
 }
 
 /** Removes a transition. @throws 404, 409 while executions stand at its target or below */

@@ -1,6 +1,6 @@
+import { nextStep } from '@posthorn/workflow-graph';
 import { isoText } from '../core/database/columns.ts';
 import { type Database, raw, sql } from '../core/database/sql.ts';
-import { nextStep } from './graph.ts';
 import { pinnedVersion } from './versions.ts';
 
 /** A mail that a run will send when its delay is over. */

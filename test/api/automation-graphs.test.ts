@@ -462,7 +462,7 @@ describe('PUT /workflows/{id}/graph', () => {
       ],
     });
     expect(answer.body.error.errors).toEqual([
-      { field: 'transitions', message: 'lead from step "a" back to itself', code: 'custom' },
+      { field: 'transitions', message: 'Step "a" leads back to itself', code: 'custom' },
     ]);
   });
 

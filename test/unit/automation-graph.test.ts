@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { graphIssues } from '../../src/automations/checks.ts';
-import { closesCycle, type Graph, type GraphStep, nextStep, reachableFrom } from '../../src/automations/graph.ts';
+import { enablingIssues } from '../../src/automations/checks.ts';
+import type { Graph, GraphStep } from '../../src/automations/graph.ts';
 import { delayMs, readStepConfig, type StepType } from '../../src/automations/step-configs.ts';
 import { graphHash } from '../../src/automations/versions.ts';
 
@@ -20,69 +20,26 @@ const way = (from: string, to: string, more: object = {}) => ({
   priority: 0,
   ...more,
 });
-const fieldsOf = (graph: Graph) => graphIssues(graph, new Set()).map(({ stepId, field }) => `${stepId} ${field}`);
 
-describe('the way out of a step', () => {
-  const graph: Graph = {
-    steps: ['a', 'b', 'c', 'w', 'x', 'y'].map((id) => step(id, 'DELAY')),
-    transitions: [
-      way('a', 'b', { branch: 'yes' }),
-      way('a', 'c', { branch: null }),
-      way('w', 'x', { waitOutcome: null }),
-      way('w', 'y', { waitOutcome: 'TIMEOUT' }),
-    ],
-  };
+describe('what enabling refuses in a step', () => {
+  const issuesWith = (one: GraphStep, templates: string[] = []) =>
+    enablingIssues({ steps: [step('t', 'TRIGGER'), one], transitions: [way('t', one.id)] }, new Set(templates)).map(
+      ({ stepId, field }) => `${stepId} ${field}`,
+    );
 
-  test('is the first in order whose branch is the result, or that has none', () => {
-    expect(nextStep(graph, 'a', { branch: 'yes' })?.id).toBe('b');
-    expect(nextStep(graph, 'a', { branch: 'no' })?.id).toBe('c');
-    expect(nextStep(graph, 'b')).toBeNull();
+  test('a config that cannot be used, by its field', () => {
+    expect(issuesWith(step('d', 'DELAY', { amount: 0, unit: 'days' }))).toEqual(['d config.amount']);
+    expect(issuesWith(step('u', 'UPDATE_CONTACT'))).toEqual(['u config']);
   });
 
-  test('of a wait is the one for its end, else the one for either', () => {
-    expect(nextStep(graph, 'w', { waitOutcome: 'TIMEOUT' })?.id).toBe('y');
-    expect(nextStep(graph, 'w', { waitOutcome: 'EVENT' })?.id).toBe('x');
+  test('a template that is not there', () => {
+    const mail = { ...step('m', 'SEND_EMAIL'), templateId: 'welcome' };
+    expect(issuesWith({ ...mail, templateId: null })).toEqual(['m templateId']);
+    expect([issuesWith(mail), issuesWith(mail, ['welcome'])]).toEqual([['m templateId'], []]);
   });
 
-  test('is what reachability and circles follow', () => {
-    expect([...reachableFrom(graph.transitions, 'a')]).toEqual(['a', 'b', 'c']);
-    expect(closesCycle(graph.transitions, 'b', 'a')).toBe(true);
-    expect(closesCycle(graph.transitions, 'c', 'b')).toBe(false);
-  });
-});
-
-describe('what enabling refuses in a graph', () => {
-  test('none, or two triggers', () => {
-    expect(fieldsOf({ steps: [], transitions: [] })).toEqual(['null steps']);
-    expect(fieldsOf({ steps: [step('a', 'TRIGGER'), step('b', 'TRIGGER')], transitions: [] })).toEqual(['null steps']);
-  });
-
-  test('a circle, ways out of EXIT and into TRIGGER, and two ways out of a plain step', () => {
-    const steps = [step('t', 'TRIGGER'), step('d', 'DELAY', { amount: 1, unit: 'days' }), step('e', 'EXIT')];
-    expect(fieldsOf({ steps, transitions: [way('t', 'd'), way('d', 't')] })).toEqual([
-      't transitions',
-      'd transitions',
-    ]);
-    expect(fieldsOf({ steps, transitions: [way('t', 'e'), way('e', 'd')] })).toEqual(['e transitions']);
-    expect(fieldsOf({ steps, transitions: [way('t', 'e'), way('t', 'd')] })).toEqual(['t transitions']);
-  });
-
-  test('branches that a condition does not have, and a timeout where there is none', () => {
-    const condition = step('c', 'CONDITION', { field: 'data.x', operator: 'exists' });
-    const wait = step('w', 'WAIT_FOR_EVENT', { eventName: 'x' });
-    const steps = [step('t', 'TRIGGER'), condition, wait, step('e', 'EXIT')];
-    const transitions = [
-      way('t', 'c'),
-      way('c', 'w', { branch: 'maybe' }),
-      way('c', 'e', { branch: 'no' }),
-      way('w', 'e', { waitOutcome: 'TIMEOUT' }),
-    ];
-    expect(fieldsOf({ steps, transitions })).toEqual(['c transitions', 'w transitions']);
-  });
-
-  test('more than 200 steps', () => {
-    const steps = [step('t', 'TRIGGER'), ...Array.from({ length: 200 }, (_, n) => step(`d${n}`, 'EXIT'))];
-    expect(fieldsOf({ steps, transitions: [] })).toEqual(['null steps']);
+  test('a webhook whose texts do not parse', () => {
+    expect(issuesWith(step('w', 'WEBHOOK', { url: 'https://acme.test/{{' }))).toEqual(['w config.url']);
   });
 });
 

@@ -1,4 +1,5 @@
-import { type Graph, type GraphStep, stepOf } from '../graph.ts';
+import { stepOf } from '@posthorn/workflow-graph';
+import type { Graph, GraphStep } from '../graph.ts';
 import { inputOf } from '../runtime/steps.ts';
 import { delayMs, readStepConfig, type StepType } from '../step-configs.ts';
 

@@ -1,3 +1,4 @@
+import { stepOf } from '@posthorn/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/errors.ts';
@@ -5,7 +6,6 @@ import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { stepOf } from '../graph.ts';
 import { lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';
 import { found, issuesAsProblems, issuesOf } from '../service.ts';

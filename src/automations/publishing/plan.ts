@@ -1,11 +1,12 @@
+import { endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
 import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
-import { type GraphTransition, stepOnCycle } from '../graph.ts';
+import type { GraphTransition } from '../graph.ts';
 import type { NewStep } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
 import { type Draft, noteOf, stepContent } from '../steps-service.ts';
-import { conditionOf, refuseSecondPath } from '../transitions-service.ts';
+import { conditionOf } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 
 /** A step as it shall be. */
@@ -42,8 +43,8 @@ export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap
   planPaths(draft, wished, plan);
   const wanted = new Set(plan.steps.map(({ id }) => id));
   plan.removedSteps = draft.steps.filter(({ id }) => !wanted.has(id));
-  const circle = plan.problems.length > 0 ? null : stepOnCycle(plan);
-  if (circle !== null) refuse(plan, 'transitions', `lead from step "${circle.name}" back to itself`);
+  const onCycle = plan.problems.length > 0 ? null : stepOnCycle(plan);
+  if (onCycle !== null) refuse(plan, 'transitions', `Step "${onCycle.name}" leads back to itself`);
   return plan;
 }
 
@@ -101,17 +102,8 @@ function planSteps(
   if (trigger && !seen.has(trigger.id)) refuse(plan, 'steps', `must have the TRIGGER step ${trigger.id}`);
 }
 
-const meaning = ({
-  fromStepId,
-  toStepId,
-  branch,
-  waitOutcome,
-  priority,
-}: Omit<PlannedPath, 'id' | 'isNew' | 'createdAt'>) =>
-  JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
-
 function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
-  const left = new Map(draft.transitions.map((way) => [meaning(way), way]));
+  const left = new Map(draft.transitions.map((way) => [pathMeaning(way), way]));
   const byId = new Map(plan.steps.map((step) => [step.id, step]));
   const known = (id: string) => byId.get(plan.ids.get(id) ?? id.toLowerCase());
   for (const [n, way] of wished.transitions.entries()) {
@@ -120,15 +112,16 @@ function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
     if (from === undefined) refuse(plan, `${at}.fromStepId`, 'is no step of this graph');
     if (to === undefined) refuse(plan, `${at}.toStepId`, 'is no step of this graph');
     if (from === undefined || to === undefined) continue;
-    if (from.id === to.id) refuse(plan, at, `lets step "${from.name}" lead to itself`);
-    if (to.type === 'TRIGGER') refuse(plan, at, 'leads into the TRIGGER step');
+    const ends = endsProblem(from, to);
+    if (ends !== null) refuse(plan, at, ends);
     const condition = rule(plan, at, () => conditionOf(from, way));
     if (condition === null) continue;
     const siblings = plan.transitions.filter(({ fromStepId }) => fromStepId === from.id);
-    rule(plan, at, () => refuseSecondPath(from, condition, siblings));
+    const problem = pathProblem(from, condition, siblings);
+    if (problem !== null) refuse(plan, at, problem.message);
     const planned = { fromStepId: from.id, toStepId: to.id, ...condition, priority: way.priority };
-    const kept = left.get(meaning(planned));
-    left.delete(meaning(planned));
+    const kept = left.get(pathMeaning(planned));
+    left.delete(pathMeaning(planned));
     const createdAt = kept?.createdAt ?? '9999';
     plan.transitions.push({ id: kept?.id ?? newId(), ...planned, createdAt, isNew: kept === undefined });
   }
@@ -145,10 +138,10 @@ export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
         const before = present.get(step.id);
         if (before === undefined) return [{ ...told(step), change: 'added', fields: [] }];
         const fields = (['name', 'config', 'templateId', 'note'] as const).filter(
-          (key) => !same(before[key], step[key]),
+          (key) => !sameJson(before[key], step[key]),
         );
         if (fields.length > 0) return [{ ...told(step), change: 'changed', fields }];
-        return same(before.position, step.position) ? [] : [{ ...told(step), change: 'moved', fields }];
+        return sameJson(before.position, step.position) ? [] : [{ ...told(step), change: 'moved', fields }];
       }),
       ...plan.removedSteps.map((step) => ({ ...told(step), change: 'removed' as const, fields: [] })),
     ],
@@ -166,16 +159,4 @@ function pathFacts({
   waitOutcome,
 }: Pick<PlannedPath, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome'>) {
   return { fromStepId, toStepId, branch, waitOutcome };
-}
-
-function same(one: unknown, other: unknown): boolean {
-  return ordered(one) === ordered(other);
-}
-
-function ordered(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 }

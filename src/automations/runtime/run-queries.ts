@@ -1,8 +1,9 @@
+import type { WaitOutcome } from '@posthorn/workflow-graph';
 import { eventData } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { RunStatus, StepRunStatus, WaitOutcome } from '../rows.ts';
+import type { RunStatus, StepRunStatus } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
 import { contextOf, type StepContact } from './values.ts';
 

@@ -1,10 +1,11 @@
+import type { StepResult } from '@posthorn/workflow-graph';
 import { because, ContactDataError, changeContact } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { GraphStep, StepResult } from '../graph.ts';
+import type { GraphStep } from '../graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../step-configs.ts';
 import { type ConditionConfig, evaluateStepCondition } from './condition.ts';
 import { StepFailure } from './failure.ts';

@@ -1,8 +1,9 @@
+import { nextStep, type StepResult, stepOf } from '@posthorn/workflow-graph';
 import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { cutText } from '../../core/lib/text.ts';
-import { type Graph, type GraphStep, nextStep, type StepResult, stepOf } from '../graph.ts';
+import type { Graph, GraphStep } from '../graph.ts';
 import type { RunStatus } from '../rows.ts';
 import { pinnedVersion } from '../versions.ts';
 import type { Directive } from './directive.ts';

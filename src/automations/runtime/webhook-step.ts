@@ -8,11 +8,11 @@ import {
   type OutgoingRequest,
 } from '@posthorn/guarded-requests';
 import { type LinkSettings, recipientLinks } from '@posthorn/message-content';
+import { stepOf } from '@posthorn/workflow-graph';
 import type { buildConnector } from 'undici';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { stepOf } from '../graph.ts';
 import type { StepConfigs } from '../step-configs.ts';
 import { pinnedVersion } from '../versions.ts';
 import { StepFailure } from './failure.ts';

@@ -1,5 +1,6 @@
+import { nextStep, type StepResult, triggerOf } from '@posthorn/workflow-graph';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type Graph, type GraphStep, nextStep, type StepResult, triggerOf } from '../graph.ts';
+import type { Graph, GraphStep } from '../graph.ts';
 import { type ConditionConfig, evaluateStepCondition } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/failure.ts';
 import { configOf, splitUpdates } from '../runtime/steps.ts';

@@ -157,8 +157,8 @@ export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
 export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
   workflows: ['@temporalio/workflow'],
   commands: ['@temporalio/common'],
-  // They compute the layout of a workflow and what differs between two texts, and touch no page.
-  dashboard: ['@dagrejs/dagre', 'diff'],
+  // They compute the rules and the layout of a workflow and what differs between two texts, and touch no page.
+  dashboard: ['@dagrejs/dagre', '@posthorn/workflow-graph', 'diff'],
 };
 
 /** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */

@@ -1,8 +1,8 @@
+import { canSplice, reachableFrom } from '@posthorn/workflow-graph';
 import { Button } from '../../ui/Button.tsx';
 import { Dialog } from '../../ui/Dialog.tsx';
 import { counted } from '../../words/numbers.ts';
 import type { DraftStep, Graph } from './graph/draft.ts';
-import { reachable } from './graph/graph.ts';
 
 /** Asks how a step is to go: alone, its ways then leading on, or with everything behind it, which it names. */
 export function DeleteStep({
@@ -16,11 +16,11 @@ export function DeleteStep({
   onDelete: (splice: boolean) => void;
   onClose: () => void;
 }) {
-  const behind = reachable(transitions, step.id);
+  const behind = reachableFrom(transitions, step.id);
   behind.delete(step.id);
   const names = steps.filter((each) => behind.has(each.id)).map(({ name }) => name);
-  const targets = new Set(transitions.filter((way) => way.fromStepId === step.id).map(({ toStepId }) => toStepId));
-  const canSplice = step.type !== 'CONDITION' && targets.size <= 1;
+  const leadsOn = transitions.some(({ fromStepId }) => fromStepId === step.id);
+  const mayGoAlone = canSplice(step, transitions);
   const remove = (splice: boolean) => {
     onDelete(splice);
     onClose();
@@ -28,10 +28,8 @@ export function DeleteStep({
   return (
     <Dialog title={`Delete the step ${step.name}?`} onClose={onClose}>
       <div className="stack break">
-        {canSplice ? (
-          <p>
-            Deleting only this step connects its previous steps to {targets.size === 0 ? 'nothing' : 'the next one'}.
-          </p>
+        {mayGoAlone ? (
+          <p>Deleting only this step connects its previous steps to {leadsOn ? 'the next one' : 'nothing'}.</p>
         ) : (
           <p>Several paths leave this step, so it can’t be deleted alone.</p>
         )}
@@ -40,12 +38,12 @@ export function DeleteStep({
       </div>
       <footer>
         <Button onClick={onClose}>Keep it</Button>
-        {canSplice ? (
+        {mayGoAlone ? (
           <Button look="danger" onClick={() => remove(true)}>
             Delete only this step
           </Button>
         ) : null}
-        {names.length > 0 || !canSplice ? (
+        {names.length > 0 || !mayGoAlone ? (
           <Button look="danger" onClick={() => remove(false)}>
             Delete {counted(names.length + 1, 'step')}
           </Button>

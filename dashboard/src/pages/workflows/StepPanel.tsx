@@ -1,3 +1,4 @@
+import { longestNote, longestStepName } from '@posthorn/workflow-graph';
 import { Button } from '../../ui/Button.tsx';
 import { SelectField, TextArea, TextField } from '../../ui/Field.tsx';
 import { Note } from '../../ui/States.tsx';
@@ -49,7 +50,7 @@ export function StepPanel({
           <TextField
             label="Name"
             required
-            maxLength={255}
+            maxLength={longestStepName}
             value={step.name}
             problem={step.name === '' ? 'Every step needs a name.' : problemOf('name')}
             onChange={(event) => change({ name: event.target.value })}
@@ -62,7 +63,7 @@ export function StepPanel({
         label="Note"
         hint="For your team; contacts never see it."
         rows={2}
-        maxLength={2000}
+        maxLength={longestNote}
         value={step.note ?? ''}
         onChange={(event) => change({ note: event.target.value || null })}
       />

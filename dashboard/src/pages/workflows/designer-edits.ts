@@ -38,7 +38,7 @@ export function editsOf(
     onMove: (moved) => edit((before) => withPlaces(before, new Map(moved.map(({ id, position }) => [id, position])))),
     onConnect: (from, key, to) => {
       const problem = connectProblem(graph, from, to);
-      if (problem !== null) toast(problem);
+      if (problem !== null) toast(`${problem}.`);
       else edit((before) => withWay(before, from, key, to));
     },
     onInsert: (wayId, type) => grow(insertStep(graph, type, wayId)),

@@ -1,13 +1,17 @@
+import {
+  canSplice,
+  longestNote,
+  longestStepName,
+  maxSteps,
+  type WaitOutcome,
+  waitOutcomes,
+} from '@posthorn/workflow-graph';
 import { type DraftStep, type DraftWay, type Graph, newName, withoutStep } from './draft.ts';
-import { stepNames, stepSize, waysOut } from './graph.ts';
+import { stepNames, stepSize } from './graph.ts';
 import type { StepType } from './shapes.ts';
 
 /** What tells steps of ours on the clipboard from any other JSON. */
 const marker = 'posthorn/workflow-steps';
-/** The most steps that a graph may have; the service has the last word. */
-const mostSteps = 200;
-const longestName = 255;
-const longestNote = 2000;
 
 /** The steps of these ids, but for the trigger, with the paths among them, as text for the clipboard; null where that is nothing. */
 export function copyText(graph: Graph, ids: readonly string[]): string | null {
@@ -35,7 +39,7 @@ export function readCopy(text: string): Graph | null {
   }
   if (!isRecord(value) || value.type !== marker || value.version !== 1) return null;
   const { steps, transitions } = value;
-  if (!Array.isArray(steps) || steps.length === 0 || steps.length > mostSteps || !steps.every(isStep)) return null;
+  if (!Array.isArray(steps) || steps.length === 0 || steps.length > maxSteps || !steps.every(isStep)) return null;
   const ids = new Set(steps.map(({ id }) => id));
   if (ids.size < steps.length || !Array.isArray(transitions)) return null;
   const ways = transitions.map((way: unknown) => (isWay(way, ids) ? { ...way, id: newName() } : null));
@@ -56,7 +60,7 @@ function isStep(value: unknown): value is DraftStep {
     Object.hasOwn(stepNames, type) &&
     (type as StepType) !== 'TRIGGER' &&
     typeof name === 'string' &&
-    name.length <= longestName &&
+    name.length <= longestStepName &&
     Number.isFinite(position.x) &&
     Number.isFinite(position.y) &&
     (note === undefined || note === null || (typeof note === 'string' && note.length <= longestNote)) &&
@@ -74,7 +78,7 @@ function isWay(value: unknown, ids: ReadonlySet<string>): value is Omit<DraftWay
     ids.has(fromStepId) &&
     ids.has(toStepId) &&
     (branch === null || typeof branch === 'string') &&
-    (waitOutcome === null || waitOutcome === 'EVENT' || waitOutcome === 'TIMEOUT') &&
+    (waitOutcome === null || waitOutcomes.includes(waitOutcome as WaitOutcome)) &&
     Number.isInteger(priority)
   );
 }
@@ -115,7 +119,7 @@ function freeName(name: string, taken: ReadonlySet<string>): string {
   if (!taken.has(name)) return name;
   const stem = name.replace(/ \d+$/, '');
   for (let n = 2; ; n += 1) {
-    const next = `${stem.slice(0, longestName - ` ${n}`.length)} ${n}`;
+    const next = `${stem.slice(0, longestStepName - ` ${n}`.length)} ${n}`;
     if (!taken.has(next)) return next;
   }
 }
@@ -139,9 +143,7 @@ export function withoutSteps(graph: Graph, ids: readonly string[]): Graph {
   return ids.reduce((before, id) => {
     const step = before.steps.find((each) => each.id === id);
     if (step === undefined || step.type === 'TRIGGER') return before;
-    const targets = new Set(before.transitions.filter((way) => way.fromStepId === id).map(({ toStepId }) => toStepId));
-    if (waysOut(step).length <= 1 || (step.type !== 'CONDITION' && targets.size <= 1))
-      return withoutStep(before, id, true);
+    if (canSplice(step, before.transitions)) return withoutStep(before, id, true);
     return {
       steps: before.steps.filter((each) => each.id !== id),
       transitions: before.transitions.filter(({ fromStepId, toStepId }) => fromStepId !== id && toStepId !== id),

@@ -1,4 +1,5 @@
-import { reachable, sameJson, stepSize, transitionText, waysOut } from './graph.ts';
+import { connectionProblem, pathMeaning, reachableFrom, sameJson } from '@posthorn/workflow-graph';
+import { stepSize, waysOut } from './graph.ts';
 import type { Step, Transition } from './shapes.ts';
 
 /** A step as it is being edited. A new one is called by a text that is no id until the service has given it one. */
@@ -105,7 +106,7 @@ export function countChanges(before: Graph, after: Graph): number {
     const old = known.get(step.id);
     return old === undefined || !isSameStep(old, step) || !sameJson(old.position, step.position);
   });
-  const [oldWays, newWays] = [before.transitions.map(transitionText), after.transitions.map(transitionText)];
+  const [oldWays, newWays] = [before.transitions.map(pathMeaning), after.transitions.map(pathMeaning)];
   const ways =
     newWays.filter((text) => !oldWays.includes(text)).length + oldWays.filter((text) => !newWays.includes(text)).length;
   return steps.length + before.steps.filter(({ id }) => !present.has(id)).length + ways;
@@ -145,14 +146,10 @@ export function withWay(graph: Graph, fromStepId: string, key: string, toStepId:
   return { ...graph, transitions: toStepId === '' ? others : [...others, made] };
 }
 
-/** Why two steps cannot be connected, or null. The service has the last word; this answers while somebody drags. */
-export function connectProblem(graph: Graph, fromStepId: string, toStepId: string): string | null {
-  const to = graph.steps.find(({ id }) => id === toStepId);
-  if (fromStepId === toStepId) return 'A step cannot lead to itself.';
-  if (to?.type === 'TRIGGER') return 'Nothing can lead into the trigger.';
-  if (reachable(graph.transitions, toStepId).has(fromStepId))
-    return `“${to?.name ?? ''}” already leads here: this would create a cycle.`;
-  return null;
+/** Why two steps cannot be connected, or null: what the service would say, while somebody drags. */
+export function connectProblem({ steps, transitions }: Graph, fromStepId: string, toStepId: string): string | null {
+  const [from, to] = [fromStepId, toStepId].map((id) => steps.find((step) => step.id === id));
+  return from && to ? connectionProblem(transitions, from, to) : null;
 }
 
 /** The graph without a way. */
@@ -162,7 +159,7 @@ export function withoutWay(graph: Graph, id: string): Graph {
 
 /** The graph without a step: alone, its ways then leading on, or with everything behind it. */
 export function withoutStep(graph: Graph, id: string, splice: boolean): Graph {
-  const gone = splice ? new Set([id]) : reachable(graph.transitions, id);
+  const gone = splice ? new Set([id]) : reachableFrom(graph.transitions, id);
   const next = graph.transitions.find(({ fromStepId }) => fromStepId === id)?.toStepId;
   const ways = graph.transitions.flatMap((way) => {
     if (gone.has(way.fromStepId)) return [];
@@ -177,7 +174,7 @@ export function withStepBetween(graph: Graph, wayId: string, step: DraftStep): G
   const way = graph.transitions.find(({ id }) => id === wayId);
   if (way === undefined) return graph;
   const [onward] = waysOut(step);
-  const below = reachable(graph.transitions, way.toStepId);
+  const below = reachableFrom(graph.transitions, way.toStepId);
   const places = new Map(
     graph.steps
       .filter(({ id }) => below.has(id))

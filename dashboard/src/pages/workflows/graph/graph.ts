@@ -1,3 +1,4 @@
+import { branchNames, reachableFrom } from '@posthorn/workflow-graph';
 import type { PathCounts, Step, StepType, Transition } from './shapes.ts';
 
 /** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */
@@ -58,14 +59,10 @@ export function waysOut({ type, config }: Pick<Step, 'type' | 'config'>): WayOut
     case 'EXIT':
       return [];
     case 'CONDITION': {
-      const branches =
-        config.mode === 'multi'
-          ? [...branchesOf(config).map(({ id, name }) => [id, name || id] as const), ['default', 'otherwise'] as const]
-          : ([
-              ['yes', 'yes'],
-              ['no', 'no'],
-            ] as const);
-      return branches.map(([branch, label]) => ({ key: branch, label, branch, waitOutcome: null }));
+      const own = config.mode === 'multi' ? branchesOf(config) : null;
+      const otherwise = (branch: string) => (own && branch === 'default' ? 'otherwise' : branch);
+      const label = (branch: string) => own?.find(({ id }) => id === branch)?.name || otherwise(branch);
+      return branchNames(config).map((branch) => ({ key: branch, label: label(branch), branch, waitOutcome: null }));
     }
     case 'WAIT_FOR_EVENT':
       if (typeof config.timeout !== 'number') return [single];
@@ -183,40 +180,6 @@ function duration(seconds: number): string {
   return `${seconds} seconds`;
 }
 
-/** A transition as its meaning, without its id. */
-export function transitionText({
-  fromStepId,
-  toStepId,
-  branch,
-  waitOutcome,
-  priority,
-}: Pick<Transition, 'fromStepId' | 'toStepId' | 'branch' | 'waitOutcome' | 'priority'>): string {
-  return JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
-}
-
-/** Whether two JSON values say the same, whatever the order of their keys. */
-export function sameJson(one: unknown, other: unknown): boolean {
-  return ordered(one) === ordered(other);
-}
-
-function ordered(value: unknown): string {
-  return JSON.stringify(value, (_, inner: unknown) =>
-    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
-}
-
-/** The steps that go when a step is deleted with everything behind it, itself included. */
-export function reachable(
-  transitions: readonly Pick<Transition, 'fromStepId' | 'toStepId'>[],
-  stepId: string,
-): Set<string> {
-  const reached = new Set([stepId]);
-  for (const id of reached) for (const way of transitions) if (way.fromStepId === id) reached.add(way.toStepId);
-  return reached;
-}
-
 const actingTypes: ReadonlySet<StepType> = new Set(['SEND_EMAIL', 'WEBHOOK', 'UPDATE_CONTACT']);
 
 /** Whether a contact that enters can reach a step that sends, calls or changes something. */
@@ -225,6 +188,6 @@ export function hasAction(
   transitions: readonly Pick<Transition, 'fromStepId' | 'toStepId'>[],
 ): boolean {
   const trigger = steps.find(({ type }) => type === 'TRIGGER');
-  const reached = trigger ? reachable(transitions, trigger.id) : new Set<string>();
+  const reached = trigger ? reachableFrom(transitions, trigger.id) : new Set<string>();
   return steps.some(({ id, type }) => reached.has(id) && actingTypes.has(type));
 }

@@ -1,5 +1,6 @@
+import { pathMeaning, sameJson } from '@posthorn/workflow-graph';
 import { type DraftStep, type DraftWay, type Graph, isSameStep } from './draft.ts';
-import { sameJson, transitionText, wayKey } from './graph.ts';
+import { wayKey } from './graph.ts';
 
 /** A step that two people have changed in the same place. What is shown is one's own until it is decided. */
 export interface Conflict {
@@ -63,21 +64,21 @@ const outOf = (way: DraftWay) => `${way.fromStepId} ${wayKey(way)}`;
 
 function mergeWays(base: Graph, mine: Graph, theirs: Graph, steps: readonly DraftStep[]): DraftWay[] {
   const present = new Set(steps.map(({ id }) => id));
-  const texts = (graph: Graph) => new Set(graph.transitions.map(transitionText));
+  const texts = (graph: Graph) => new Set(graph.transitions.map(pathMeaning));
   const [before, own, other] = [texts(base), texts(mine), texts(theirs)];
-  const added = mine.transitions.filter((way) => !before.has(transitionText(way)));
+  const added = mine.transitions.filter((way) => !before.has(pathMeaning(way)));
   // A way out that one has led elsewhere is one's own; what they made of it meanwhile gives way.
   const taken = new Set(added.map(outOf));
   const kept = theirs.transitions.filter((way) => {
-    const text = transitionText(way);
+    const text = pathMeaning(way);
     return !taken.has(outOf(way)) && (own.has(text) || !before.has(text));
   });
   // A step that they have deleted and one has changed keeps its ways.
   const gone = new Set(steps.filter(({ id }) => !theirs.steps.some((step) => step.id === id)).map(({ id }) => id));
   const restored = mine.transitions.filter(
     (way) =>
-      before.has(transitionText(way)) &&
-      !other.has(transitionText(way)) &&
+      before.has(pathMeaning(way)) &&
+      !other.has(pathMeaning(way)) &&
       (gone.has(way.fromStepId) || gone.has(way.toStepId)),
   );
   const used = new Set([...kept, ...added].map(outOf));

@@ -3,6 +3,8 @@
  * tested by themselves; whatever the service answers is checked against these wherever it is handed to them.
  */
 
+import type { WaitOutcome } from '@posthorn/workflow-graph';
+
 /** The types of steps. */
 export type StepType =
   | 'TRIGGER'
@@ -33,7 +35,7 @@ export interface Transition {
   fromStepId: string;
   toStepId: string;
   branch: string | null;
-  waitOutcome: 'EVENT' | 'TIMEOUT' | null;
+  waitOutcome: WaitOutcome | null;
   priority: number;
 }
 

@@ -1,0 +1,74 @@
+import type { PathCondition, WaitOutcome } from './paths.ts';
+
+/** A step, as far as its place in a graph depends on it. `TRIGGER` is where runs begin. */
+interface AnyStep {
+  id: string;
+  type: string;
+}
+
+/** A path from one step to another. */
+interface AnyPath {
+  fromStepId: string;
+  toStepId: string;
+}
+
+/** The steps of a workflow and the paths between them. Paths are in the order in which they are tried. */
+export interface Graph<Step extends AnyStep, Path extends AnyPath = AnyPath> {
+  steps: readonly Step[];
+  transitions: readonly Path[];
+}
+
+/** What a finished step says about the path to take. */
+export interface StepResult {
+  branch?: string;
+  waitOutcome?: WaitOutcome;
+}
+
+/** The step where runs begin; undefined for a graph without one. */
+export function triggerOf<Step extends AnyStep>({ steps }: { steps: readonly Step[] }): Step | undefined {
+  return steps.find((step) => step.type === 'TRIGGER');
+}
+
+/** The step of this id, or undefined. */
+export function stepOf<Step extends AnyStep>({ steps }: { steps: readonly Step[] }, stepId: string): Step | undefined {
+  return steps.find((step) => step.id === stepId);
+}
+
+/**
+ * The step that follows, or null where the path ends. A wait prefers the path for its own end to one for either; a
+ * condition takes the first that has no branch or the right one.
+ */
+export function nextStep<Step extends AnyStep>(
+  graph: Graph<Step, AnyPath & PathCondition>,
+  stepId: string,
+  { branch, waitOutcome }: StepResult = {},
+): Step | null {
+  const paths = graph.transitions.filter((path) => path.fromStepId === stepId);
+  const path =
+    waitOutcome === undefined
+      ? paths.find((one) => one.branch === null || one.branch === branch)
+      : (paths.find((one) => one.waitOutcome === waitOutcome) ?? paths.find((one) => one.waitOutcome === null));
+  return (path && stepOf(graph, path.toStepId)) ?? null;
+}
+
+/** The ids of a step and of all steps that it leads to. */
+export function reachableFrom(paths: readonly AnyPath[], stepId: string): Set<string> {
+  const reached = new Set([stepId]);
+  // A Set grows while it is iterated, so this follows paths of paths.
+  for (const id of reached) for (const path of paths) if (path.fromStepId === id) reached.add(path.toStepId);
+  return reached;
+}
+
+/** Whether a path from one step to another would close a cycle. */
+export function closesCycle(paths: readonly AnyPath[], fromStepId: string, toStepId: string): boolean {
+  return reachableFrom(paths, toStepId).has(fromStepId);
+}
+
+/** A step that is part of a cycle, or null. */
+export function stepOnCycle<Step extends AnyStep>({ steps, transitions }: Graph<Step>): Step | null {
+  return (
+    steps.find(({ id }) =>
+      transitions.some((path) => path.fromStepId === id && closesCycle(transitions, id, path.toStepId)),
+    ) ?? null
+  );
+}

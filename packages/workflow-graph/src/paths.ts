@@ -1,0 +1,119 @@
+import { closesCycle } from './graph.ts';
+
+/** How a wait ends, or which end of it a path is for. */
+export const waitOutcomes = ['EVENT', 'TIMEOUT'] as const;
+export type WaitOutcome = (typeof waitOutcomes)[number];
+
+/**
+ * When a path is taken: for the branch of a CONDITION, where null always matches, or for the end of a WAIT_FOR_EVENT, where
+ * null is for both.
+ */
+export interface PathCondition {
+  branch: string | null;
+  waitOutcome: WaitOutcome | null;
+}
+
+/** Why there can be no such path, for people, and which part of its condition is in the way. */
+export interface PathProblem {
+  message: string;
+  field: keyof PathCondition | null;
+}
+
+/** A step that paths leave. Types without a rule of their own have one path. */
+interface Source {
+  id: string;
+  type: string;
+  name: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+type End = Pick<Source, 'id' | 'type' | 'name'>;
+
+/** The branches that lead out of a CONDITION: `yes` and `no`, or the ids of its own and `default`. */
+export function branchNames(config: unknown): string[] {
+  const { mode, branches } = (config ?? {}) as { mode?: unknown; branches?: unknown };
+  if (mode !== 'multi') return ['yes', 'no'];
+  const own = Array.isArray(branches) ? branches : [];
+  return [...own.flatMap((branch: { id?: unknown }) => (typeof branch?.id === 'string' ? [branch.id] : [])), 'default'];
+}
+
+/** Why no path can lead from one step to another, whatever other paths there are; or null. */
+export function endsProblem(from: End, to: End): string | null {
+  if (from.id === to.id) return `Step "${from.name}" cannot lead to itself`;
+  return to.type === 'TRIGGER' ? 'No step can lead to the trigger' : null;
+}
+
+/** Why no path can lead from one step to another beside those that there are; or null. */
+export function connectionProblem(
+  paths: readonly { fromStepId: string; toStepId: string }[],
+  from: End,
+  to: End,
+): string | null {
+  const problem = endsProblem(from, to);
+  if (problem !== null || !closesCycle(paths, from.id, to.id)) return problem;
+  return `Step "${to.name}" already leads to "${from.name}": this would create a cycle`;
+}
+
+/** Why the type of a step allows no such path beside the `others` that leave it already; or null. */
+export function pathProblem(
+  { type, name }: Pick<Source, 'type' | 'name'>,
+  { branch, waitOutcome }: PathCondition,
+  others: readonly PathCondition[],
+): PathProblem | null {
+  const step = `Step "${name}"`;
+  switch (type) {
+    case 'EXIT':
+      return { message: exitProblem(name), field: null };
+    case 'CONDITION':
+      if (waitOutcome !== null)
+        return { message: `${step} is a condition: its paths have a branch, not a "waitOutcome"`, field: null };
+      if (branch === null || others.every((other) => other.branch !== branch)) return null;
+      return { message: `${step} already has a path for the branch "${branch}"`, field: 'branch' };
+    case 'WAIT_FOR_EVENT':
+      if (others.every((other) => other.waitOutcome !== null && other.waitOutcome !== waitOutcome)) return null;
+      return { message: `${step} already has a path for this outcome`, field: 'waitOutcome' };
+    default:
+      if (branch !== null || waitOutcome !== null)
+        return {
+          message: `${step} is a ${type} and has one path, without branch or outcome`,
+          field: branch === null ? 'waitOutcome' : 'branch',
+        };
+      return others.length > 0 ? { message: secondPathProblem(type, name), field: null } : null;
+  }
+}
+
+/** Why the config of a step knows no such path; or null. */
+export function unknownPathProblem(
+  { type, name, config }: Pick<Source, 'type' | 'name' | 'config'>,
+  { branch, waitOutcome }: PathCondition,
+): PathProblem | null {
+  if (type === 'CONDITION' && branch !== null) {
+    const known = branchNames(config);
+    if (!known.includes(branch)) {
+      const message = `Step "${name}" has no branch "${branch}": it must be one of ${known.join(', ')}`;
+      return { message, field: 'branch' };
+    }
+  }
+  if (type === 'WAIT_FOR_EVENT' && waitOutcome === 'TIMEOUT' && typeof config.timeout !== 'number')
+    return { message: `Step "${name}" has no timeout, so no step can follow it`, field: 'waitOutcome' };
+  return null;
+}
+
+/** Whether a step can be taken out of its place, what led to it then leading to what followed. */
+export function canSplice(
+  { id, type }: Pick<Source, 'id' | 'type'>,
+  paths: readonly { fromStepId: string; toStepId: string }[],
+): boolean {
+  const targets = paths.filter(({ fromStepId }) => fromStepId === id).map(({ toStepId }) => toStepId);
+  return type !== 'TRIGGER' && type !== 'CONDITION' && new Set(targets).size <= 1;
+}
+
+/** What is said of an EXIT that leads on. */
+export function exitProblem(name: string): string {
+  return `Step "${name}" is an EXIT: no step can follow it`;
+}
+
+/** What is said of a step with more paths than its type has. */
+export function secondPathProblem(type: string, name: string): string {
+  return `Step "${name}" is a ${type} and already leads to another step`;
+}
