@@ -186,7 +186,10 @@ test('with the mouse: steps are selected by clicks and by a frame, copied from t
     await stepOn(page, 'Tag 5. 2').waitFor({ state: 'detached' });
     await page.getByText('No changes', { exact: true }).waitFor();
 
-    // A frame around the first three.
+    // A frame around the first three, in the sight of the whole graph.
+    await page.getByRole('button', { name: 'Fit View' }).click();
+    const last = stepOn(page, 'Tag 12.');
+    await expect.poll(async () => ((await last.boundingBox())?.y ?? 1e6) < 700).toBe(true);
     const [first, third] = [await stepOn(page, 'Tag 1.').boundingBox(), await stepOn(page, 'Tag 3.').boundingBox()];
     if (first === null || third === null) throw new Error('A step is not to be seen');
     await page.keyboard.down('Shift');

@@ -53,6 +53,12 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await open(page, 'contacts');
     await page.getByRole('navigation', { name: 'Pages' }).getByRole('link', { name: 'Emails' }).click();
     await rows(page).filter({ hasText: 'ole@wattenmeer.test' }).waitFor();
+    // A click beside the link opens it as well; what is marked to be copied does not.
+    const subject = rows(page).getByText('Low tide', { exact: true });
+    await subject.dblclick({ position: { x: 5, y: 10 } });
+    await page.waitForURL(/\/emails\/[0-9a-f-]{36}$/);
+    await page.goBack();
+    await subject.waitFor();
 
     // Part of an address leads to the whole one.
     await page.getByLabel('Recipient').fill('imke@');

@@ -2,6 +2,7 @@ import type { InfiniteData } from '@tanstack/react-query';
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { type CSSProperties, type KeyboardEvent, type ReactNode, useEffect, useRef } from 'react';
 import { Button } from './Button.tsx';
+import { openRow } from './open-row.ts';
 import { Loading, Problem } from './States.tsx';
 
 /** The parts of an endless query that the list needs. */
@@ -76,14 +77,16 @@ export function EndlessRows<PageOfRows, Row>({
       {head ? <Head width={width}>{head}</Head> : null}
       <ul className="relative sm:min-w-(--rows-width)" style={{ height: virtual.getTotalSize(), ...width }}>
         {items.map(({ index, key, start }) => (
+          // biome-ignore lint/a11y/useKeyWithClickEvents: the link in the row is what the keyboard uses
           <li
             key={key}
-            className="absolute inset-x-0 top-0 border-b border-line px-3 py-2.5 hover:bg-hover [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline"
+            className="absolute inset-x-0 top-0 border-b border-line px-3 py-2.5 hover:bg-hover [&_a]:font-medium [&_a]:text-ink [&_a]:no-underline [&_a:hover]:underline has-[a[data-main]]:cursor-pointer"
             data-index={index}
             ref={virtual.measureElement}
             aria-setsize={hasNextPage ? -1 : rows.length}
             aria-posinset={index + 1}
             style={{ translate: `0 ${start}px` }}
+            onClick={openRow}
           >
             {children(rows[index] as Row)}
           </li>

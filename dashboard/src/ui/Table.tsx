@@ -1,4 +1,5 @@
 import type { ReactNode } from 'react';
+import { openRow } from './open-row.ts';
 
 /** A column of a table. */
 export interface Column<Row> {
@@ -58,7 +59,7 @@ export function Table<Row extends object>({
         </thead>
         <tbody>
           {rows.map((row) => (
-            <tr key={rowKey(row)}>
+            <tr key={rowKey(row)} className="has-[td:first-child_a[href^='/app/']]:cursor-pointer" onClick={openRow}>
               {columns.map(({ key, title, number, cell }) => (
                 <td key={key} className={number ? 'number' : undefined} data-title={title}>
                   {number ? cell(row) : <div className="break w-max max-w-80">{cell(row)}</div>}

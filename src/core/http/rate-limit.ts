@@ -25,7 +25,8 @@ interface Lease {
 /**
  * Counts requests of projects: a fixed window of 60 s for each project, kept in Postgres and shared by all processes. A
  * process takes requests in leases that shrink as the window fills, so most requests cost no round trip and the limit is
- * never exceeded; what a process does not use within a second goes back.
+ * never exceeded; what a process does not use within a second goes back. Until then a request that counts as several may be
+ * refused near the end of a window, because other processes hold what is left.
  */
 export class RateLimiter {
   readonly #db: Database;

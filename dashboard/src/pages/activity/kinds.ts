@@ -94,7 +94,9 @@ const texts = ['eventName', 'subject', 'error', 'campaignName', 'workflowName', 
 export function subjectOf(metadata: Record<string, unknown>): string {
   const event = String(metadata.eventName);
   if (serviceKindOf(event) !== undefined) return aboutEvent(event, metadata.eventData);
-  const said = texts.map((key) => metadata[key]).filter((value) => typeof value === 'string' && value !== '');
+  const all = texts.map((key) => metadata[key]).filter((value) => typeof value === 'string' && value !== '');
+  // A campaign is often called as its subject.
+  const said = [...new Set(all)];
   const rule = metadata.suppressedBy;
   return [...said.slice(0, 2), ...(typeof rule === 'string' ? [`Suppressed by the rule “${rule}”`] : [])].join(' · ');
 }

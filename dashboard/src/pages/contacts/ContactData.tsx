@@ -70,7 +70,7 @@ export function ContactData({ contact, onSaved }: { contact: Contact; onSaved: (
           <TextField label="Field" required value={key} onChange={(event) => setKey(event.target.value)} />
           <TextField label="Value" required value={value} onChange={(event) => setValue(event.target.value)} />
           <Button type="submit" busy={save.isPending}>
-            Save
+            Add field
           </Button>
         </Form>
       </div>
@@ -92,12 +92,12 @@ function DataLine({
   return (
     <>
       <dt>{name}</dt>
-      <dd>
+      <dd className="flex items-center gap-1">
         {typeof value === 'object' ? (
           <code>{JSON.stringify(value)}</code>
         ) : (
           <InPlace label={name} value={String(value)} onSave={onSave} />
-        )}{' '}
+        )}
         <Button size="small" look="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
           <X aria-hidden />
         </Button>

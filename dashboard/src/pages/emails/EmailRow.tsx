@@ -15,11 +15,11 @@ export function EmailRow({ email, children }: { email: EmailSummary; children?: 
     <div
       className={`flex flex-wrap items-center gap-x-3 gap-y-1 @2xl:grid ${
         children
-          ? '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_minmax(0,3fr)_auto]'
-          : '@2xl:grid-cols-[minmax(0,4fr)_minmax(0,5fr)_6.5rem_6.5rem_9rem_3.5rem]'
+          ? '@2xl:grid-cols-[minmax(0,5fr)_minmax(0,4fr)_minmax(0,4fr)_auto]'
+          : '@2xl:grid-cols-[minmax(0,5fr)_minmax(0,5fr)_6rem_5.5rem_7.5rem_3.5rem]'
       }`}
     >
-      <Link to="/app/$project/emails/$email" params={{ project, email: email.id }}>
+      <Link data-main to="/app/$project/emails/$email" params={{ project, email: email.id }}>
         <Address>{email.to}</Address>
       </Link>
       <span className="break max-sm:basis-full" dir="auto">

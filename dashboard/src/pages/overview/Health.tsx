@@ -4,7 +4,7 @@ import { answer, api } from '../../api/client.ts';
 import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Shown } from '../../ui/States.tsx';
-import { counted, rate } from '../../words/numbers.ts';
+import { count, counted, rate } from '../../words/numbers.ts';
 
 // Below this much mail no rate pauses a project.
 const enoughMail = 100;
@@ -64,7 +64,7 @@ export function Health({ project }: { project: string }) {
                       {status.sevenDay.total < enoughMail ? null : (
                         <Badge tone={levels[level].tone}>{levels[level].name}</Badge>
                       )}
-                      {counted(of, 'email')} of {counted(status.sevenDay.total, 'email')}
+                      {count(of)} of {counted(status.sevenDay.total, 'email')}
                     </dd>
                   </div>
                 ))}

@@ -54,7 +54,7 @@ export function Numbers({ project }: { project: string }) {
           };
           return (
             <div className="stack">
-              <dl className="figures">
+              <dl className="figures sm:grid-cols-4">
                 <Figure name="Contacts" value={setup.data ? count(setup.data.data.contactCount) : '…'} />
                 <Figure name="Emails sent" {...amount('totalEmailsSent')} />
                 <Figure name="Delivered" {...share('totalEmailsDelivered')} />

@@ -119,7 +119,7 @@ export function Canvas({
           colorMode="system"
           minZoom={0.1}
           fitView
-          fitViewOptions={{ maxZoom: 1, padding: 0.15 }}
+          fitViewOptions={{ nodes: firstSteps(steps), minZoom: readable, maxZoom: 1, padding: 0.15 }}
           disableKeyboardA11y
           deleteKeyCode={null}
           nodesDraggable={isEditable}
@@ -264,6 +264,16 @@ function ChosenInSight({ id }: { id: string | null }) {
 
 /** The zoom at which names of steps can be read. */
 const readable = 0.75;
+
+// What the head of the page, the toolbar and the foot take of a window, in pixels.
+const besideCanvas = 330;
+
+/** The steps from the top that can be seen at a readable size at first; all of a small graph. */
+function firstSteps(steps: readonly ShownStep[]): { id: string }[] {
+  const top = Math.min(...steps.map(({ step }) => step.position.y));
+  const inSight = (window.innerHeight - besideCanvas) / readable - stepSize.height;
+  return steps.filter(({ step }) => step.position.y - top <= inSight).map(({ step }) => ({ id: step.id }));
+}
 
 /** Moves a step to the middle of the canvas, at least at this zoom. */
 function centerOn(flow: Flow | null, id: string | null, leastZoom: number): void {

@@ -128,7 +128,12 @@ function Cell({ contact, column }: { contact: Contact; column: string }) {
   switch (column) {
     case 'email':
       return (
-        <Link className="break" to="/app/$project/contacts/$contact" params={{ project, contact: contact.id }}>
+        <Link
+          data-main
+          className="break"
+          to="/app/$project/contacts/$contact"
+          params={{ project, contact: contact.id }}
+        >
           <Address>{contact.email}</Address>
         </Link>
       );
