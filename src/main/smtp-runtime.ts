@@ -14,7 +14,7 @@ import { writeOnceWith } from '../core/http/idempotency.ts';
 import { RateLimiter } from '../core/http/rate-limit.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';
 import { createProjectDirectory } from '../platform/projects/directory.ts';
-import { SmtpIn, type SmtpInDeps } from '../sending/smtp-in/index.ts';
+import { createSmtpIn, type SmtpIn, type SmtpInDeps } from '../sending/smtp-in/index.ts';
 import { requestDatabase, sessionUrl } from './database-settings.ts';
 import { entities } from './entities.ts';
 import { createMailer } from './mail.ts';
@@ -84,7 +84,7 @@ export async function startSmtp(config: Config, log: Logger, overrides: SmtpOver
     limits: limitsOf(config, mailer),
   };
   const server = (secure: boolean) =>
-    new SmtpIn(deps, {
+    createSmtpIn(deps, {
       name: new URL(config.API_URI).hostname,
       tls: certificate,
       secure,

@@ -1,17 +1,16 @@
 import { hash } from 'node:crypto';
+import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@posthorn/smtp-submission';
 import * as v from 'valibot';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeyedRequest } from '../../core/http/idempotency.ts';
 import type { RateLimiter } from '../../core/http/rate-limit.ts';
-import { domainOf } from '../../core/lib/email-address.ts';
+import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { AppError, invalid } from '../../core/lib/errors.ts';
 import { fieldProblems } from '../../core/lib/validation.ts';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { acceptSend, SendBody, type SendDeps } from '../transactional/index.ts';
 import { type Directives, readDirectives } from './directives.ts';
-import { type IncomingMessage, readMessage } from './message.ts';
 import { emailsOfKey, keepEmailsOfKey } from './queries.ts';
-import { SmtpReply } from './replies.ts';
 
 /** What accepting a message needs: what `acceptSend` needs, and what the HTTP API does before it. */
 export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'db' | 'key' | 'now'> {
@@ -25,14 +24,8 @@ export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'd
 
 type Sender = Pick<KeyOwner, 'project' | 'scoped'>;
 
-/** A message with its envelope. */
-export interface SmtpSubmission {
-  mailFrom: string;
-  /** Addresses in their stored form. */
-  recipients: readonly string[];
-  raw: Buffer;
-}
-
+// Headers of a message that are for the service.
+const prefix = 'x-posthorn-';
 // How long a repetition is known (contract page 4, "Exactly once").
 const ttlHours = 24;
 
@@ -44,9 +37,10 @@ const ttlHours = 24;
 export async function acceptMessage(
   deps: AcceptDeps,
   { project, scoped }: Sender,
-  submission: SmtpSubmission,
+  submission: Submission,
 ): Promise<string[]> {
-  const message = await readMessage(submission.raw);
+  const read = await readMessage(submission.raw, prefix);
+  const message = { ...read, replyTo: normaliseEmail(read.replyTo ?? '') };
   const directives = readDirectives(message);
   const key = keyOf(scoped?.id ?? 'secret', submission, message, directives);
   const earlier = await emailsOfKey(deps.db, project.id, key);
@@ -96,11 +90,7 @@ export async function acceptMessage(
   }
 }
 
-function requestOf(
-  { mailFrom, recipients }: SmtpSubmission,
-  message: IncomingMessage,
-  directives: Directives,
-): SendBody {
+function requestOf({ mailFrom, recipients }: Submission, message: IncomingMessage, directives: Directives): SendBody {
   const { template, tracking, data, tags, scheduledFor } = directives;
   const { subject, html, attachments, headers, replyTo } = message;
   const from = message.from?.address ? message.from : { address: mailFrom, name: '' };
@@ -128,7 +118,7 @@ function requestOf(
  */
 function keyOf(
   keyId: string,
-  { mailFrom, recipients }: SmtpSubmission,
+  { mailFrom, recipients }: Submission,
   message: IncomingMessage,
   { idempotencyKey }: Directives,
 ): string {

@@ -1,6 +1,5 @@
+import { type IncomingMessage, SmtpReply } from '@posthorn/smtp-submission';
 import type { SendBody } from '../transactional/index.ts';
-import type { IncomingMessage } from './message.ts';
-import { SmtpReply } from './replies.ts';
 
 /** What the headers `X-Posthorn-…` of a message ask for. */
 export interface Directives {

@@ -1,2 +1,2 @@
 // What other parts of the service may use of SMTP submission; everything else in this folder is its own.
-export { type SmtpCounting, SmtpIn, type SmtpInDeps } from './server.ts';
+export { createSmtpIn, type SmtpCounting, type SmtpIn, type SmtpInDeps } from './server.ts';

@@ -1,16 +1,6 @@
 import { passingFailure } from '@posthorn/postgres';
+import { SmtpReply } from '@posthorn/smtp-submission';
 import { AppError } from '../../core/lib/errors.ts';
-
-/** A reply of this server that refuses: code and enhanced status code (RFC 5321, 4.2; RFC 3463), and a sentence. */
-export class SmtpReply extends Error {
-  readonly responseCode: number;
-
-  constructor(responseCode: number, enhanced: string, sentence: string) {
-    // A reply is one line of at most 512 bytes (RFC 5321, 4.5.3.1.5).
-    super(`${enhanced} ${sentence.slice(0, 400)}`);
-    this.responseCode = responseCode;
-  }
-}
 
 const away = () => new SmtpReply(451, '4.3.0', 'Temporarily unavailable, try again later');
 

@@ -1,3 +1,4 @@
+import { SmtpReply } from '@posthorn/smtp-submission';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -6,7 +7,6 @@ import { networkOf } from '../../core/lib/network.ts';
 import { sha256 } from '../../core/lib/seal.ts';
 import { giveBackAttempt, takeAttempt } from '../../platform/accounts/index.ts';
 import type { KeyOwner, ProjectDirectory } from '../../platform/projects/index.ts';
-import { SmtpReply } from './replies.ts';
 
 /** What signing in needs. */
 export interface SignInDeps {

@@ -6,13 +6,23 @@ import PostalMime, {
   type Header,
   type Mailbox,
 } from 'postal-mime';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
-import type { SendBody } from '../transactional/index.ts';
-import { SmtpReply } from './replies.ts';
+import { SmtpReply } from './reply.ts';
+
+/** A file of a message. */
+interface IncomingFile {
+  filename: string;
+  /** In Base64. */
+  content: string;
+  contentType: string;
+  disposition: 'inline' | 'attachment';
+  /** What an inline file is referred to by, without brackets. */
+  contentId?: string;
+}
 
 /** A message as a client sent it. */
 export interface IncomingMessage {
   from: Mailbox | null;
+  /** The first address of `Reply-To`, as it is written. */
   replyTo: string | null;
   subject: string;
   /** Empty where it has none. */
@@ -23,17 +33,18 @@ export interface IncomingMessage {
   names: ReadonlyMap<string, string>;
   /** Headers that are passed on. */
   headers: Record<string, string>;
-  attachments: NonNullable<SendBody['attachments']>;
+  attachments: IncomingFile[];
   messageId: string | null;
   date: string | null;
-  /** Values of the headers `X-Posthorn-…` by the lower-case rest of their names; those of one name in their order. */
+  /** Values of the headers for the server, by the lower-case rest of their names; those of one name in their order. */
   directives: ReadonlyMap<string, readonly string[]>;
 }
 
-const prefix = 'x-posthorn-';
-
-/** @throws SmtpReply 550 when it is no MIME that can be read */
-export async function readMessage(raw: Buffer): Promise<IncomingMessage> {
+/**
+ * What a message says. Headers whose lower-case names begin with `prefix` are for the server, and are not passed on.
+ * @throws SmtpReply 550 when it is no MIME that can be read
+ */
+export async function readMessage(raw: Buffer, prefix: string): Promise<IncomingMessage> {
   const email = await PostalMime.parse(raw, { attachmentEncoding: 'base64', forceRfc822Attachments: true }).catch(
     (error: Error) => {
       throw new SmtpReply(550, '5.6.0', `The message cannot be read: ${error.message}`);
@@ -43,17 +54,17 @@ export async function readMessage(raw: Buffer): Promise<IncomingMessage> {
   const text = storable(email.text ?? '');
   return {
     from: mailboxesOf(email.from ? [email.from] : [])[0] ?? null,
-    replyTo: normaliseEmail(mailboxesOf(email.replyTo)[0]?.address ?? ''),
+    replyTo: mailboxesOf(email.replyTo)[0]?.address ?? null,
     subject: line(email.subject ?? ''),
     html,
     // A message without any text, such as a scan, still has to have a part that the provider takes.
     text: text !== '' || html !== '' ? text || null : ' ',
     names: namesOf(email),
-    headers: headersOf(email.headers),
+    headers: headersOf(email.headers, prefix),
     attachments: email.attachments.map(attachmentOf),
     messageId: email.messageId ?? null,
     date: email.date ?? null,
-    directives: directivesOf(email.headers),
+    directives: directivesOf(email.headers, prefix),
   };
 }
 
@@ -66,11 +77,11 @@ function namesOf({ to, cc }: Email): Map<string, string> {
   return new Map(named.map(({ address, name }) => [address.toLowerCase(), line(name)]));
 }
 
-// What the service, the provider or the path so far decides. `messageHeaders` leaves out further names of its own.
+// What the server, the provider or the path so far decides.
 const ownNames = /^(arc-|authentication-results|bcc|delivered-to|received|resent-|return-path|x-original-to)/;
 const longestValue = 998;
 
-function headersOf(headers: readonly Header[]): Record<string, string> {
+function headersOf(headers: readonly Header[], prefix: string): Record<string, string> {
   const kept = headers
     .filter(({ key }) => !ownNames.test(key) && !key.startsWith(prefix) && /^[\x21-\x39\x3b-\x7e]+$/.test(key))
     .map(
@@ -86,7 +97,7 @@ function lastWords(value: string): string {
   return words.join(' ');
 }
 
-function directivesOf(headers: readonly Header[]): Map<string, string[]> {
+function directivesOf(headers: readonly Header[], prefix: string): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const { key, value } of headers) {
     if (!key.startsWith(prefix)) continue;
@@ -96,7 +107,7 @@ function directivesOf(headers: readonly Header[]): Map<string, string[]> {
   return found;
 }
 
-function attachmentOf(file: Attachment, place: number): IncomingMessage['attachments'][number] {
+function attachmentOf(file: Attachment, place: number): IncomingFile {
   const contentId = line(file.contentId ?? '').replace(/[<>]/g, '');
   const isInline = contentId !== '' && (file.disposition === 'inline' || file.related === true);
   const method = file.method ? `; method=${line(file.method)}` : '';
