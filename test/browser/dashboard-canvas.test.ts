@@ -189,7 +189,8 @@ test('with the mouse: steps are selected by clicks and by a frame, copied from t
     // A frame around the first three, in the sight of the whole graph.
     await page.getByRole('button', { name: 'Fit View' }).click();
     const last = stepOn(page, 'Tag 12.');
-    await expect.poll(async () => ((await last.boundingBox())?.y ?? 1e6) < 700).toBe(true);
+    const canvas = await boxOf(page, '.canvas');
+    await expect.poll(async () => (await last.boundingBox())?.y).toBeLessThan(canvas.y + canvas.height);
     const [first, third] = [await stepOn(page, 'Tag 1.').boundingBox(), await stepOn(page, 'Tag 3.').boundingBox()];
     if (first === null || third === null) throw new Error('A step is not to be seen');
     await page.keyboard.down('Shift');

@@ -60,6 +60,7 @@ export interface CanvasEdits {
 
 // Below the graph, so that it never lies on a step.
 const miniSize = { width: 120, height: 72 };
+const fitted = { maxZoom: 1, padding: 0.15 };
 const nodeTypes: NodeTypes = { step: StepNode };
 const edgeTypes: EdgeTypes = { path: PathEdge };
 
@@ -95,6 +96,8 @@ export function Canvas({
   const { nodes, framed, ...draggable } = useDraggableSteps({ steps, ways, selection, edits });
   const pointer = pointerOf({ selection, onSelect, edits }, framed);
   const [isSearching, setSearching] = useState(false);
+  // One for good: a new one would count for the button that shows the whole graph as well.
+  const [atFirst] = useState(() => ({ ...fitted, nodes: firstSteps(steps), minZoom: readable }));
   const { onKeyDown, onDrop, find } = useHands({ steps, ways, selection, onSelect, edits }, place, flow, () =>
     setSearching(true),
   );
@@ -119,7 +122,7 @@ export function Canvas({
           colorMode="system"
           minZoom={0.1}
           fitView
-          fitViewOptions={{ nodes: firstSteps(steps), minZoom: readable, maxZoom: 1, padding: 0.15 }}
+          fitViewOptions={atFirst}
           disableKeyboardA11y
           deleteKeyCode={null}
           nodesDraggable={isEditable}
@@ -131,7 +134,7 @@ export function Canvas({
           {...pointer}
         >
           <Background />
-          <Controls showInteractive={false} orientation="horizontal" />
+          <Controls showInteractive={false} orientation="horizontal" fitViewOptions={fitted} />
           <ChosenInSight id={selection?.kind === 'step' ? selection.id : null} />
           <StepSearch
             steps={steps}
