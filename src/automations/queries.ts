@@ -1,4 +1,5 @@
 import { type Database, raw, sql } from '../core/database/sql.ts';
+import { notFound } from '../core/lib/errors.ts';
 import { Automation } from './entity.ts';
 import {
   type AutomationRow,
@@ -115,6 +116,12 @@ export function transitionsOf(db: Database, automationId: string): Promise<Trans
   return db.rows<TransitionRow>(sql`
     select ${transitionColumns} from automation_transitions t where t.automation_id = ${automationId}
     order by t.priority, t.created_at, t.id`);
+}
+
+/** The automation that was asked for. @throws 404 WORKFLOW_NOT_FOUND */
+export function found(automation: AutomationRow | null, id: string): AutomationRow {
+  if (automation === null) throw notFound('workflow', id);
+  return automation;
 }
 
 /** The row a statement wrote. */

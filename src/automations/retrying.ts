@@ -2,10 +2,9 @@ import { type Database, sql } from '../core/database/sql.ts';
 import { badRequest } from '../core/lib/errors.ts';
 import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
-import { findAutomation } from './queries.ts';
+import { findAutomation, found } from './queries.ts';
 import { isActive, type RunRow, runColumns } from './rows.ts';
 import type { RetriedExecutions } from './runs-schema.ts';
-import { found } from './service.ts';
 import { launchRun } from './starting.ts';
 import { ensureVersion, pinnedVersion } from './versions.ts';
 

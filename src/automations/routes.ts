@@ -3,6 +3,8 @@ import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { dispatched } from './changed.ts';
 import { workflowFields } from './fields-service.ts';
+import { listAutomations } from './list-service.ts';
+import { bulkUpdateAutomations, deleteAutomationsOf } from './removal-service.ts';
 import { editOf } from './revision.ts';
 import {
   BulkUpdateWorkflows,
@@ -18,15 +20,7 @@ import {
   WorkflowPage,
   WorkflowWithGraph,
 } from './schema.ts';
-import {
-  bulkUpdateAutomations,
-  createAutomation,
-  deleteAutomationsOf,
-  duplicateAutomation,
-  getAutomation,
-  listAutomations,
-  patchAutomation,
-} from './service.ts';
+import { createAutomation, duplicateAutomation, getAutomation, patchAutomation } from './service.ts';
 import { getVersion, listVersions } from './versions-service.ts';
 
 const ids = { id: 'workflow' };

@@ -1,8 +1,10 @@
 import type { Config } from '../core/config/config.ts';
 import { inProject, route } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
+import { cancelExecution, cancelExecutions } from './cancelling.ts';
 import { dispatched } from './changed.ts';
 import { executionsOfContact } from './contact-runs.ts';
+import { countInside } from './people-service.ts';
 import { retryExecutions } from './retrying.ts';
 import {
   CancelledExecutions,
@@ -17,14 +19,8 @@ import {
   StartExecution,
   WorkflowPeople,
 } from './runs-schema.ts';
-import {
-  cancelExecution,
-  cancelExecutions,
-  countInside,
-  getExecution,
-  listExecutions,
-  startExecution,
-} from './runs-service.ts';
+import { getExecution, listExecutions } from './runs-service.ts';
+import { startExecution } from './start-service.ts';
 
 const ids = { id: 'workflow' };
 /** The page of an execution in the Temporal Web UI. */

@@ -1,30 +1,17 @@
 import type { Database } from '../core/database/sql.ts';
-import { decodeCursor, encodeCursor, isInstant } from '../core/lib/cursor.ts';
-import {
-  badRequest,
-  bareBadRequest,
-  conflict,
-  type FieldProblem,
-  invalid,
-  invalidField,
-  notFound,
-} from '../core/lib/errors.ts';
-import { isUuid, newId } from '../core/lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
-import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
+import { bareBadRequest, conflict, invalid, invalidField } from '../core/lib/errors.ts';
+import { newId } from '../core/lib/ids.ts';
+import { enqueue } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
 import type { Changed } from './changed.ts';
-import { enablingIssues } from './checks.ts';
-import type { Graph } from './graph.ts';
-import { insertSteps, insertTransitions, templatesAmong, updateSteps } from './graph-queries.ts';
-import { type AutomationFilter, countAutomations, pageOfAutomations } from './list-queries.ts';
+import { insertSteps, insertTransitions, updateSteps } from './graph-queries.ts';
+import { issuesAsProblems, issuesOf } from './issues-service.ts';
 import {
-  deleteAutomations,
   findAutomation,
+  found,
   hasActiveRuns,
   insertAutomation,
   lockAutomation,
-  lockAutomationsForDeletion,
   markGraphDirty,
   stepsOf,
   transitionsOf,
@@ -32,56 +19,8 @@ import {
 } from './queries.ts';
 import { checkRevision, type Edited, type EditTarget, lastEditOf } from './revision.ts';
 import { type AutomationRow, workflowBody } from './rows.ts';
-import type {
-  BulkUpdateWorkflows,
-  CreateWorkflow,
-  Issue,
-  ListWorkflows,
-  PatchWorkflow,
-  WorkflowBody,
-  WorkflowWithGraph,
-} from './schema.ts';
+import type { CreateWorkflow, Issue, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
 import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './triggers.ts';
-
-const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
-
-/** A page of automations, newest first unless asked otherwise; by number, or after a cursor (contract page 2, 3.5). */
-export async function listAutomations(db: Database, projectId: string, query: ListWorkflows) {
-  const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
-  const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);
-  // A cursor keeps the sort it was made with, so it says which one that was.
-  const [sort, dir] = place ? [place[2], place[3]] : [query.sort, query.dir];
-  const filter: AutomationFilter = {
-    search: query.search?.trim().replaceAll('\0', '') || null,
-    enabled: query.status === 'active' ? true : query.status === 'disabled' ? false : null,
-    sort: sorts.find((known) => known === sort) ?? 'createdAt',
-    dir: dir === 'asc' ? 'asc' : 'desc',
-  };
-  if (place && !(isUuid(String(place[1])) && isPlaceOf(filter.sort, String(place[0]))))
-    throw badRequest('"cursor" is not a cursor of this list');
-  const start = place ? { after: { place: String(place[0]), id: String(place[1]) } } : { offset: page.offset };
-  const [rows, total] = await Promise.all([
-    pageOfAutomations(db, projectId, filter, start, page.pageSize + 1),
-    countAutomations(db, projectId, filter),
-  ]);
-  const shown = rows.slice(0, page.pageSize);
-  const last = shown.at(-1);
-  const hasMore = rows.length > page.pageSize;
-  const data = shown.map(({ place: _, steps, executions, ...row }) => ({
-    ...workflowBody(row),
-    _count: { steps, executions },
-  }));
-  return {
-    ...offsetAnswer(data, page, total),
-    hasMore,
-    cursor: hasMore && last ? encodeCursor([last.place, last.id, filter.sort, filter.dir]) : null,
-  };
-}
-
-function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
-  if (sort === 'name') return !place.includes('\0');
-  return sort === 'steps' ? /^\d{1,9}$/.test(place) : isInstant(place);
-}
 
 /**
  * Creates a disabled automation with its TRIGGER step.
@@ -139,23 +78,6 @@ export async function workflowWithGraph(db: Database, automation: AutomationRow)
     transitions,
     issues: await issuesOf(db, automation, { steps, transitions }),
   };
-}
-
-/** What enabling would refuse, as the entries of a 422. */
-export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
-  return issues.map(({ stepId, field, message }) => ({
-    field: stepId === null ? field : `steps.${stepId}.${field}`,
-    message,
-    code: 'custom',
-  }));
-}
-
-/** What enabling would refuse: problems of the trigger, then of the graph. */
-export async function issuesOf(db: Database, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
-  const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
-  const templates = await templatesAmong(db, automation.projectId, named);
-  const ofTrigger = await triggerIssues(db, automation);
-  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...enablingIssues(graph, templates)];
 }
 
 /**
@@ -245,45 +167,6 @@ async function followTrigger(tx: Database, automation: AutomationRow): Promise<v
   await markGraphDirty(tx, automation.id);
 }
 
-/**
- * Deletes automations with everything of them but their mail: all or none.
- * @throws 404 for an unknown id, 409 while executions are active, 412 where another revision was seen
- */
-export function deleteAutomationsOf(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
-  return db.transaction(async (tx) => {
-    const automations = await lockAutomationsForDeletion(tx, projectId, ids);
-    const known = new Set(automations.map(({ id }) => id));
-    const unknown = ids.find((id) => !known.has(id));
-    if (unknown !== undefined) throw notFound('workflow', unknown);
-    for (const automation of automations) await checkRevision(tx, automation, ifMatch);
-    if (await hasActiveRuns(tx, ids))
-      throw conflict('A workflow with active executions cannot be deleted: cancel them first');
-    const deleted = await deleteAutomations(tx, ids);
-    const tickets: OutboxTicket[] = [];
-    for (const automation of automations)
-      if (automation.triggerType === 'SCHEDULE' && automation.enabled)
-        tickets.push(await enqueue(tx, scheduleCommand({ ...automation, enabled: false }, 0)));
-    for (const { id, name } of automations)
-      await recordChange(tx, projectId, { action: 'workflow.deleted', target: id, before: { name } });
-    return { deleted, tickets };
-  });
-}
-
-/** Deletes several automations, all or none. @throws 404 for an unknown id, 409 while executions are active */
-export async function bulkUpdateAutomations(
-  db: Database,
-  projectId: string,
-  body: BulkUpdateWorkflows,
-): Promise<Changed<{ deleted: number } | { updated: number }>> {
-  const ids = [...new Set(body.ids)];
-  if (body.delete === true) {
-    const { deleted, tickets } = await deleteAutomationsOf(db, projectId, ids);
-    return { body: { deleted }, tickets };
-  }
-  for (const id of ids) found(await findAutomation(db, projectId, id), id);
-  return { body: { updated: 0 }, tickets: [] };
-}
-
 /** Copies an automation with its graph, disabled, under the name `<name> (Copy)`. @throws 404 */
 export async function duplicateAutomation(db: Database, projectId: string, id: string): Promise<WorkflowBody> {
   return db.transaction(async (tx) => {
@@ -308,10 +191,4 @@ export async function duplicateAutomation(db: Database, projectId: string, id: s
     await insertTransitions(tx, copy.id, copied);
     return workflowBody(copy);
   });
-}
-
-/** The automation that was asked for. @throws 404 WORKFLOW_NOT_FOUND */
-export function found(automation: AutomationRow | null, id: string): AutomationRow {
-  if (automation === null) throw notFound('workflow', id);
-  return automation;
 }

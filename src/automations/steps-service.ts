@@ -1,55 +1,14 @@
 import { branchNames, canSplice, maxSteps, reachableFrom } from '@posthorn/workflow-graph';
 import type { Database } from '../core/database/sql.ts';
-import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
-import { isUuid, newId } from '../core/lib/ids.ts';
-import { recordChange } from '../platform/audit/index.ts';
-import {
-  deleteSteps,
-  holdTemplates,
-  insertSteps,
-  insertTransition,
-  redirect,
-  redirectOne,
-  updateSteps,
-} from './graph-queries.ts';
-import { hasActiveRuns, lockAutomation, reviseGraphOf, stepsOf, transitionsOf, written } from './queries.ts';
-import { checkRevision, type Edited, type EditTarget } from './revision.ts';
-import type { AutomationRow, StepRow, TransitionRow } from './rows.ts';
+import { badRequest, conflict, notFound } from '../core/lib/errors.ts';
+import { newId } from '../core/lib/ids.ts';
+import { type Draft, edit } from './drafts.ts';
+import { deleteSteps, insertSteps, insertTransition, redirect, redirectOne, updateSteps } from './graph-queries.ts';
+import { hasActiveRuns, written } from './queries.ts';
+import type { Edited, EditTarget } from './revision.ts';
+import type { StepRow } from './rows.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
-import { found } from './service.ts';
-import { webhookSyntaxError } from './webhook-config.ts';
-
-/** An automation that is being edited: its row is locked, so that edits come one after the other. */
-export interface Draft {
-  automation: AutomationRow;
-  steps: StepRow[];
-  transitions: TransitionRow[];
-}
-
-/**
- * Runs an edit of a graph in a transaction; the next start sees it.
- * @throws 404, 412 where the editor has seen another revision
- */
-export function edit<T>(
-  { db, projectId, id, userId, ifMatch }: EditTarget,
-  work: (tx: Database, draft: Draft) => Promise<T>,
-): Promise<Edited<T>> {
-  return db.transaction(async (tx) => {
-    const automation = found(await lockAutomation(tx, projectId, id), id);
-    await checkRevision(tx, automation, ifMatch);
-    const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
-    const body = await work(tx, draft);
-    const revision = await reviseGraphOf(tx, id, userId);
-    const change = { before: { revision: automation.revision }, after: { revision } };
-    await recordChange(tx, projectId, { action: 'workflow.graph_edited', target: id, ...change });
-    return { body, revision };
-  });
-}
-
-/** The steps of a draft, in the order they were made. */
-export async function draftSteps(tx: Database, id: string): Promise<StepRow[]> {
-  return (await stepsOf(tx, id)).map(({ templateName: _, ...step }) => step);
-}
+import { checkedContent, noteOf } from './step-content.ts';
 
 /**
  * Adds a step (contract page 2, 3.5). With `autoConnect` the newest step that leads nowhere leads to it.
@@ -89,77 +48,6 @@ async function addStep(
   const note = noteOf(body, null);
   const [step] = await insertSteps(tx, automation.id, [{ id: newId(), type, name, position, note, ...content }]);
   return written(step ?? null);
-}
-
-/** The note of a step as a write leaves it: one that the write does not name stays. */
-export function noteOf({ note }: { note?: string | null | undefined }, before: string | null): string | null {
-  return note === undefined ? before : note || null;
-}
-
-/** What a step does. */
-export type Content = Pick<StepRow, 'config' | 'templateId'>;
-
-interface GivenContent {
-  config?: Record<string, unknown> | undefined;
-  templateId?: string | null | undefined;
-}
-
-// `stepContent` that also checks the template. @throws 404 for one that is none of the project, 400 as `stepContent`
-async function checkedContent(
-  tx: Database,
-  projectId: string,
-  type: StepRow['type'],
-  given: GivenContent,
-  before: Content,
-): Promise<Content> {
-  const content = stepContent(type, given, before, (templateId) => {
-    if (!isUuid(templateId)) throw notFound('template', templateId);
-  });
-  const { templateId } = content;
-  if (templateId !== null && templateId !== before.templateId)
-    if ((await holdTemplates(tx, projectId, [templateId])).size === 0) throw notFound('template', templateId);
-  return content;
-}
-
-/**
- * Config and template of a step as a write leaves them. Of a SEND_EMAIL both name the same template; `templateId` wins.
- * @throws 400 for a webhook's template that does not parse, 422 for a template's id that is none
- */
-export function stepContent(
-  type: StepRow['type'],
-  given: GivenContent,
-  before: Content,
-  checkId: (templateId: string) => void = refuseMalformed,
-): Content {
-  const config = given.config ?? before.config;
-  const named = type === 'SEND_EMAIL' ? templateNamed(config) : undefined;
-  const templateId = given.templateId === undefined ? (given.config && named) || before.templateId : given.templateId;
-  if (templateId !== null && templateId !== before.templateId) checkId(templateId);
-  if (type === 'WEBHOOK') refuseSyntax(config);
-  if (type !== 'SEND_EMAIL') return { config, templateId };
-  const { templateId: _, ...rest } = config;
-  return { config: templateId === null ? rest : { ...rest, templateId }, templateId };
-}
-
-function refuseMalformed(templateId: string): void {
-  if (!isUuid(templateId)) throw invalidField('templateId', 'must be a UUID', 'invalid_string');
-}
-
-function templateNamed({ templateId }: Record<string, unknown>): string | undefined {
-  return typeof templateId === 'string' && templateId !== '' ? templateId : undefined;
-}
-
-function refuseSyntax(config: Record<string, unknown>): void {
-  const problem = webhookSyntaxError(config);
-  if (problem === null) return;
-  const { line, column, message } = problem;
-  const field = `config.${problem.field}`;
-  throw new AppError(
-    400,
-    'VALIDATION_ERROR',
-    `"${field}" does not parse at line ${line}, column ${column}: ${message}`,
-    { details: { field, line, column } },
-  );
 }
 
 /** Changes a step. @throws 404, 400 for the config of the TRIGGER, 409 for content while executions are active */

@@ -9,12 +9,12 @@ import {
 } from '@posthorn/workflow-graph';
 import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { newId } from '../core/lib/ids.ts';
+import { type Draft, edit } from './drafts.ts';
 import { deleteTransitions, insertTransition } from './graph-queries.ts';
 import { hasActiveRuns } from './queries.ts';
 import type { Edited, EditTarget } from './revision.ts';
 import type { StepRow, TransitionRow } from './rows.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
-import { type Draft, edit } from './steps-service.ts';
 
 /**
  * Connects two steps (contract page 2, 3.5).

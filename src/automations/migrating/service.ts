@@ -6,9 +6,9 @@ import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { lockAutomation } from '../queries.ts';
+import { issuesAsProblems, issuesOf } from '../issues-service.ts';
+import { found, lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';
-import { found, issuesAsProblems, issuesOf } from '../service.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   cancelMigrationRow,

@@ -1,11 +1,12 @@
 import { endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
 import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
+import type { Draft } from '../drafts.ts';
 import type { GraphTransition } from '../graph.ts';
 import type { NewStep } from '../graph-queries.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
 import type { StepType } from '../step-configs.ts';
-import { type Draft, noteOf, stepContent } from '../steps-service.ts';
+import { noteOf, stepContent } from '../step-content.ts';
 import { conditionOf } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 

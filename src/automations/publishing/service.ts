@@ -2,6 +2,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalid } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
+import { type Draft, draftSteps } from '../drafts.ts';
 import { type Graph, inRoutingOrder } from '../graph.ts';
 import {
   deleteSteps,
@@ -11,12 +12,12 @@ import {
   insertTransitions,
   updateSteps,
 } from '../graph-queries.ts';
+import { issuesAsProblems, issuesOf } from '../issues-service.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
-import { findAutomation, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
+import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
-import { found, issuesAsProblems, issuesOf, workflowWithGraph } from '../service.ts';
-import { type Draft, draftSteps } from '../steps-service.ts';
+import { workflowWithGraph } from '../service.ts';
 import { graphHash } from '../versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
