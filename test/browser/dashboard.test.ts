@@ -211,7 +211,7 @@ describe('the dashboard in Chromium', () => {
       await heading(page, 'Deliverability').waitFor();
       const row = (table: string, text: string) =>
         page.getByRole('region', { name: table, exact: true }).getByRole('row').filter({ hasText: text });
-      expect(await row('Limits', 'Bounces, last 7 days').first().textContent()).toMatch(/^Bounces, last 7 days5%High/);
+      expect(await row('Limits', 'Bounce rate, last 7 days').textContent()).toMatch(/^Bounce rate, last 7 days5%High/);
       expect(await row('By mailbox provider', 'Google').locator('td').allTextContents()).toEqual([
         ...['Google', '80', '4', '5%', '0', '0%'],
       ]);

@@ -61,6 +61,8 @@ export async function testApi(
     DATABASE_POOL_SIZE: '5',
     // On a loaded machine hundreds of requests at once may wait long for these few connections.
     DATABASE_POOL_TIMEOUT: '120',
+    DATABASE_LOCK_TIMEOUT: '60',
+    DATABASE_STATEMENT_TIMEOUT: '120',
     UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
     ...settings,
   });

@@ -5,7 +5,7 @@ import { usePages } from '../../app/pages.ts';
 import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
-import { count } from '../../words/numbers.ts';
+import { counted } from '../../words/numbers.ts';
 import { ActivityRow } from './ActivityRow.tsx';
 import { activityKinds, isToldTwice } from './kinds.ts';
 
@@ -20,7 +20,10 @@ export function Activity() {
   });
   const total = feed.data?.pages[0]?.total;
   return (
-    <Page title="Activity" about={total === undefined ? undefined : `${count(total)} in the last 30 days`}>
+    <Page
+      title="Activity"
+      about={total === undefined ? undefined : `${counted(total, 'entry', 'entries')} in the last 30 days`}
+    >
       <div className="filters">
         <ChoiceFilter
           name="types"

@@ -17,7 +17,7 @@ export interface ActivityItem {
 }
 
 const columns = {
-  who: '@2xl:grid-cols-[9.5rem_minmax(0,5fr)_minmax(0,4fr)_9rem_3.5rem]',
+  who: '@2xl:grid-cols-[9.5rem_minmax(0,5fr)_minmax(0,5fr)_7.5rem_3.5rem]',
   alone: '@2xl:grid-cols-[9.5rem_minmax(0,1fr)_9rem_3.5rem]',
 };
 

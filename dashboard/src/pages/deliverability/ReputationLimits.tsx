@@ -3,7 +3,7 @@ import { Badge, type Tone } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
-import { count, counted, rate } from '../../words/numbers.ts';
+import { counted, rate } from '../../words/numbers.ts';
 
 type Deliverability = components['schemas']['Deliverability'];
 type Limit = Deliverability['limits'][number];
@@ -18,7 +18,10 @@ const windows: Record<Limit['window'], string> = {
   sevenDay: 'last 7 days',
   allTime: 'all time',
 };
-const names: Record<Limit['of'], string> = { bounces: 'Bounces', complaints: 'Spam complaints' };
+const names: Record<Limit['of'], Record<Limit['unit'], string>> = {
+  bounces: { percent: 'Bounce rate', emails: 'Bounces' },
+  complaints: { percent: 'Spam complaint rate', emails: 'Spam complaints' },
+};
 
 /** Where the project stands against the limits that pause it. */
 export function ReputationLimits({ limits, pauses, isPaused }: Pick<Deliverability, 'limits' | 'pauses' | 'isPaused'>) {
@@ -37,7 +40,7 @@ export function ReputationLimits({ limits, pauses, isPaused }: Pick<Deliverabili
           rows={shown}
           rowKey={({ of, window, unit }) => `${of} ${window} ${unit}`}
           columns={[
-            { key: 'name', title: 'Limit', cell: ({ of, window }) => `${names[of]}, ${windows[window]}` },
+            { key: 'name', title: 'Limit', cell: ({ of, unit, window }) => `${names[of][unit]}, ${windows[window]}` },
             { key: 'value', title: 'Now', cell: (limit) => amount(limit, limit.value) },
             {
               key: 'level',
@@ -68,5 +71,5 @@ function amount({ unit, of }: Limit, value: number): string {
 
 function bound(limit: Limit, { rate: share, count: least }: Limit['critical']): string {
   if (limit.unit === 'emails') return counted(least, 'email');
-  return `${amount(limit, share)}, from ${count(least)} on`;
+  return `${amount(limit, share)} and at least ${counted(least, limit.of === 'bounces' ? 'bounce' : 'complaint')}`;
 }

@@ -25,10 +25,10 @@ export function InviteForm({ project, onInvited }: { project: Project; onInvited
   });
   return (
     <Card title="Invite team member">
+      <p className="muted">They get a link that works for seven days. They don’t need an account yet.</p>
       <Form className="filters" onSubmit={() => invite.mutate()}>
         <TextField
           label="Email address"
-          hint="They get a link that works for seven days. They don’t need an account yet."
           type="email"
           required
           value={email}
