@@ -5,6 +5,7 @@ import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError, Unreachable } from './api/errors.ts';
 import { serviceReachable } from './api/signals.ts';
+import './app/activity.ts';
 import { SignInAgain } from './app/SignInAgain.tsx';
 import { whoAmI } from './app/session.ts';
 import { router } from './router.tsx';

@@ -47,13 +47,14 @@ async function weightOf(page: Page): Promise<number> {
     .map((name) => statSync(join(dist, existsSync(join(dist, `${name}.br`)) ? `${name}.br` : name)).size)
     .reduce((sum, size) => sum + size, 0);
 }
-// What a page is for comes with it alone: an editor of emails or of HTML, and the canvas of workflows.
+// What is only needed to change a page, such as the editors of emails and of HTML, is loaded once somebody uses the page. The
+// canvas of workflows comes with the page that it is for.
 const kilobyte = 1_000;
 const heaviest = (path: string) =>
-  /\/(templates|campaigns)\/[^/]+$/.test(path)
-    ? 370 * kilobyte
-    : /\/workflows\/[^/]+(\/executions\/[^/]+)?$/.test(path)
-      ? 305 * kilobyte
+  /\/workflows\/[^/]+(\/executions\/[^/]+)?$/.test(path)
+    ? 305 * kilobyte
+    : /\/(templates|campaigns)\/[^/]+$/.test(path)
+      ? 245 * kilobyte
       : 230 * kilobyte;
 const settled = (page: Page) => eventually(async () => (await page.locator('[data-slot=loading]').count()) === 0);
 

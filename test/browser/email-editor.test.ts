@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, phone, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, phone, startBrowser, withheld } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -467,5 +467,108 @@ test('a version of a campaign draft is restored, unless somebody else was faster
     await button(page, 'Restore version 1').click();
     await page.getByText('Version 1 restored').waitFor();
     await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('First');
+  });
+});
+
+const rich = [
+  { type: 'heading', attrs: { level: 2 }, content: [{ type: 'text', text: 'Moin' }] },
+  {
+    type: 'paragraph',
+    content: [
+      { type: 'text', text: 'The ' },
+      { type: 'text', text: 'herons', marks: [{ type: 'bold' }] },
+      { type: 'hardBreak' },
+      { type: 'text', text: 'of ' },
+      { type: 'variable', attrs: { name: 'city', fallback: 'the coast' } },
+      { type: 'text', text: ' are back' },
+    ],
+  },
+  { type: 'paragraph', attrs: { align: 'center' }, content: [] },
+  {
+    type: 'bulletList',
+    content: [{ type: 'listItem', content: [{ type: 'paragraph', content: [{ type: 'text', text: 'One' }] }] }],
+  },
+  { type: 'button', attrs: { label: 'Count with us', href: 'https://wattenmeer.test' } },
+  { type: 'image', attrs: { src: '', alt: '' } },
+  { type: 'spacer', attrs: { height: 40 } },
+  { type: 'divider' },
+  { type: 'social', attrs: { links: [{ network: 'Website', href: 'https://wattenmeer.test' }] } },
+  { type: 'html', attrs: { code: '<hr>' } },
+  {
+    type: 'columns',
+    content: ['Left', 'Right'].map((text) => ({
+      type: 'column',
+      content: [{ type: 'paragraph', content: [{ type: 'text', text }] }],
+    })),
+  },
+  {
+    type: 'conditional',
+    attrs: { variable: 'plan', operator: 'equals', value: 'pro' },
+    content: [{ type: 'paragraph', content: [{ type: 'text', text: 'Only pro' }] }],
+  },
+];
+
+test('until the page is used, the email is a picture of what the editor draws, and the editor is not loaded', async () => {
+  const document = { version: 1, content: rich };
+  const { id } = await call('POST', '/templates', { name: 'Seen', subject: 'Seen', from: project.sender, document });
+  await inDashboard('templates', async (page) => {
+    const editor = await withheld(page, '**/assets/BlockEditor*');
+    await page.goto(`${api.url}/app/${project.id}/templates/${id}`);
+    await body(page).getByText('Only pro').waitFor();
+    await page.waitForLoadState('networkidle');
+    expect(editor.asked()).toBe(0);
+    expect(await accessibilityProblems(page)).toEqual([]);
+    /** Where every block is, what it says and how it is colored. */
+    const drawn = () =>
+      body(page).evaluate((root) => {
+        const { x, y } = root.getBoundingClientRect();
+        return [...root.querySelectorAll('p, .heading, li, [data-block], .chip, strong, .email-button')].map(
+          (element) => {
+            const { left, top, width, height } = element.getBoundingClientRect();
+            const { color, fontSize } = root.ownerDocument.defaultView?.getComputedStyle(element) ?? {};
+            return [element.tagName, element.textContent, left - x, top - y, width, height, color, fontSize].join(' ');
+          },
+        );
+      });
+    const picture = await drawn();
+    await page.mouse.move(5, 5);
+    await expect.poll(editor.asked).toBe(1);
+    editor.arrive();
+    await page.locator('.written').waitFor();
+    expect(await drawn()).toEqual(picture);
+    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+  });
+});
+
+test('what is typed, moved to and pressed before the editor is there is done once it is', async () => {
+  const document = { version: 1, content: rich };
+  const { id } = await call('POST', '/templates', { name: 'Early', subject: 'Early', from: project.sender, document });
+  await inDashboard(`templates/${id}`, async (page) => {
+    await body(page).getByText('are back').waitFor();
+    const editor = await withheld(page, '**/assets/BlockEditor*');
+    await body(page).getByText('are back').click();
+    await page.keyboard.press('Home');
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.type('west of y');
+    await page.keyboard.press('Backspace');
+    await button(page, 'Align center').click();
+    expect(await body(page).textContent()).not.toContain('west');
+    editor.arrive();
+    await page.locator('.written').waitFor();
+    await page.keyboard.type('.');
+    expect((await saved(page)).document.content[1].attrs).toEqual({ align: 'center' });
+  });
+  const [, paragraph] = (await call('GET', `/templates/${id}`)).document.content;
+  expect(paragraph.content.map(({ text = '|' }) => text).join('')).toBe('The herons|owest of .f | are back');
+});
+
+test('a block without text that is pressed before the editor is there has its settings once it is', async () => {
+  const content = [{ type: 'button', attrs: { label: 'Go', href: 'https://wattenmeer.test' } }];
+  const message = { name: 'Pressed', subject: 'Pressed', from: project.sender, document: { version: 1, content } };
+  const { id } = await call('POST', '/templates', message);
+  await inDashboard(`templates/${id}`, async (page) => {
+    await body(page).getByText('Go', { exact: true }).click();
+    await settings(page, 'Button').getByLabel('Label').fill('Gone');
+    expect((await saved(page)).document.content[0].attrs.label).toBe('Gone');
   });
 });

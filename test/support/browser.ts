@@ -130,3 +130,15 @@ function axeFindings(page: Page, rules: readonly string[]): Promise<string[]> {
     [...rules],
   );
 }
+
+/** Holds back what a page asks for at addresses like this one, until `arrive`; `asked` counts how often it did. */
+export async function withheld(page: Page, addresses: string): Promise<{ asked: () => number; arrive: () => void }> {
+  let count = 0;
+  const { promise, resolve } = Promise.withResolvers<void>();
+  await page.route(addresses, async (route) => {
+    count += 1;
+    await promise;
+    await route.continue();
+  });
+  return { asked: () => count, arrive: resolve };
+}

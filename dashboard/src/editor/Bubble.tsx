@@ -24,7 +24,7 @@ export function Bubble({ editor }: { editor: Editor }) {
     <div className="email-bubble" role="toolbar" aria-label="Selected text" style={place}>
       {href === null ? (
         <>
-          <Marks editor={editor} />
+          <Marks editor={editor} act={(work) => work(editor)} />
           <Button
             size="small"
             look="plain"

@@ -1,23 +1,21 @@
-import { type EmailDocument, readableOn } from '@posthorn/email-document';
+import { readableOn } from '@posthorn/email-document';
 import type { Editor, JSONContent } from '@tiptap/core';
-import { EditorContent, useEditor } from '@tiptap/react';
-import { type CSSProperties, useRef, useState } from 'react';
-import { uploadImage } from '../pages/mail/image.ts';
-import { toast } from '../ui/toasts.tsx';
-import { Bubble } from './Bubble.tsx';
+import { type CSSProperties, useEffect, useReducer, useRef, useState } from 'react';
+import { nothingYet } from '../standby/early.ts';
+import { Standby } from '../standby/Standby.tsx';
+import { usePart } from '../standby/use-part.ts';
 import { savedInsertable } from './catalog.ts';
-import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
-import { isSmallEnough } from './ImagePicker.tsx';
-import { Inspector } from './Inspector.tsx';
-import { BlockKeys } from './moves.ts';
-import { emailNodes } from './nodes.ts';
-import { type Suggested, Suggestions } from './suggest.ts';
+import { type Act, type Content, selectedBlocks } from './content.ts';
+import { Picture } from './Picture.tsx';
 import { EditorToolbar } from './Toolbar.tsx';
 import './editor.css';
 
-type Content = EmailDocument['content'];
+const load = () => import('./BlockEditor.tsx');
 
-/** Writes an email as blocks. It begins as `initial`; another content needs another key. */
+/**
+ * Writes an email as blocks. It begins as `initial`; another content needs another key. Until somebody uses the page it is a
+ * picture of the email with the toolbar; what is done there meanwhile is done once the editor is there.
+ */
 export function EmailEditor({
   initial,
   variables,
@@ -36,129 +34,54 @@ export function EmailEditor({
   /** Asked to save the selected blocks. */
   onSave: (blocks: Content) => void;
 }) {
-  const [suggested, setSuggested] = useState<Suggested | null>(null);
+  const part = usePart(load);
+  const [isComposing, setComposing] = useState(false);
+  const { editor, setEditor, act } = useEditorToCome();
+  const [early] = useState(nothingYet);
   const insertable = saved.map(savedInsertable);
-  const current = useRef({ variables, insertable, onChange });
-  current.current = { variables, insertable, onChange };
-  const [over, setOver] = useState<Hovered | null>(null);
-  const [extensions] = useState(() => [
-    ...emailNodes,
-    BlockKeys,
-    Suggestions.configure({
-      variables: () => current.current.variables,
-      saved: () => current.current.insertable,
-      show: setSuggested,
-    }),
-  ]);
-  const editor = useEditor({
-    extensions,
-    content: { type: 'doc', content: initial.length === 0 ? [{ type: 'paragraph' }] : initial },
-    shouldRerenderOnTransaction: true,
-    // Its style sheet would be one that the page's policy refuses; editor.css has what is needed of it.
-    injectCSS: false,
-    editorProps: {
-      attributes: { role: 'textbox', 'aria-label': 'Body', 'aria-multiline': 'true' },
-      handlePaste: (_, event) => takeImages(event.clipboardData?.files, (url) => insertImage(editor, url)),
-      handleDrop: (view, event) =>
-        takeImages(event.dataTransfer?.files, (url) => {
-          const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos;
-          insertImage(editor, url, at);
-        }),
-    },
-    onUpdate: ({ editor: changed }) => {
-      setOver(null);
-      current.current.onChange(blocksOf(changed));
-    },
-  });
   return (
-    // biome-ignore lint/a11y/noStaticElementInteractions: the pointer only shows the handle; blocks are moved by keys as well
-    <div
-      className="email-editor"
-      style={{ '--brand': color, '--on-brand': readableOn(color) } as CSSProperties}
-      onMouseMove={(event) => {
-        const hovered = hoveredBlock(editor, event);
-        if (hovered) setOver(hovered);
-      }}
-      onMouseLeave={() => setOver(null)}
-    >
+    <div className="email-editor" style={{ '--brand': color, '--on-brand': readableOn(color) } as CSSProperties}>
       <EditorToolbar
         editor={editor}
+        act={act}
         variables={variables}
         saved={insertable}
-        onSave={() => onSave(selectedBlocks(editor))}
+        onSave={() => act((ready) => onSave(selectedBlocks(ready)))}
       />
-      <Inspector editor={editor} variables={variables} />
-      <EditorContent editor={editor} />
-      {over ? <DragHandle editor={editor} over={over} /> : null}
-      <Bubble editor={editor} />
-      {suggested ? <SuggestionList {...suggested} /> : null}
+      {part && !isComposing ? (
+        <part.BlockEditor
+          initial={initial}
+          variables={variables}
+          insertable={insertable}
+          early={early}
+          onEditor={setEditor}
+          onChange={onChange}
+        />
+      ) : (
+        <Standby label="Body" className="ProseMirror" early={early} onComposing={setComposing}>
+          <Picture content={initial.length === 0 ? [{ type: 'paragraph' }] : initial} />
+        </Standby>
+      )}
     </div>
   );
 }
 
-function blocksOf(editor: Editor): Content {
-  return documented(editor.getJSON().content ?? []);
-}
-
-/** The blocks of the document that the selection touches. */
-function selectedBlocks({ state: { doc, selection } }: Editor): Content {
-  const [first, end] = [selection.$from.index(0), selection.$to.indexAfter(0)];
-  const nodes = Array.from({ length: Math.max(1, end - first) }, (_, index) => doc.maybeChild(first + index));
-  return documented(nodes.flatMap((node) => (node ? [node.toJSON()] : [])));
-}
-
-// What the nodes of the editor hold is what the schema of documents describes, but for texts that are empty.
-function documented(nodes: JSONContent[]): Content {
-  const whole = (node: JSONContent): JSONContent => {
-    if (node.content) return { ...node, content: node.content.map(whole) };
-    return node.type === 'paragraph' || node.type === 'heading' ? { ...node, content: [] } : node;
+/** The editor, whose changes are rendered, and what has to wait for it. */
+function useEditorToCome() {
+  const [editor, setEditor] = useState<Editor | null>(null);
+  const [, changed] = useReducer((count: number) => count + 1, 0);
+  const waiting = useRef<((editor: Editor) => unknown)[]>([]);
+  useEffect(() => {
+    if (editor === null) return undefined;
+    for (const work of waiting.current.splice(0)) work(editor);
+    editor.on('transaction', changed);
+    return () => {
+      editor.off('transaction', changed);
+    };
+  }, [editor]);
+  const act: Act = (work) => {
+    if (editor) work(editor);
+    else waiting.current.push(work);
   };
-  return nodes.map(whole) as unknown as Content;
-}
-
-function takeImages(files: FileList | undefined, insert: (url: string) => void): boolean {
-  const images = [...(files ?? [])].filter(({ type }) => type.startsWith('image/'));
-  for (const image of images.filter(isSmallEnough))
-    uploadImage(image).then(
-      ({ url }) => insert(url),
-      (error: unknown) => toast(error instanceof Error ? error.message : 'The image was not uploaded.', 'bad'),
-    );
-  return images.length > 0;
-}
-
-function insertImage(editor: Editor, src: string, at?: number): void {
-  editor
-    .chain()
-    .focus()
-    .insertContentAt(at ?? editor.state.selection.to, { type: 'image', attrs: { src } })
-    .run();
-}
-
-function SuggestionList({ label, names, chosen, place, choose }: Suggested) {
-  const below = place === null || place.bottom + 330 < window.innerHeight;
-  const top = place === null ? 0 : below ? place.bottom + 4 : Math.max(8, place.top - 324);
-  return (
-    <div
-      className="email-popup"
-      role="listbox"
-      aria-label={label}
-      style={{ top, left: place?.left ?? 0 }}
-      tabIndex={-1}
-    >
-      {names.map((name, index) => (
-        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the editor, which keeps the focus
-        <div
-          key={name}
-          role="option"
-          tabIndex={-1}
-          aria-selected={index === chosen}
-          ref={index === chosen ? (element) => element?.scrollIntoView({ block: 'nearest' }) : null}
-          onMouseDown={(event) => event.preventDefault()}
-          onClick={() => choose(index)}
-        >
-          {name}
-        </div>
-      ))}
-    </div>
-  );
+  return { editor, setEditor, act };
 }

@@ -6,7 +6,7 @@ import type { ReactNode } from 'react';
 import { Button } from '../ui/Button.tsx';
 import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
 import { ImagePicker } from './ImagePicker.tsx';
-import { blockOperatorNames } from './nodes.ts';
+import { blockOperatorNames } from './shapes.ts';
 
 /** What the inspector is about: a node and where it is. */
 interface Inspected {

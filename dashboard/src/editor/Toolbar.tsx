@@ -22,31 +22,85 @@ import {
 } from 'lucide-react';
 import { Button } from '../ui/Button.tsx';
 import { Menu, MenuItem } from '../ui/Menu.tsx';
-import { type Insertable, insertables } from './catalog.ts';
+import { type Insertable, insertables, insertVariable } from './catalog.ts';
+import type { Act } from './content.ts';
 import { deleteBlock, duplicateBlock, moveBlock } from './moves.ts';
-import { insertVariable } from './suggest.ts';
 
-/** Everything that can be done with the text and its blocks. */
+/** Everything that can be done with the text and its blocks. Without an editor yet, nothing is on and all can be pressed. */
 export function EditorToolbar({
   editor,
+  act,
   variables,
   saved,
   onSave,
 }: {
-  editor: Editor;
+  editor: Editor | null;
+  act: Act;
   variables: readonly string[];
   saved: readonly Insertable[];
   onSave: () => void;
 }) {
   const align = (value: string) => () =>
-    editor
-      .chain()
-      .focus()
-      .updateAttributes('paragraph', { align: value })
-      .updateAttributes('heading', { align: value })
-      .run();
+    act((ready) =>
+      ready
+        .chain()
+        .focus()
+        .updateAttributes('paragraph', { align: value })
+        .updateAttributes('heading', { align: value })
+        .run(),
+    );
+  const isOn = (what: string | { align: string }) => editor?.isActive(what as string) ?? false;
   return (
     <div className="bar" role="toolbar" aria-label="Format">
+      <InsertMenus act={act} variables={variables} saved={saved} />
+      <Marks editor={editor} act={act} />
+      <Tool
+        name="Bullet list"
+        icon={List}
+        isOn={isOn('bulletList')}
+        press={() => act((ready) => ready.chain().focus().toggleBulletList().run())}
+      />
+      <Tool
+        name="Numbered list"
+        icon={ListOrdered}
+        isOn={isOn('orderedList')}
+        press={() => act((ready) => ready.chain().focus().toggleOrderedList().run())}
+      />
+      <Tool name="Align left" icon={AlignLeft} press={align('left')} />
+      <Tool name="Align center" icon={AlignCenter} isOn={isOn({ align: 'center' })} press={align('center')} />
+      <Tool name="Align right" icon={AlignRight} isOn={isOn({ align: 'right' })} press={align('right')} />
+      <Tool name="Move block up" icon={ArrowUp} press={() => act((ready) => moveBlock(ready, -1))} />
+      <Tool name="Move block down" icon={ArrowDown} press={() => act((ready) => moveBlock(ready, 1))} />
+      <Tool name="Duplicate block" icon={Copy} press={() => act(duplicateBlock)} />
+      <Tool name="Save as block" icon={BookmarkPlus} press={onSave} />
+      <Tool name="Delete block" icon={Trash2} press={() => act(deleteBlock)} />
+      <Tool
+        name="Undo"
+        icon={Undo2}
+        isInert={!editor?.can().undo()}
+        press={() => act((ready) => ready.chain().focus().undo().run())}
+      />
+      <Tool
+        name="Redo"
+        icon={Redo2}
+        isInert={!editor?.can().redo()}
+        press={() => act((ready) => ready.chain().focus().redo().run())}
+      />
+    </div>
+  );
+}
+
+function InsertMenus({
+  act,
+  variables,
+  saved,
+}: {
+  act: Act;
+  variables: readonly string[];
+  saved: readonly Insertable[];
+}) {
+  return (
+    <>
       <Menu
         trigger={
           <Button size="small">
@@ -55,7 +109,7 @@ export function EditorToolbar({
         }
       >
         {[...insertables, ...saved].map(({ name, words, icon: Icon, insert }) => (
-          <MenuItem key={`${words} ${name}`} onSelect={() => afterMenu(() => insert(editor))}>
+          <MenuItem key={`${words} ${name}`} onSelect={() => afterMenu(() => act(insert))}>
             <Icon aria-hidden /> {name}
           </MenuItem>
         ))}
@@ -68,40 +122,12 @@ export function EditorToolbar({
         }
       >
         {variables.map((name) => (
-          <MenuItem key={name} onSelect={() => afterMenu(() => insertVariable(editor, name))}>
+          <MenuItem key={name} onSelect={() => afterMenu(() => act((ready) => insertVariable(ready, name)))}>
             {name}
           </MenuItem>
         ))}
       </Menu>
-      <Marks editor={editor} />
-      <Tool
-        name="Bullet list"
-        icon={List}
-        isOn={editor.isActive('bulletList')}
-        press={() => editor.chain().focus().toggleBulletList().run()}
-      />
-      <Tool
-        name="Numbered list"
-        icon={ListOrdered}
-        isOn={editor.isActive('orderedList')}
-        press={() => editor.chain().focus().toggleOrderedList().run()}
-      />
-      <Tool name="Align left" icon={AlignLeft} press={align('left')} />
-      <Tool
-        name="Align center"
-        icon={AlignCenter}
-        isOn={editor.isActive({ align: 'center' })}
-        press={align('center')}
-      />
-      <Tool name="Align right" icon={AlignRight} isOn={editor.isActive({ align: 'right' })} press={align('right')} />
-      <Tool name="Move block up" icon={ArrowUp} press={() => moveBlock(editor, -1)} />
-      <Tool name="Move block down" icon={ArrowDown} press={() => moveBlock(editor, 1)} />
-      <Tool name="Duplicate block" icon={Copy} press={() => duplicateBlock(editor)} />
-      <Tool name="Save as block" icon={BookmarkPlus} press={onSave} />
-      <Tool name="Delete block" icon={Trash2} press={() => deleteBlock(editor)} />
-      <Tool name="Undo" icon={Undo2} isInert={!editor.can().undo()} press={() => editor.chain().focus().undo().run()} />
-      <Tool name="Redo" icon={Redo2} isInert={!editor.can().redo()} press={() => editor.chain().focus().redo().run()} />
-    </div>
+    </>
   );
 }
 
@@ -110,36 +136,24 @@ function afterMenu(work: () => void): void {
   setTimeout(work, 50);
 }
 
+const marks = [
+  ['Bold', 'bold', Bold],
+  ['Italic', 'italic', Italic],
+  ['Underline', 'underline', Underline],
+  ['Strikethrough', 'strike', Strikethrough],
+] as const;
+
 /** The marks of selected text. */
-export function Marks({ editor }: { editor: Editor }) {
-  return (
-    <>
-      <Tool
-        name="Bold"
-        icon={Bold}
-        isOn={editor.isActive('bold')}
-        press={() => editor.chain().focus().toggleBold().run()}
-      />
-      <Tool
-        name="Italic"
-        icon={Italic}
-        isOn={editor.isActive('italic')}
-        press={() => editor.chain().focus().toggleItalic().run()}
-      />
-      <Tool
-        name="Underline"
-        icon={Underline}
-        isOn={editor.isActive('underline')}
-        press={() => editor.chain().focus().toggleUnderline().run()}
-      />
-      <Tool
-        name="Strikethrough"
-        icon={Strikethrough}
-        isOn={editor.isActive('strike')}
-        press={() => editor.chain().focus().toggleStrike().run()}
-      />
-    </>
-  );
+export function Marks({ editor, act }: { editor: Editor | null; act: Act }) {
+  return marks.map(([name, mark, icon]) => (
+    <Tool
+      key={name}
+      name={name}
+      icon={icon}
+      isOn={editor?.isActive(mark) ?? false}
+      press={() => act((ready) => ready.chain().focus().toggleMark(mark).run())}
+    />
+  ));
 }
 
 function Tool({

@@ -1,5 +1,4 @@
 import type { Editor, JSONContent } from '@tiptap/core';
-import { NodeSelection } from '@tiptap/pm/state';
 import {
   Blocks,
   Code2,
@@ -19,6 +18,7 @@ import {
   Share2,
   StretchVertical,
 } from 'lucide-react';
+import { isBlock } from './moves.ts';
 
 /** Something that can be inserted at the cursor. */
 export interface Insertable {
@@ -45,7 +45,7 @@ const put = (content: JSONContent | JSONContent[]) => (editor: Editor) => {
   const isEmpty = empty && $from.parent.type.name === 'paragraph' && $from.parent.content.size === 0;
   const at = isEmpty
     ? { from: $from.before(), to: $from.after() }
-    : selection instanceof NodeSelection || $from.depth === 0
+    : isBlock(selection) || $from.depth === 0
       ? selection.to
       : $from.after();
   const start = typeof at === 'number' ? at : at.from;
@@ -112,4 +112,10 @@ export const insertables: readonly Insertable[] = [
 /** Blocks that the project has saved, as something to insert: a copy of them. */
 export function savedInsertable({ name, content }: { name: string; content: JSONContent[] }): Insertable {
   return { name, words: 'saved block', icon: Blocks, insert: put(content) };
+}
+
+/** Puts a variable where the cursor is. */
+export function insertVariable(editor: Editor, name: string): void {
+  const content = [{ type: 'variable', attrs: { name, fallback: '' } }];
+  editor.chain().focus().insertContent(content).run();
 }

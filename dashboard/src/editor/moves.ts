@@ -1,5 +1,9 @@
-import { type Editor, Extension } from '@tiptap/core';
-import { NodeSelection } from '@tiptap/pm/state';
+import type { Editor } from '@tiptap/core';
+
+/** Whether a block as a whole is selected. Said without the editor's own class, which comes with the editor. */
+export function isBlock(selection: Editor['state']['selection']): boolean {
+  return 'node' in selection;
+}
 
 /** The block of the document that the selection is in: where it begins, and which of its siblings it is. */
 function outerBlock(editor: Editor): { pos: number; index: number } | null {
@@ -21,7 +25,7 @@ export function moveBlock(editor: Editor, direction: -1 | 1): boolean {
   const offset = selection.from - found.pos;
   tr.delete(found.pos, found.pos + block.nodeSize).insert(target, block);
   editor.view.dispatch(tr);
-  if (selection instanceof NodeSelection) editor.commands.setNodeSelection(target + offset);
+  if (isBlock(selection)) editor.commands.setNodeSelection(target + offset);
   else editor.commands.setTextSelection(target + offset);
   editor.commands.scrollIntoView();
   return true;
@@ -50,18 +54,3 @@ export function deleteBlock(editor: Editor): void {
     .deleteRange({ from: found.pos, to: found.pos + nodeSize });
   chain.run();
 }
-
-/** Alt with an arrow moves a block; Mod+D copies it. */
-export const BlockKeys = Extension.create({
-  name: 'blockKeys',
-  addKeyboardShortcuts() {
-    return {
-      'Alt-ArrowUp': () => moveBlock(this.editor, -1),
-      'Alt-ArrowDown': () => moveBlock(this.editor, 1),
-      'Mod-Shift-d': () => {
-        duplicateBlock(this.editor);
-        return true;
-      },
-    };
-  },
-});

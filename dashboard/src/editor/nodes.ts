@@ -1,5 +1,6 @@
-import { mergeAttributes, Node } from '@tiptap/core';
+import { mergeAttributes, Node, type NodeConfig } from '@tiptap/core';
 import StarterKit from '@tiptap/starter-kit';
+import { alignment, shapes } from './shapes.ts';
 
 /*
  * The nodes of an email. Their names and attributes are those of `EmailDocument` in packages/email-document, so that the JSON of
@@ -10,7 +11,7 @@ const aligned = {
   align: {
     default: 'left',
     parseHTML: (element: HTMLElement) => element.style.textAlign || 'left',
-    renderHTML: ({ align }: { align?: string }) => (align === 'left' ? {} : { style: `text-align: ${align}` }),
+    renderHTML: alignment,
   },
 };
 
@@ -31,12 +32,15 @@ function kept(defaults: Record<string, unknown>) {
   );
 }
 
-/** A block without content of its own. `shown` is what stands in its place while it is edited. */
-function block<Attributes extends Record<string, unknown>>(
-  name: string,
-  defaults: Attributes,
-  shown: (attributes: Attributes) => [string, Record<string, unknown>, ...unknown[]],
-) {
+/** The element of a node: as its shape says, with the data that its attributes keep. */
+const shaped = (name: string): NodeConfig['renderHTML'] =>
+  function shape({ node, HTMLAttributes }) {
+    const [tag, attributes, ...inside] = shapes[name]?.(node.attrs) ?? ['div', {}, 0];
+    return [tag, mergeAttributes(HTMLAttributes, attributes), ...inside];
+  };
+
+/** A block without content of its own. */
+function block(name: string, defaults: Record<string, unknown>) {
   return Node.create({
     name,
     group: 'block',
@@ -44,20 +48,12 @@ function block<Attributes extends Record<string, unknown>>(
     draggable: true,
     addAttributes: () => kept(defaults),
     parseHTML: () => [{ tag: `div[data-block="${name}"]` }],
-    renderHTML: ({ node, HTMLAttributes }) => [
-      'div',
-      mergeAttributes(HTMLAttributes, { 'data-block': name, style: `text-align: ${node.attrs.align ?? 'left'}` }),
-      shown(node.attrs as Attributes),
-    ],
+    renderHTML: shaped(name),
   });
 }
 
-/** A block around others; `label` says what it does. */
-function container(
-  name: string,
-  defaults: Record<string, unknown>,
-  label: (attributes: Record<string, string>) => string,
-) {
+/** A block around others. */
+function container(name: string, defaults: Record<string, unknown>) {
   return Node.create({
     name,
     group: 'block',
@@ -65,24 +61,9 @@ function container(
     defining: true,
     addAttributes: () => kept(defaults),
     parseHTML: () => [{ tag: `div[data-block="${name}"]` }],
-    renderHTML: ({ node, HTMLAttributes }) => [
-      'div',
-      mergeAttributes(HTMLAttributes, { 'data-block': name, 'data-says': label(node.attrs) }),
-      0,
-    ],
+    renderHTML: shaped(name),
   });
 }
-
-/** What the operators of a conditional block are called. */
-export const blockOperatorNames: Record<string, string> = {
-  exists: 'is known',
-  missing: 'is unknown',
-  equals: 'is',
-  notEquals: 'is not',
-  contains: 'contains',
-  greaterThan: 'is greater than',
-  lessThan: 'is less than',
-};
 
 const Kit = StarterKit.configure({
   blockquote: false,
@@ -107,7 +88,7 @@ const Paragraph = Node.create({
   content: 'inline*',
   addAttributes: () => aligned,
   parseHTML: () => [{ tag: 'p' }],
-  renderHTML: ({ HTMLAttributes }) => ['p', HTMLAttributes, 0],
+  renderHTML: shaped('paragraph'),
 });
 
 const Heading = Node.create({
@@ -117,11 +98,7 @@ const Heading = Node.create({
   defining: true,
   addAttributes: () => ({ level: { default: 1, rendered: false }, ...aligned }),
   parseHTML: () => [1, 2, 3].map((level) => ({ tag: `h${level}`, attrs: { level } })),
-  renderHTML: ({ node, HTMLAttributes }) => [
-    'div',
-    mergeAttributes(HTMLAttributes, { class: `heading heading-${node.attrs.level}` }),
-    0,
-  ],
+  renderHTML: shaped('heading'),
 });
 
 const Variable = Node.create({
@@ -131,11 +108,7 @@ const Variable = Node.create({
   atom: true,
   addAttributes: () => kept({ name: '', fallback: '' }),
   parseHTML: () => [{ tag: 'span[data-variable]' }],
-  renderHTML: ({ node, HTMLAttributes }) => [
-    'span',
-    mergeAttributes(HTMLAttributes, { 'data-variable': '', class: 'chip' }),
-    node.attrs.fallback === '' ? node.attrs.name : `${node.attrs.name} or “${node.attrs.fallback}”`,
-  ],
+  renderHTML: shaped('variable'),
   renderText: ({ node }) => `{{ ${node.attrs.name} }}`,
 });
 
@@ -144,7 +117,7 @@ const Column = Node.create({
   content: 'block+',
   isolating: true,
   parseHTML: () => [{ tag: 'div[data-column]' }],
-  renderHTML: () => ['div', { 'data-column': '' }, 0],
+  renderHTML: shaped('column'),
 });
 
 const Columns = Node.create({
@@ -154,48 +127,17 @@ const Columns = Node.create({
   defining: true,
   addAttributes: () => kept({ stack: true }),
   parseHTML: () => [{ tag: 'div[data-block="columns"]' }],
-  renderHTML: ({ HTMLAttributes }) => ['div', mergeAttributes(HTMLAttributes, { 'data-block': 'columns' }), 0],
+  renderHTML: shaped('columns'),
 });
 
-const Image = block(
-  'image',
-  { src: '', alt: '', decorative: false, width: null as number | null, href: '', align: 'left' },
-  ({ src, alt, width }) =>
-    src === ''
-      ? ['span', { class: 'placeholder' }, 'No image yet']
-      : ['img', { src, alt, style: `width: ${width === null ? '100%' : `${width}px`}` }],
-);
-const Button = block('button', { label: 'Button', href: '', align: 'left' }, ({ label }) => [
-  'span',
-  { class: 'email-button' },
-  label,
-]);
-const Divider = block('divider', {}, () => ['span', { class: 'rule' }]);
-const Spacer = block('spacer', { height: 24 }, ({ height }) => [
-  'span',
-  { class: 'space', style: `height: ${height}px` },
-]);
-const Social = block('social', { links: [] as { network: string }[], align: 'left' }, ({ links }) => [
-  'span',
-  { class: 'social' },
-  links.map(({ network }) => network).join(' · ') || 'No links yet',
-]);
-const Html = block('html', { code: '' }, ({ code }) => [
-  'code',
-  { class: 'html' },
-  code === '' ? 'Empty HTML block' : code,
-]);
-const Conditional = container(
-  'conditional',
-  { variable: 'plan', operator: 'exists', value: '' },
-  ({ variable = '', operator = '', value = '' }) =>
-    `Show if ${variable} ${blockOperatorNames[operator]}${operator === 'exists' || operator === 'missing' ? '' : ` ${value}`}`,
-);
-const Repeat = container(
-  'repeat',
-  { list: 'items', item: 'item', limit: null },
-  ({ list = '', item = '', limit }) => `Repeat for each ${item} of ${list}${limit ? `, ${limit} at most` : ''}`,
-);
+const Image = block('image', { src: '', alt: '', decorative: false, width: null, href: '', align: 'left' });
+const Button = block('button', { label: 'Button', href: '', align: 'left' });
+const Divider = block('divider', {});
+const Spacer = block('spacer', { height: 24 });
+const Social = block('social', { links: [], align: 'left' });
+const Html = block('html', { code: '' });
+const Conditional = container('conditional', { variable: 'plan', operator: 'exists', value: '' });
+const Repeat = container('repeat', { list: 'items', item: 'item', limit: null });
 
 /** Everything that an email can hold. */
 export const emailNodes = [

@@ -2,7 +2,7 @@ import { isVariableName } from '@posthorn/email-document';
 import { type Editor, Extension, type Range } from '@tiptap/core';
 import { PluginKey } from '@tiptap/pm/state';
 import Suggestion from '@tiptap/suggestion';
-import { type Insertable, insertables } from './catalog.ts';
+import { type Insertable, insertables, insertVariable } from './catalog.ts';
 
 /** A list of what can be inserted, open at the cursor. */
 export interface Suggested {
@@ -50,12 +50,6 @@ export const Suggestions = Extension.create<Options>({
     ];
   },
 });
-
-/** Puts a variable where the cursor is. */
-export function insertVariable(editor: Editor, name: string): void {
-  const content = [{ type: 'variable', attrs: { name, fallback: '' } }];
-  editor.chain().focus().insertContent(content).run();
-}
 
 // What is typed may be no field of contacts: a value of the request, or of the item of a list.
 function namesFor(query: string, variables: readonly string[]): string[] {

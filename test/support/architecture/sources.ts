@@ -10,6 +10,7 @@ const folders = [
   'migrations',
   'temporal',
   'packages',
+  'dashboard/src/code',
   'dashboard/src/conditions',
   'dashboard/src/pages/campaigns/rules',
   'dashboard/src/pages/workflows/graph',

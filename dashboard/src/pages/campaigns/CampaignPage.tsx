@@ -1,11 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link, useParams } from '@tanstack/react-router';
+import { lazy, Suspense } from 'react';
+import { loaded } from '../../api/load.ts';
 import { useProjectId } from '../../app/address.ts';
 import { useCreatedHere } from '../../app/created.ts';
 import { ShownPage } from '../../ui/ShownPage.tsx';
-import { CampaignEditor } from './CampaignEditor.tsx';
-import { CampaignRun } from './CampaignRun.tsx';
+import { Loading } from '../../ui/States.tsx';
 import { campaignQuery, isOpen } from './campaign.ts';
+
+// A campaign is either written or watched, and each half is large.
+const CampaignEditor = lazy(() =>
+  loaded(() => import('./CampaignEditor.tsx')).then((part) => ({ default: part.CampaignEditor })),
+);
+const CampaignRun = lazy(() =>
+  loaded(() => import('./CampaignRun.tsx')).then((part) => ({ default: part.CampaignRun })),
+);
 
 /** One campaign: written while it is a draft, watched once it is sent. */
 export function CampaignPage() {
@@ -24,16 +33,22 @@ export function CampaignPage() {
   );
   const written = id === 'new' ? null : isCreatedHere ? campaign.data : undefined;
   if (written === null || (written && isOpen(written)))
-    return <CampaignEditor key={key} campaign={written} above={above} onCreated={onCreated} />;
+    return (
+      <Suspense fallback={<Loading />}>
+        <CampaignEditor key={key} campaign={written} above={above} onCreated={onCreated} />
+      </Suspense>
+    );
   return (
     <ShownPage query={campaign} above={above}>
-      {(each) =>
-        isOpen(each) ? (
-          <CampaignEditor key={key} campaign={each} above={above} onCreated={onCreated} />
-        ) : (
-          <CampaignRun key={each.id} campaign={each} above={above} />
-        )
-      }
+      {(each) => (
+        <Suspense fallback={<Loading />}>
+          {isOpen(each) ? (
+            <CampaignEditor key={key} campaign={each} above={above} onCreated={onCreated} />
+          ) : (
+            <CampaignRun key={each.id} campaign={each} above={above} />
+          )}
+        </Suspense>
+      )}
     </ShownPage>
   );
 }

@@ -1,10 +1,9 @@
 import { Blocks, Code2, ImagePlus, LayoutTemplate, Palette, Undo2 } from 'lucide-react';
-import { lazy, Suspense, useRef, useState } from 'react';
-import { loaded } from '../../api/load.ts';
+import { useRef, useState } from 'react';
+import { CodeEditor, type Insert } from '../../code/CodeEditor.tsx';
+import { EmailEditor } from '../../editor/EmailEditor.tsx';
 import { Button } from '../../ui/Button.tsx';
-import type { Insert } from '../../ui/CodeEditor.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
-import { Loading } from '../../ui/States.tsx';
 import { BrandDialog } from './BrandDialog.tsx';
 import { useBrand, useSource } from './brand.ts';
 import type { MailContent } from './content.ts';
@@ -14,13 +13,6 @@ import { SaveBlockDialog, type SavedBlock, SavedBlocksDialog, useSavedBlocks } f
 import { useLayout } from './use-layout.ts';
 import { VariableField } from './VariableField.tsx';
 import { useVariables } from './variables.ts';
-
-const CodeEditor = lazy(() =>
-  loaded(() => import('../../ui/CodeEditor.tsx')).then(({ CodeEditor: editor }) => ({ default: editor })),
-);
-const EmailEditor = lazy(() =>
-  loaded(() => import('../../editor/EmailEditor.tsx')).then(({ EmailEditor: editor }) => ({ default: editor })),
-);
 
 type Dialog = 'image' | 'layout' | 'brand' | 'blocks' | 'html';
 
@@ -55,28 +47,26 @@ export function MailBody({
         />
       ) : null}
       <Tools isDocument={document !== null} back={layout.back} onOpen={setDialog} />
-      <Suspense fallback={<Loading />}>
-        {document ? (
-          <EmailEditor
-            key={layout.generation}
-            initial={document.content}
-            variables={variables}
-            saved={saved}
-            onSave={(blocks) => setSaving(blocks.map((block) => ({ ...block })))}
-            color={primaryColor}
-            onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
-          />
-        ) : (
-          <CodeEditor
-            key={layout.generation}
-            label="Body"
-            value={content.body}
-            variables={variables}
-            insert={insert}
-            onChange={(body) => onChange({ body })}
-          />
-        )}
-      </Suspense>
+      {document ? (
+        <EmailEditor
+          key={layout.generation}
+          initial={document.content}
+          variables={variables}
+          saved={saved}
+          onSave={(blocks) => setSaving(blocks.map((block) => ({ ...block })))}
+          color={primaryColor}
+          onChange={(blocks) => onChange({ document: { ...document, content: blocks } })}
+        />
+      ) : (
+        <CodeEditor
+          key={layout.generation}
+          label="Body"
+          value={content.body}
+          variables={variables}
+          insert={insert}
+          onChange={(body) => onChange({ body })}
+        />
+      )}
       {problem ? (
         <span className="text-sm text-bad" role="alert">
           {problem}

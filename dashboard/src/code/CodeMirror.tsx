@@ -5,7 +5,9 @@ import { liquid } from '@codemirror/lang-liquid';
 import { bracketMatching, defaultHighlightStyle, HighlightStyle, syntaxHighlighting } from '@codemirror/language';
 import { EditorState } from '@codemirror/state';
 import { EditorView, keymap, lineNumbers } from '@codemirror/view';
-import { type RefObject, useEffect, useRef } from 'react';
+import { type RefObject, useLayoutEffect, useRef } from 'react';
+import { type Early, type Successor, takeOver } from '../standby/early.ts';
+import type { Insert } from './CodeEditor.tsx';
 
 const look = EditorView.theme({
   '&': {
@@ -43,32 +45,35 @@ const colours = HighlightStyle.define(
   ),
 );
 
-/** Puts a text where the cursor of the editor is. */
-export type Insert = (text: string) => void;
-
-/**
- * An editor for HTML with Liquid. Tab leaves it, as it leaves every other field. `variables` are offered while typing; `insert`
- * is set while the editor stands.
- */
-export function CodeEditor({
+/** The part of the editor of HTML that is loaded for writing. It begins with what was typed in its picture. */
+export function CodeMirror({
   label,
   value,
   variables,
+  early,
   insert,
   onChange,
 }: {
   label: string;
   value: string;
   variables: readonly string[];
-  insert?: RefObject<Insert | null>;
+  early: Early;
+  insert: RefObject<Insert | null>;
   onChange: (value: string) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
   const told = useRef({ onChange, variables });
   told.current = { onChange, variables };
+  // Before the editor is made, which may begin with another text than the page has: with what was typed in its picture.
+  useLayoutEffect(() => {
+    const editor = view.current;
+    if (editor === null || editor.state.doc.toString() === value) return;
+    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
+  }, [value]);
+  // At once, so that no key falls between the picture and the editor.
   // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once and told of changes afterwards
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (place.current === null) return undefined;
     const made = new EditorView({
       parent: place.current,
@@ -103,20 +108,31 @@ export function CodeEditor({
       }),
     });
     view.current = made;
-    if (insert)
-      insert.current = (text) => {
-        made.dispatch(made.state.replaceSelection(text));
-        made.focus();
-      };
+    takeOver(successorIn(made), early);
+    insert.current = (text) => {
+      made.dispatch(made.state.replaceSelection(text));
+      made.focus();
+    };
     return () => {
-      if (insert) insert.current = null;
+      insert.current = null;
       made.destroy();
     };
   }, []);
-  useEffect(() => {
-    const editor = view.current;
-    if (editor === null || editor.state.doc.toString() === value) return;
-    editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
-  }, [value]);
   return <div ref={place} />;
+}
+
+function successorIn(view: EditorView): Successor {
+  const insert = (text: string) => view.dispatch(view.state.replaceSelection(text), { userEvent: 'input.type' });
+  return {
+    dom: view.contentDOM,
+    focus: () => view.focus(),
+    select: (anchor, head) => {
+      const place = (position: number) => Math.min(position, view.state.doc.length);
+      view.dispatch({ selection: { anchor: place(anchor), head: place(head) } });
+    },
+    insert,
+    paste: ({ text }) => insert(text),
+    // Its keymap has every key that deletes.
+    erase: () => undefined,
+  };
 }

@@ -1,0 +1,164 @@
+import type { Editor } from '@tiptap/core';
+import { TextSelection } from '@tiptap/pm/state';
+import { EditorContent, useEditor } from '@tiptap/react';
+import { useLayoutEffect, useRef, useState } from 'react';
+import { uploadImage } from '../pages/mail/image.ts';
+import { type Early, type Successor, takeOver } from '../standby/early.ts';
+import { toast } from '../ui/toasts.tsx';
+import { Bubble } from './Bubble.tsx';
+import { BlockKeys } from './block-keys.ts';
+import type { Insertable } from './catalog.ts';
+import { type Content, documented } from './content.ts';
+import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
+import { isSmallEnough } from './ImagePicker.tsx';
+import { Inspector } from './Inspector.tsx';
+import { emailNodes } from './nodes.ts';
+import { type Suggested, Suggestions } from './suggest.ts';
+
+/** The part of the editor of emails that is loaded for writing. It begins with what was typed in its picture. */
+export function BlockEditor({
+  initial,
+  variables,
+  insertable,
+  early,
+  onEditor,
+  onChange,
+}: {
+  initial: Content;
+  variables: readonly string[];
+  /** Blocks that the project has saved. */
+  insertable: readonly Insertable[];
+  early: Early;
+  onEditor: (editor: Editor) => void;
+  onChange: (content: Content) => void;
+}) {
+  const [suggested, setSuggested] = useState<Suggested | null>(null);
+  const current = useRef({ variables, insertable, onChange });
+  current.current = { variables, insertable, onChange };
+  const [over, setOver] = useState<Hovered | null>(null);
+  const [extensions] = useState(() => [
+    ...emailNodes,
+    BlockKeys,
+    Suggestions.configure({
+      variables: () => current.current.variables,
+      saved: () => current.current.insertable,
+      show: setSuggested,
+    }),
+  ]);
+  const editor = useEditor({
+    extensions,
+    content: { type: 'doc', content: initial.length === 0 ? [{ type: 'paragraph' }] : initial },
+    shouldRerenderOnTransaction: true,
+    // Its style sheet would be one that the page's policy refuses; editor.css has what is needed of it.
+    injectCSS: false,
+    editorProps: {
+      attributes: { role: 'textbox', 'aria-label': 'Body', 'aria-multiline': 'true' },
+      handlePaste: (_, event) => takeImages(event.clipboardData?.files, (url) => insertImage(editor, url)),
+      handleDrop: (view, event) =>
+        takeImages(event.dataTransfer?.files, (url) => {
+          const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos;
+          insertImage(editor, url, at);
+        }),
+    },
+    onUpdate: ({ editor: changed }) => {
+      setOver(null);
+      current.current.onChange(documented(changed.getJSON().content ?? []));
+    },
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once and at once, so that no key falls between the picture and the editor
+  useLayoutEffect(() => {
+    takeOver(successorIn(editor), early);
+    onEditor(editor);
+  }, [editor]);
+  return (
+    <>
+      <Inspector editor={editor} variables={variables} />
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: the pointer only shows the handle; blocks are moved by keys as well */}
+      <div
+        className="written"
+        onMouseMove={(event) => {
+          const hovered = hoveredBlock(editor, event);
+          if (hovered) setOver(hovered);
+        }}
+        onMouseLeave={() => setOver(null)}
+      >
+        <EditorContent editor={editor} />
+        {over ? <DragHandle editor={editor} over={over} /> : null}
+      </div>
+      <Bubble editor={editor} />
+      {suggested ? <SuggestionList {...suggested} /> : null}
+    </>
+  );
+}
+
+function successorIn(editor: Editor): Successor {
+  const { view } = editor;
+  return {
+    dom: view.dom,
+    focus: () => view.focus(),
+    select: (anchor, head) => {
+      const { doc, tr } = view.state;
+      const place = (position: number) => doc.resolve(Math.min(position, doc.content.size));
+      view.dispatch(tr.setSelection(TextSelection.between(place(anchor), place(head))));
+    },
+    selectBlock: (position) => editor.commands.setNodeSelection(position),
+    insert: (text) => {
+      const { from, to } = view.state.selection;
+      const insert = () => view.state.tr.insertText(text, from, to);
+      if (!view.someProp('handleTextInput', (handle) => handle(view, from, to, text, insert))) view.dispatch(insert());
+    },
+    paste: ({ text, html }) => (html === '' ? view.pasteText(text) : view.pasteHTML(html)),
+    erase: (direction) => {
+      const { tr, selection } = view.state;
+      const other = selection.from + direction;
+      view.dispatch(tr.delete(Math.min(selection.from, other), Math.max(selection.from, other)));
+    },
+  };
+}
+
+function takeImages(files: FileList | undefined, insert: (url: string) => void): boolean {
+  const images = [...(files ?? [])].filter(({ type }) => type.startsWith('image/'));
+  for (const image of images.filter(isSmallEnough))
+    uploadImage(image).then(
+      ({ url }) => insert(url),
+      (error: unknown) => toast(error instanceof Error ? error.message : 'The image was not uploaded.', 'bad'),
+    );
+  return images.length > 0;
+}
+
+function insertImage(editor: Editor, src: string, at?: number): void {
+  editor
+    .chain()
+    .focus()
+    .insertContentAt(at ?? editor.state.selection.to, { type: 'image', attrs: { src } })
+    .run();
+}
+
+function SuggestionList({ label, names, chosen, place, choose }: Suggested) {
+  const below = place === null || place.bottom + 330 < window.innerHeight;
+  const top = place === null ? 0 : below ? place.bottom + 4 : Math.max(8, place.top - 324);
+  return (
+    <div
+      className="email-popup"
+      role="listbox"
+      aria-label={label}
+      style={{ top, left: place?.left ?? 0 }}
+      tabIndex={-1}
+    >
+      {names.map((name, index) => (
+        // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the editor, which keeps the focus
+        <div
+          key={name}
+          role="option"
+          tabIndex={-1}
+          aria-selected={index === chosen}
+          ref={index === chosen ? (element) => element?.scrollIntoView({ block: 'nearest' }) : null}
+          onMouseDown={(event) => event.preventDefault()}
+          onClick={() => choose(index)}
+        >
+          {name}
+        </div>
+      ))}
+    </div>
+  );
+}

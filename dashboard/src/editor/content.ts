@@ -1,0 +1,24 @@
+import type { EmailDocument } from '@posthorn/email-document';
+import type { Editor, JSONContent } from '@tiptap/core';
+
+/** The blocks of an email. */
+export type Content = EmailDocument['content'];
+
+/** Does something with the editor: at once where it is there, else as soon as it is. */
+export type Act = (work: (editor: Editor) => unknown) => void;
+
+/** The blocks of the document that the selection touches. */
+export function selectedBlocks({ state: { doc, selection } }: Editor): Content {
+  const [first, end] = [selection.$from.index(0), selection.$to.indexAfter(0)];
+  const nodes = Array.from({ length: Math.max(1, end - first) }, (_, index) => doc.maybeChild(first + index));
+  return documented(nodes.flatMap((node) => (node ? [node.toJSON()] : [])));
+}
+
+/** What the nodes of the editor hold is what the schema of documents describes, but for texts that are empty. */
+export function documented(nodes: JSONContent[]): Content {
+  const whole = (node: JSONContent): JSONContent => {
+    if (node.content) return { ...node, content: node.content.map(whole) };
+    return node.type === 'paragraph' || node.type === 'heading' ? { ...node, content: [] } : node;
+  };
+  return nodes.map(whole) as unknown as Content;
+}
