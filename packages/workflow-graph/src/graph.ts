@@ -53,10 +53,7 @@ export function nextStep<Step extends AnyStep>(
 
 /** The ids of a step and of all steps that it leads to. */
 export function reachableFrom(paths: readonly AnyPath[], stepId: string): Set<string> {
-  const reached = new Set([stepId]);
-  // A Set grows while it is iterated, so this follows paths of paths.
-  for (const id of reached) for (const path of paths) if (path.fromStepId === id) reached.add(path.toStepId);
-  return reached;
+  return followed(targetsOf(paths), [stepId]);
 }
 
 /** Whether a path from one step to another would close a cycle. */
@@ -66,9 +63,24 @@ export function closesCycle(paths: readonly AnyPath[], fromStepId: string, toSte
 
 /** A step that is part of a cycle, or null. */
 export function stepOnCycle<Step extends AnyStep>({ steps, transitions }: Graph<Step>): Step | null {
-  return (
-    steps.find(({ id }) =>
-      transitions.some((path) => path.fromStepId === id && closesCycle(transitions, id, path.toStepId)),
-    ) ?? null
-  );
+  const targets = targetsOf(transitions);
+  return steps.find(({ id }) => followed(targets, targets.get(id) ?? []).has(id)) ?? null;
+}
+
+// Looking through all paths for each step would take a second for the largest graph.
+function targetsOf(paths: readonly AnyPath[]): Map<string, string[]> {
+  const targets = new Map<string, string[]>();
+  for (const { fromStepId, toStepId } of paths) {
+    const known = targets.get(fromStepId);
+    if (known) known.push(toStepId);
+    else targets.set(fromStepId, [toStepId]);
+  }
+  return targets;
+}
+
+function followed(targets: ReadonlyMap<string, readonly string[]>, ids: readonly string[]): Set<string> {
+  const reached = new Set(ids);
+  // A Set grows while it is iterated, so this follows paths of paths.
+  for (const id of reached) for (const target of targets.get(id) ?? []) reached.add(target);
+  return reached;
 }
