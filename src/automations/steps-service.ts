@@ -1,4 +1,4 @@
-import { branchNames, canSplice, maxSteps, reachableFrom } from '@posthorn/workflow-graph';
+import { branchNames, canSplice, reachableFrom, sizeProblem } from '@posthorn/workflow-graph';
 import type { Database } from '../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../core/lib/errors.ts';
 import { newId } from '../core/lib/ids.ts';
@@ -42,7 +42,8 @@ async function addStep(
 ): Promise<StepRow> {
   if (body.type === 'TRIGGER' && steps.some(({ type }) => type === 'TRIGGER'))
     throw badRequest('This workflow already has its TRIGGER step', { field: 'type' });
-  if (steps.length >= maxSteps) throw badRequest(`A workflow has at most ${maxSteps} steps`);
+  const size = sizeProblem(steps.length + 1, 0);
+  if (size !== null) throw badRequest(size);
   const content = await checkedContent(tx, automation.projectId, body.type, body, { config: {}, templateId: null });
   const { type, name } = body;
   const note = noteOf(body, null);

@@ -1,9 +1,9 @@
 import {
   connectionProblem,
-  maxTransitions,
   type PathProblem,
   pathProblem,
   reachableFrom,
+  sizeProblem,
   unknownPathProblem,
   type WaitOutcome,
 } from '@posthorn/workflow-graph';
@@ -26,8 +26,8 @@ export function createTransition(target: EditTarget, body: CreateTransition): Pr
     const [from, to] = [endOf(draft, body.fromStepId), endOf(draft, body.toStepId)];
     const ends = connectionProblem(draft.transitions, from, to);
     if (ends !== null) throw badRequest(ends);
-    if (draft.transitions.length >= maxTransitions)
-      throw badRequest(`A workflow has at most ${maxTransitions} transitions`);
+    const size = sizeProblem(draft.steps.length, draft.transitions.length + 1);
+    if (size !== null) throw badRequest(size);
     const condition = conditionOf(from, body);
     refuse(unknownPathProblem(from, condition));
     const siblings = draft.transitions.filter((way) => way.fromStepId === from.id);

@@ -1,5 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { copyText, pasteInto, readCopy, withoutSteps } from '../../dashboard/src/pages/workflows/graph/copies.ts';
+import {
+  copyText,
+  pasteInto,
+  pasteProblem,
+  readCopy,
+  withoutSteps,
+} from '../../dashboard/src/pages/workflows/graph/copies.ts';
 import type { DraftStep, DraftWay, Graph } from '../../dashboard/src/pages/workflows/graph/draft.ts';
 import { stepSize } from '../../dashboard/src/pages/workflows/graph/graph.ts';
 
@@ -57,6 +63,15 @@ describe('copies of steps', () => {
         ).toBe(true);
     expect(again.steps.at(-1)?.name).toBe('mail 3');
     expect(ids).toHaveLength(2);
+  });
+
+  test('are not pasted where the service would refuse them', () => {
+    expect(pasteProblem(graph, copied('ask', 'mail', 'end'))).toBeNull();
+    const full = { ...graph, steps: Array.from({ length: 199 }, (_, n) => step(`${n}`, 'DELAY', n)) };
+    expect(pasteProblem(full, copied('mail', 'end'))).toBe('A workflow has at most 200 steps');
+    const twoPaths = copied('ask', 'mail', 'end');
+    twoPaths.transitions.push(way('mail', 'ask'));
+    expect(pasteProblem(graph, twoPaths)).toBe('Step "mail" is a SEND_EMAIL and already leads to another step');
   });
 
   test('of a name as long as names may be keep that length', () => {

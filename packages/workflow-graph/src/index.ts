@@ -22,3 +22,4 @@ export {
   waitOutcomes,
 } from './paths.ts';
 export { pathMeaning, sameJson } from './same.ts';
+export { cycleProblem, graphProblem, sizeProblem } from './whole.ts';

@@ -1,6 +1,7 @@
 import { type Graph, reachableFrom, stepOnCycle, triggerOf } from './graph.ts';
 import { maxSteps } from './limits.ts';
 import { endsProblem, exitProblem, type PathCondition, secondPathProblem, unknownPathProblem } from './paths.ts';
+import { cycleProblem } from './whole.ts';
 
 /** Something that keeps a graph from being enabled. */
 export interface GraphIssue {
@@ -34,7 +35,7 @@ export function graphIssues<Step extends CheckedStep>(
   if (graph.steps.filter(({ type }) => type === 'TRIGGER').length !== 1) ofGraph('must have exactly one TRIGGER step');
   if (graph.steps.length > maxSteps) ofGraph(`must have at most ${maxSteps} steps`);
   const onCycle = stepOnCycle(graph);
-  if (onCycle) issues.push(pathIssue(onCycle, `Step "${onCycle.name}" leads back to itself`));
+  if (onCycle) issues.push(pathIssue(onCycle, cycleProblem(onCycle.name)));
   const trigger = triggerOf(graph);
   const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
   for (const step of graph.steps) {

@@ -1,4 +1,4 @@
-import { endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
+import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
 import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { Draft } from '../drafts.ts';
@@ -45,7 +45,7 @@ export function planGraph(draft: Draft, wished: PutGraph, everSteps: ReadonlyMap
   const wanted = new Set(plan.steps.map(({ id }) => id));
   plan.removedSteps = draft.steps.filter(({ id }) => !wanted.has(id));
   const onCycle = plan.problems.length > 0 ? null : stepOnCycle(plan);
-  if (onCycle !== null) refuse(plan, 'transitions', `Step "${onCycle.name}" leads back to itself`);
+  if (onCycle !== null) refuse(plan, 'transitions', cycleProblem(onCycle.name));
   return plan;
 }
 

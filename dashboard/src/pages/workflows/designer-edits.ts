@@ -1,10 +1,11 @@
+import { sizeProblem } from '@posthorn/workflow-graph';
 import { toast } from '../../ui/toasts.tsx';
 import { counted } from '../../words/numbers.ts';
 import type { CanvasEdits } from './Canvas.tsx';
 import type { Editing } from './editing.ts';
 import { type Added, addStep, insertStep } from './graph/add.ts';
-import { copyText, type Pasted, pasteInto, readCopy, withoutSteps } from './graph/copies.ts';
-import { connectProblem, type DraftStep, withoutWay, withPlaces, withWay } from './graph/draft.ts';
+import { copyText, pasteInto, pasteProblem, readCopy, withoutSteps } from './graph/copies.ts';
+import { connectProblem, type DraftStep, type Graph, withoutWay, withPlaces, withWay } from './graph/draft.ts';
 import { type Addable, addable } from './graph/graph.ts';
 import { type Selection, selectedSteps, selectionOf } from './selection.ts';
 
@@ -24,6 +25,9 @@ export function editsOf(
   const { graph, edit } = editing;
   const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
   const grow = ({ id, change }: Added) => {
+    const { steps, transitions } = change(graph);
+    const problem = sizeProblem(steps.length, transitions.length);
+    if (problem !== null) return toast(`${problem}.`, 'warn');
     edit(change);
     select({ kind: 'step', id });
   };
@@ -38,7 +42,7 @@ export function editsOf(
     onMove: (moved) => edit((before) => withPlaces(before, new Map(moved.map(({ id, position }) => [id, position])))),
     onConnect: (from, key, to) => {
       const problem = connectProblem(graph, from, to);
-      if (problem !== null) toast(`${problem}.`);
+      if (problem !== null) toast(`${problem}.`, 'warn');
       else edit((before) => withWay(before, from, key, to));
     },
     onInsert: (wayId, type) => grow(insertStep(graph, type, wayId)),
@@ -77,7 +81,10 @@ function copyingOf(
 ): Pick<CanvasEdits, 'onCopy' | 'onCut' | 'onPaste' | 'onDuplicate' | 'onSelectAll'> {
   const { graph, edit } = editing;
   const ids = selectedSteps(selection);
-  const grow = ({ ids: added, change }: Pasted) => {
+  const paste = (copied: Graph) => {
+    const problem = pasteProblem(graph, copied);
+    if (problem !== null) return toast(`${problem}.`, 'warn');
+    const { ids: added, change } = pasteInto(graph, copied);
     edit(change);
     select(selectionOf(added));
   };
@@ -100,12 +107,12 @@ function copyingOf(
     onPaste: (text) => {
       const copied = readCopy(text);
       if (copied === null) toast('The clipboard has no workflow steps.', 'warn');
-      else grow(pasteInto(graph, copied));
+      else paste(copied);
     },
     onDuplicate: () => {
       const text = take();
       const copied = text === null ? null : readCopy(text);
-      if (copied !== null) grow(pasteInto(graph, copied));
+      if (copied !== null) paste(copied);
     },
     onSelectAll: () => select(selectionOf(graph.steps.map(({ id }) => id))),
   };

@@ -1,8 +1,10 @@
 import {
   canSplice,
+  graphProblem,
   longestNote,
   longestStepName,
   maxSteps,
+  sizeProblem,
   type WaitOutcome,
   waitOutcomes,
 } from '@posthorn/workflow-graph';
@@ -87,6 +89,12 @@ function isWay(value: unknown, ids: ReadonlySet<string>): value is Omit<DraftWay
 export interface Pasted {
   ids: string[];
   change: (graph: Graph) => Graph;
+}
+
+/** Why copied steps cannot stand beside those of a graph, in the words of the service; or null. */
+export function pasteProblem({ steps, transitions }: Graph, copied: Graph): string | null {
+  const [allSteps, allWays] = [steps.length + copied.steps.length, transitions.length + copied.transitions.length];
+  return graphProblem(copied) ?? sizeProblem(allSteps, allWays);
 }
 
 /** Copied steps as new ones: with ids and names of their own, where no step stands yet. */
