@@ -95,7 +95,11 @@ test('a repeated request answers the same erasure, and another project sees neit
   expect(first.status).toBe(202);
   const again = await call(project, 'POST', `/contacts/${id}/erase`, { keepSuppressed: false });
   expect(again.body).toEqual(first.body);
+  await call(project, 'POST', `/contacts/${id}/erase`, { reference: 'Request 42' });
   const erasure = await erased(project, id);
+  // Also once everything that names the contact is gone from the log.
+  const log = await call(project, 'GET', `/projects/${project.id}/audit-log?action=contact.erasure_repeated`);
+  expect(log.body.data).toMatchObject([{ target: id, after: { erasureId: erasure.id, reference: 'Request 42' } }]);
   for (const path of [`/erasures/${erasure.id}`, `/erasures/${erasure.id}/verify`, `/contacts/${id}/export`])
     expect((await call(other, 'GET', path)).status, path).toBe(404);
   expect((await call(other, 'GET', '/erasures')).body.data).toEqual([]);

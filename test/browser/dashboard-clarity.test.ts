@@ -159,7 +159,7 @@ test('a deleted value comes back by undo, and a number too large for JSON stays 
     await button(page, 'Delete plan').waitFor();
     await page.getByLabel('Field', { exact: true }).fill('order');
     await page.getByLabel('Value', { exact: true }).fill('90071992547409931234');
-    await button(page, 'Save').click();
+    await button(page, 'Add field').click();
     await page.getByText('90071992547409931234').waitFor();
   });
   const { data } = await own.done('GET', `/contacts/${contactId}`);
@@ -202,7 +202,7 @@ test('saving without a network says that nothing was saved, and keeps what was t
     await page.getByLabel('Field', { exact: true }).fill('plan');
     await page.getByLabel('Value', { exact: true }).fill('team');
     await page.context().setOffline(true);
-    await button(page, 'Save').click();
+    await button(page, 'Add field').click();
     await page.getByText('Not saved: Posthorn can’t be reached.').waitFor();
     expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('team');
     await page.context().setOffline(false);

@@ -10,7 +10,7 @@ export async function redactAudit(
   tx: Database,
   { projectId, contactId, erasureId, pattern }: Subject,
 ): Promise<StepPage> {
-  const names = sql`(target = ${contactId} and action <> 'contact.erased'
+  const names = sql`(target = ${contactId} and action not in ('contact.erased', 'contact.erasure_repeated')
     or coalesce(concat_ws(' ', target, before, after) ~* ${pattern}::text, false))`;
   const rows = await redactEntries(tx, projectId, { by: erasureId, target: contactId, which: names }, entriesPerPage);
   return { rows, after: rows === entriesPerPage ? erasureId : null };

@@ -42,7 +42,7 @@ export const erasureRoutes = [
     summary: 'Erase a contact',
     operationId: 'eraseContact',
     description:
-      'Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure; follow it with `GET /erasures/{id}`, which has the signed certificate in the end.',
+      'Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end.',
     status: 202,
     ids: { id: 'contact' },
     body: EraseContact,

@@ -20,7 +20,8 @@ export interface RequestedErasure {
 }
 
 /**
- * Begins to erase a contact: from the commit on its address is known by its hash, and refused. Asking again answers the same erasure.
+ * Begins to erase a contact: from the commit on its address is known by its hash, and refused. Asking again answers the same erasure,
+ * and keeps another `reference` in the audit log.
  * @throws 404 CONTACT_NOT_FOUND
  */
 export function requestErasure(
@@ -35,7 +36,16 @@ export function requestErasure(
     const key = await ensureErasureKey(tx, projectId, encryptionKeys);
     await tx.row(sql`select from projects where id = ${projectId} for no key update`);
     const earlier = await tx.em.findOne(Erasure, { projectId, contactId });
-    if (earlier !== null) return { erasure: await bodyOf(tx, earlier), ticket: null };
+    if (earlier !== null) {
+      // Whoever asks again has a request of their own to prove; the first one's is in the certificate.
+      if (reference && reference !== earlier.reference)
+        await recordChange(tx, projectId, {
+          action: 'contact.erasure_repeated',
+          target: contactId,
+          after: { erasureId: earlier.id, reference },
+        });
+      return { erasure: await bodyOf(tx, earlier), ticket: null };
+    }
     const emails = await addressesOfContact(tx, projectId, contactId);
     const [current] = emails;
     if (current === undefined) throw notFound('contact', contactId);

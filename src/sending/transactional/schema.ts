@@ -1,3 +1,4 @@
+import { renderLimits } from '@posthorn/renderer';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { describedBy } from '../../core/lib/named-schemas.ts';
@@ -47,6 +48,16 @@ const Attachment = v.pipe(
   ),
 );
 
+// What is longer could be accepted and never be filled in.
+const Content = v.pipe(
+  v.string(),
+  v.minLength(1, 'must not be empty'),
+  v.maxLength(
+    renderLimits.characters,
+    `must have at most ${renderLimits.characters.toLocaleString('en-US')} characters`,
+  ),
+);
+
 /** Most recipients of one request. */
 export const mostRecipients = 1_000;
 
@@ -91,11 +102,8 @@ export const SendBody = v.pipe(
       v.pipe(v.array(Recipient), v.maxLength(mostRecipients, `must have at most ${mostRecipients} recipients`)),
     ]),
     subject: v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
-    body: v.optional(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
-    text: v.pipe(
-      v.nullish(v.pipe(v.string(), v.minLength(1, 'must not be empty'))),
-      v.description('The text part, with Liquid; derived from the HTML when absent.'),
-    ),
+    body: v.optional(Content),
+    text: v.pipe(v.nullish(Content), v.description('The text part, with Liquid; derived from the HTML when absent.')),
     template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
     from: v.optional(v.union([EmailField, Address])),
     fromName: v.optional(DisplayName),
