@@ -22,7 +22,7 @@ export default defineConfig({
           groups: [
             {
               name: 'parts',
-              test: /dashboard\/src\/(ui\/(?!Chart)|api\/|words\/|app\/(?!CommandPalette|ShortcutsDialog))|@tanstack\/(react-)?virtual/,
+              test: /dashboard\/src\/(ui\/(?!Chart|EndlessRows|Tabs|overlays\/(?!use-))|api\/|words\/|app\/(?!CommandPalette|ShortcutsDialog)|standby\/use-part)/,
             },
           ],
         },

@@ -1,6 +1,5 @@
 import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { Tooltip } from 'radix-ui';
 import { StrictMode } from 'react';
 import { createRoot } from 'react-dom/client';
 import { ApiError, Unreachable } from './api/errors.ts';
@@ -50,11 +49,9 @@ if (place === null) throw new Error('index.html has no element "root"');
 createRoot(place).render(
   <StrictMode>
     <QueryClientProvider client={queries}>
-      <Tooltip.Provider delayDuration={300}>
-        <RouterProvider router={router} context={{ queries }} />
-        <SignInAgain />
-        <Toasts />
-      </Tooltip.Provider>
+      <RouterProvider router={router} context={{ queries }} />
+      <SignInAgain />
+      <Toasts />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -201,7 +201,7 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
     await page.getByLabel('From', { exact: true }).fill(project.sender);
     await button(page, 'Layouts').click();
     const layouts = page.getByRole('dialog').getByRole('list', { name: 'Layouts' });
-    expect(await layouts.getByRole('listitem').count()).toBe(8);
+    await expect.poll(() => layouts.getByRole('listitem').count()).toBe(8);
     expect(await accessibilityProblems(page)).toEqual([]);
     await page
       .getByRole('dialog')
@@ -531,7 +531,7 @@ test('until the page is used, the email is a picture of what the editor draws, a
         );
       });
     const picture = await drawn();
-    await page.mouse.move(5, 5);
+    await page.mouse.move(50, 50, { steps: 2 });
     await expect.poll(editor.asked).toBe(1);
     editor.arrive();
     await page.locator('.written').waitFor();

@@ -1,94 +1,123 @@
-import { Check } from 'lucide-react';
-import { DropdownMenu } from 'radix-ui';
-import type { ReactElement, ReactNode } from 'react';
+import {
+  type ComponentType,
+  cloneElement,
+  createContext,
+  type KeyboardEvent,
+  type PointerEvent,
+  type ReactElement,
+  type ReactNode,
+  useContext,
+  useId,
+  useRef,
+  useState,
+} from 'react';
+import { useOverlays } from './overlays/use-overlays.ts';
 
-const item =
-  'flex cursor-pointer items-center gap-2 rounded px-2 py-1.5 outline-none select-none data-highlighted:bg-hover [&_svg]:size-4 [&_svg]:shrink-0 [&_svg]:text-muted';
-
-/** A menu that its trigger opens. */
-export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
-  return (
-    <DropdownMenu.Root>
-      <DropdownMenu.Trigger asChild>{trigger}</DropdownMenu.Trigger>
-      <DropdownMenu.Portal>
-        <DropdownMenu.Content
-          className="break z-20 max-h-(--radix-dropdown-menu-content-available-height) min-w-52 max-w-[min(22rem,calc(100vw-2rem))] overflow-auto rounded-lg border border-line bg-raised p-1 text-base shadow-float"
-          align="start"
-          sideOffset={4}
-        >
-          {children}
-        </DropdownMenu.Content>
-      </DropdownMenu.Portal>
-    </DropdownMenu.Root>
-  );
+interface ItemProps {
+  onSelect: () => void;
+  children: ReactNode;
 }
-
-/** Something that can be done. */
-export function MenuItem({ onSelect, children }: { onSelect: () => void; children: ReactNode }) {
-  return (
-    <DropdownMenu.Item className={item} onSelect={onSelect}>
-      {children}
-    </DropdownMenu.Item>
-  );
-}
-
-/** One of several values; the one that holds is marked. */
-export function MenuChoice<Value extends string>({
-  label,
-  value,
-  choices,
-  onChange,
-}: {
+interface ChoiceProps<Value extends string> {
   label: string;
   value: Value;
   choices: readonly (readonly [value: Value, text: string])[];
   onChange: (value: Value) => void;
-}) {
-  return (
-    <DropdownMenu.RadioGroup aria-label={label} value={value} onValueChange={(chosen) => onChange(chosen as Value)}>
-      {choices.map(([each, text]) => (
-        <DropdownMenu.RadioItem key={each} className={item} value={each}>
-          <span className="flex-1">{text}</span>
-          <DropdownMenu.ItemIndicator>
-            <Check aria-hidden />
-          </DropdownMenu.ItemIndicator>
-        </DropdownMenu.RadioItem>
-      ))}
-    </DropdownMenu.RadioGroup>
-  );
 }
-
-/** Something that is on or off; the menu stays open, because more than one is often chosen. */
-export function MenuCheck({
-  checked,
-  onChange,
-  children,
-}: {
+interface CheckProps {
   checked: boolean;
   onChange: (checked: boolean) => void;
   children: ReactNode;
-}) {
+}
+
+/** What an open menu draws its items with. */
+export interface MenuItems {
+  Item: ComponentType<ItemProps>;
+  Choice: ComponentType<Omit<ChoiceProps<string>, 'onChange'> & { onChange: (value: string) => void }>;
+  Check: ComponentType<CheckProps>;
+  Label: ComponentType<{ children: ReactNode }>;
+  Separator: ComponentType;
+}
+export const MenuItemsContext = createContext<MenuItems | null>(null);
+
+function useItems(): MenuItems {
+  const items = useContext(MenuItemsContext);
+  if (items === null) throw new Error('An item of a menu is outside of a menu.');
+  return items;
+}
+
+/** A menu that its trigger opens: a button, by a press or by Enter, Space and the arrow down. */
+export function Menu({ trigger, children }: { trigger: ReactElement; children: ReactNode }) {
+  const [opened, setOpened] = useState<'pointer' | 'key' | null>(null);
+  const button = useRef<HTMLElement>(null);
+  const [buttonId, contentId] = [useId(), useId()];
+  const part = useOverlays(opened !== null);
+  const isOpen = opened !== null;
   return (
-    <DropdownMenu.CheckboxItem
-      className={item}
-      checked={checked}
-      onCheckedChange={onChange}
-      onSelect={(event) => event.preventDefault()}
-    >
-      <span className="flex-1">{children}</span>
-      <DropdownMenu.ItemIndicator>
-        <Check aria-hidden />
-      </DropdownMenu.ItemIndicator>
-    </DropdownMenu.CheckboxItem>
+    <>
+      {cloneElement(
+        trigger as ReactElement<object>,
+        {
+          ref: button,
+          id: buttonId,
+          'aria-haspopup': 'menu',
+          'aria-expanded': isOpen,
+          'aria-controls': isOpen && part ? contentId : undefined,
+          'data-state': isOpen ? 'open' : 'closed',
+          onPointerDown: (event: PointerEvent) => {
+            if (event.button !== 0 || event.ctrlKey) return;
+            // The focus goes to the menu, and not to the button after it.
+            if (!isOpen) event.preventDefault();
+            setOpened(isOpen ? null : 'pointer');
+          },
+          onKeyDown: (event: KeyboardEvent) => {
+            if (!['Enter', ' ', 'ArrowDown'].includes(event.key)) return;
+            event.preventDefault();
+            setOpened('key');
+          },
+        } as object,
+      )}
+      {part ? (
+        <part.OpenMenu
+          button={button}
+          buttonId={buttonId}
+          contentId={contentId}
+          isOpen={isOpen}
+          isByKey={opened === 'key'}
+          onClose={() => setOpened(null)}
+        >
+          {children}
+        </part.OpenMenu>
+      ) : null}
+    </>
   );
 }
 
+/** Something that can be done. */
+export function MenuItem(props: ItemProps) {
+  const { Item } = useItems();
+  return <Item {...props} />;
+}
+
+/** One of several values; the one that holds is marked. */
+export function MenuChoice<Value extends string>({ onChange, ...props }: ChoiceProps<Value>) {
+  const { Choice } = useItems();
+  return <Choice {...props} onChange={(chosen) => onChange(chosen as Value)} />;
+}
+
+/** Something that is on or off; the menu stays open, because more than one is often chosen. */
+export function MenuCheck(props: CheckProps) {
+  const { Check } = useItems();
+  return <Check {...props} />;
+}
+
 /** The heading of a part of a menu. */
-export function MenuLabel({ children }: { children: ReactNode }) {
-  return <DropdownMenu.Label className="px-2 py-1 text-xs text-muted">{children}</DropdownMenu.Label>;
+export function MenuLabel(props: { children: ReactNode }) {
+  const { Label } = useItems();
+  return <Label {...props} />;
 }
 
 /** A line between parts of a menu. */
 export function MenuSeparator() {
-  return <DropdownMenu.Separator className="-mx-1 my-1 h-px bg-line" />;
+  const { Separator } = useItems();
+  return <Separator />;
 }

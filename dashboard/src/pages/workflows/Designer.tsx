@@ -1,33 +1,26 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { Link, useNavigate } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { type ReactNode, useMemo, useState } from 'react';
 import { useProjectId } from '../../app/address.ts';
 import { useUnsaved } from '../../app/unsaved.tsx';
+import { usePart } from '../../standby/use-part.ts';
 import { Button } from '../../ui/Button.tsx';
 import { Page } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { fieldSentence } from '../../words/sentences.ts';
 import { Canvas } from './Canvas.tsx';
 import { useCheck } from './check.ts';
-import { DeleteStep } from './DeleteStep.tsx';
-import { DeleteWorkflow } from './DeleteWorkflow.tsx';
+import type { DesignerDialogsProps, OpenDialog } from './DesignerDialogs.tsx';
 import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
 import { editsOf } from './designer-edits.ts';
 import { EditState } from './EditState.tsx';
 import { blockedBy, type Editing, useEditing } from './editing.ts';
 import { FiguresPeriod } from './FiguresPeriod.tsx';
-import { type DraftStep, withoutStep } from './graph/draft.ts';
-import { MigrateDialog } from './MigrateDialog.tsx';
-import { PeopleDialog } from './PeopleDialog.tsx';
-import { PublishDialog } from './PublishDialog.tsx';
 import { SidePanel } from './SidePanel.tsx';
 import type { Selection } from './selection.ts';
 import { shownSteps, shownWays } from './shown.ts';
-import { TestRunDialog } from './TestRunDialog.tsx';
 import { DesignerToolbar } from './Toolbar.tsx';
 import { type Issue, type People, peopleQuery, type Workflow } from './workflow.ts';
-
-type Open = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
 
 /** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
 export function Designer({ workflow }: { workflow: Workflow }) {
@@ -35,7 +28,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   const editing = useEditing(workflow);
   const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
   const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
-  const [dialog, setDialog] = useState<Open>(null);
+  const [dialog, setDialog] = useState<OpenDialog>(null);
   const [days, setDays] = useState(0);
   const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
@@ -109,6 +102,13 @@ export function Designer({ workflow }: { workflow: Workflow }) {
       {unsaved}
     </Page>
   );
+}
+
+const loadDialogs = () => import('./DesignerDialogs.tsx');
+
+function Dialogs(props: DesignerDialogsProps) {
+  const part = usePart(loadDialogs, props.open !== null);
+  return part && props.open ? <part.DesignerDialogs {...props} /> : null;
 }
 
 function ToWorkflows({ project }: { project: string }) {
@@ -208,44 +208,4 @@ function GeneralIssues({ issues }: { issues: readonly Issue[] }) {
       </ul>
     </Note>
   );
-}
-
-function Dialogs({
-  open,
-  workflow,
-  editing,
-  step,
-  onClose,
-}: {
-  open: Open;
-  workflow: Workflow;
-  editing: Editing;
-  step: DraftStep | undefined;
-  onClose: () => void;
-}) {
-  const project = useProjectId();
-  const navigate = useNavigate();
-  const { id, name, steps } = workflow;
-  if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
-  if (open === 'test') return <TestRunDialog workflow={id} graph={editing.graph} onClose={onClose} />;
-  if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;
-  if (open === 'workflow')
-    return (
-      <DeleteWorkflow
-        workflow={{ id, name, steps: steps.length, revision: editing.revision }}
-        onDeleted={() => navigate({ to: '/app/$project/workflows', params: { project }, ignoreBlocker: true })}
-        onClose={onClose}
-      />
-    );
-  if (open === 'people' && step) return <PeopleDialog workflow={id} step={step} onClose={onClose} />;
-  if (open === 'step' && step)
-    return (
-      <DeleteStep
-        graph={editing.graph}
-        step={step}
-        onDelete={(splice) => editing.edit((before) => withoutStep(before, step.id, splice))}
-        onClose={onClose}
-      />
-    );
-  return null;
 }

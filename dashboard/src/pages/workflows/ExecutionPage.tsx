@@ -3,19 +3,21 @@ import { Link, useParams } from '@tanstack/react-router';
 import { useMemo, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { usePart } from '../../standby/use-part.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Button, buttonClass } from '../../ui/Button.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card, Page } from '../../ui/Page.tsx';
-import { Shown } from '../../ui/States.tsx';
+import { Loading, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { WhyButton } from '../explain/Why.tsx';
 import { Canvas } from './Canvas.tsx';
 import { ExecutionFacts } from './ExecutionFacts.tsx';
 import { ExecutionSteps, Json } from './ExecutionSteps.tsx';
+import { loadLayout } from './layout-part.ts';
 import { RetryDialog } from './RetryDialog.tsx';
 import type { Selection } from './selection.ts';
-import { drawn, useOutcomes } from './trace.ts';
+import { drawn, isPlaced, useOutcomes } from './trace.ts';
 import { type Execution, executionStates, isActive, refreshWorkflows, type Version } from './workflow.ts';
 
 /** One contact's path through an automation. */
@@ -39,16 +41,40 @@ export function ExecutionPage() {
   });
   return (
     <Shown query={execution}>
-      {(story) => <Shown query={version}>{(graph) => <Story version={graph} execution={story} />}</Shown>}
+      {(story) => (
+        <Shown query={version}>
+          {(graph) =>
+            isPlaced(graph) ? (
+              <Story version={graph} execution={story} />
+            ) : (
+              <Arranged version={graph} execution={story} />
+            )
+          }
+        </Shown>
+      )}
     </Shown>
   );
 }
 
-function Story({ version, execution }: { version: Version; execution: Execution }) {
+interface Told {
+  version: Version;
+  execution: Execution;
+}
+
+/** The path through a version whose steps have no places yet. */
+function Arranged(told: Told) {
+  const part = usePart(loadLayout, true);
+  return part ? <Story {...told} arrange={part.automaticLayout} /> : <Loading />;
+}
+
+function Story({ version, execution, arrange }: Told & { arrange?: Parameters<typeof drawn>[1] }) {
   const [selection, setSelection] = useState<Selection>(null);
   const { contact, status, stepExecutions, workflow } = execution;
   const outcomes = useOutcomes(stepExecutions);
-  const { steps, ways } = useMemo(() => drawn(version, stepExecutions, outcomes), [version, stepExecutions, outcomes]);
+  const { steps, ways } = useMemo(
+    () => drawn(version, arrange, stepExecutions, outcomes),
+    [version, arrange, stepExecutions, outcomes],
+  );
   const selected = steps.find(({ step }) => selection?.kind === 'step' && step.id === selection.id)?.step ?? null;
   return (
     <Page

@@ -1,68 +1,19 @@
+import { usePart } from '../../standby/use-part.ts';
 import { Button } from '../../ui/Button.tsx';
-import type { ShownWay } from './Canvas.tsx';
-import type { DesignerEdits } from './designer-edits.ts';
-import { StepsPanel } from './EditMenu.tsx';
-import type { Editing } from './editing.ts';
 import { type Addable, addable, stepNames } from './graph/graph.ts';
+import type { SelectionProps } from './SelectionPanel.tsx';
 import { StepIcon } from './StepIcon.tsx';
-import { StepPanel } from './StepPanel.tsx';
-import type { Selection } from './selection.ts';
-import { TriggerForm } from './TriggerForm.tsx';
-import { WayPanel } from './WayPanel.tsx';
-import type { Issue, Workflow } from './workflow.ts';
+
+const load = () => import('./SelectionPanel.tsx');
 
 /** What is selected, to be edited; where nothing is, the steps that can be added. */
-export function SidePanel({
-  workflow,
-  editing,
-  selection,
-  issues,
-  publishes,
-  edits,
-  ways,
-  onDeleteStep,
-  onPeople,
-}: {
-  workflow: Workflow;
-  editing: Editing;
-  selection: Selection;
-  issues: readonly Issue[];
-  publishes: boolean;
-  edits: DesignerEdits;
-  /** The paths as they are drawn. */
-  ways: readonly ShownWay[];
-  onDeleteStep: () => void;
-  onPeople: () => void;
-}) {
-  const { graph } = editing;
-  const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
-  const way = selection?.kind === 'way' ? graph.transitions.find(({ id }) => id === selection.id) : undefined;
+export function SidePanel({ publishes, ...selected }: Omit<SelectionProps, 'otherwise'> & { publishes: boolean }) {
+  const { selection, edits } = selected;
+  const part = usePart(load, selection !== null);
+  const palette = <Palette publishes={publishes} onAdd={(type) => edits.add(type, null)} />;
   return (
     <aside aria-label="Selection">
-      {step ? (
-        <div className="stack" key={step.id}>
-          {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
-          <StepPanel
-            step={step}
-            editing={editing}
-            issues={issues.filter(({ stepId }) => stepId === step.id)}
-            onDelete={onDeleteStep}
-            onPeople={onPeople}
-          />
-        </div>
-      ) : way ? (
-        <WayPanel
-          graph={graph}
-          way={way}
-          words={ways.find(({ id }) => id === way.id)?.figures?.words}
-          onInsert={(type) => edits.onInsert(way.id, type)}
-          onRemove={() => edits.removeWay(way.id)}
-        />
-      ) : selection?.kind === 'steps' ? (
-        <StepsPanel ids={selection.ids} edits={edits} />
-      ) : (
-        <Palette publishes={publishes} onAdd={(type) => edits.add(type, null)} />
-      )}
+      {selection && part ? <part.SelectionPanel {...selected} otherwise={palette} /> : palette}
     </aside>
   );
 }

@@ -1,11 +1,13 @@
 import { Network, PanelRightClose, PanelRightOpen, Plus, Redo2, RotateCcw, Undo2 } from 'lucide-react';
+import { loaded } from '../../api/load.ts';
+import { usePart } from '../../standby/use-part.ts';
 import { Button } from '../../ui/Button.tsx';
 import { counted } from '../../words/numbers.ts';
 import type { DesignerEdits } from './designer-edits.ts';
 import { EditMenu } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
 import { withPlaces } from './graph/draft.ts';
-import { automaticLayout } from './graph/layout.ts';
+import { loadLayout } from './layout-part.ts';
 import { StepMenu } from './StepMenu.tsx';
 import type { Selection } from './selection.ts';
 
@@ -92,6 +94,11 @@ export function DesignerToolbar({
 }
 
 function GraphButtons({ editing }: { editing: Editing }) {
+  const part = usePart(loadLayout);
+  const arrange = async () => {
+    const { automaticLayout } = part ?? (await loaded(loadLayout));
+    editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)));
+  };
   return (
     <>
       <Button size="small" look="plain" aria-label="Undo" disabled={!editing.canUndo} onClick={editing.undo}>
@@ -100,12 +107,7 @@ function GraphButtons({ editing }: { editing: Editing }) {
       <Button size="small" look="plain" aria-label="Redo" disabled={!editing.canRedo} onClick={editing.redo}>
         <Redo2 aria-hidden />
       </Button>
-      <Button
-        size="small"
-        look="plain"
-        aria-label="Arrange"
-        onClick={() => editing.edit((before) => withPlaces(before, automaticLayout(before.steps, before.transitions)))}
-      >
+      <Button size="small" look="plain" aria-label="Arrange" onClick={() => void arrange()}>
         <Network aria-hidden /> <span className="@max-2xl:hidden">Arrange</span>
       </Button>
     </>

@@ -6,7 +6,7 @@ import { useProjectId } from '../../app/address.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 import type { ShownWay } from './Canvas.tsx';
 import { stepSize } from './graph/graph.ts';
-import { automaticLayout } from './graph/layout.ts';
+import type { automaticLayout } from './graph/layout.ts';
 import type { ShownStep } from './StepNode.tsx';
 import { shownWays } from './shown.ts';
 import type { StepExecution, Version } from './workflow.ts';
@@ -81,14 +81,20 @@ export function useOutcomes(runs: readonly StepExecution[]): Map<string, Outcome
   }, [runs, emails]);
 }
 
-/** The version's graph with the path through it; steps of a version that was left meanwhile stand beside it. */
+/** Whether all steps of a version have places of their own; a version without is arranged before it is drawn. */
+export const isPlaced = (version: Version) => version.steps.every(({ position }) => position !== null);
+
+/**
+ * The version's graph with the path through it; steps of a version that was left meanwhile stand beside it. `arrange` places the
+ * steps of a version that is not placed.
+ */
 export function drawn(
   version: Version,
+  arrange: typeof automaticLayout | undefined,
   runs: readonly StepExecution[],
   outcomes: ReadonlyMap<string, Outcome>,
 ): { steps: ShownStep[]; ways: ShownWay[] } {
-  const hasPlaces = version.steps.every(({ position }) => position !== null);
-  const places = hasPlaces ? null : automaticLayout(version.steps, version.transitions);
+  const places = isPlaced(version) ? null : arrange?.(version.steps, version.transitions);
   const placed = version.steps.map((step) => ({
     ...step,
     position: (places ? places.get(step.id) : step.position) ?? { x: 0, y: 0 },

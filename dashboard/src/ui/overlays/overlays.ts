@@ -1,0 +1,3 @@
+export { OpenConfirmDialog, OpenDialog } from './OpenDialog.tsx';
+export { OpenMenu } from './OpenMenu.tsx';
+export { OpenTip } from './OpenTip.tsx';
