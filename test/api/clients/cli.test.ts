@@ -1,0 +1,264 @@
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { verifyWebhook } from '@posthorn/sdk';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { newId } from '../../../src/core/lib/ids.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { anAutomation } from '../../support/automation-fixtures.ts';
+import { cli, cliProgram } from '../../support/cli.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { aContact } from '../../support/delivery-fixtures.ts';
+
+const emails = fileURLToPath(new URL('../../../packages/cli/test/emails', import.meta.url));
+
+let database: TestDatabase;
+let api: TestApi;
+let project: TestProject;
+let home: string;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  api = await testApi(database);
+  project = await aProject(database);
+  home = mkdtempSync(join(tmpdir(), 'posthorn-cli-'));
+});
+afterAll(async () => {
+  await api.close();
+  await database.close();
+  rmSync(home, { recursive: true });
+});
+
+const { start, run, json } = cli(() => ({
+  XDG_CONFIG_HOME: home,
+  POSTHORN_URL: api.url,
+  POSTHORN_KEY: project.secretKey,
+}));
+const sending = (to: string) => [
+  'send',
+  '--to',
+  to,
+  '--from',
+  project.sender,
+  '--subject',
+  'Hi',
+  '--body',
+  '<p>Hi</p>',
+];
+
+test('keeps the key in a file that only the user can read, and uses it', async () => {
+  const asked = { POSTHORN_KEY: '', POSTHORN_URL: '' };
+  const login = await run(['--url', api.url, 'login'], { env: asked, input: `${project.secretKey}\n` });
+  expect(login).toMatchObject({ code: 0, err: '' });
+  expect(login.out).not.toContain(project.secretKey);
+  expect(statSync(join(home, 'posthorn', 'config.json')).mode & 0o777).toBe(0o600);
+  expect((await run(sending('login@kunde.example'), { env: asked })).code).toBe(0);
+});
+
+test('refuses a key that the service does not know, and keeps nothing of it', async () => {
+  const env = { XDG_CONFIG_HOME: join(home, 'other') };
+  const refused = await run(['--key', `sk_${'0'.repeat(64)}`, 'login'], { env });
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('not known')]);
+  expect(() => statSync(join(home, 'other'))).toThrow('ENOENT');
+});
+
+test('sends a mail once for one idempotency key, and looks it up', async () => {
+  const [sent] = await json([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1']);
+  expect(await json([...sending('ada@kunde.example'), '--idempotency-key', 'cli-1'])).toEqual([sent]);
+  const other = await run([...sending('grace@kunde.example'), '--idempotency-key', 'cli-1']);
+  expect([other.code, other.err]).toEqual([1, expect.stringContaining('was used before')]);
+  expect(await json(['emails', 'get', sent.email])).toMatchObject({ to: 'ada@kunde.example', status: 'PENDING' });
+  expect((await run(['emails', 'get', sent.email])).out).toMatch(/Status +PENDING\nTo +ada@kunde\.example/);
+  const tail = await run(['emails', 'tail', '--to', 'ada@kunde.example', '--since', '60', '--once', '--json']);
+  expect(
+    tail.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).id),
+  ).toEqual([sent.email]);
+});
+
+test('explains why a contact gets no mail', async () => {
+  const to = 'explained@example.com';
+  await run(['send', '--from', project.sender, '--to', to, '--subject', 'Tides', '--body', 'High at six']);
+  const { code, out } = await run(['explain', to]);
+  expect([code, out.split('\n')[0]]).toEqual([0, expect.stringMatching(/^will: The email is pending/)]);
+  const none = '0192f6a0-0000-7000-8000-000000000000';
+  expect((await run(['explain', to, '--campaign', none])).code).toBe(1);
+  expect((await run(['explain', to, none])).err).toContain('campaign');
+  expect((await run(['explain', to, none, '--email', none])).code).toBe(2);
+  expect((await run(['explain', to, '--campaign', 'a', '--email', 'b'])).code).toBe(2);
+});
+
+test('says what is wrong in words and by its exit code', async () => {
+  const refused = await run(sending('nobody'));
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/ {2}to\.0: .*\n {2}Request: [0-9a-f-]{36}/)]);
+  const asJson = await run(['--json', ...sending('nobody')]);
+  expect(JSON.parse(asJson.err)).toMatchObject({ error: { status: 422, fields: [{ field: 'to.0' }] } });
+  expect((await run(['send'])).code).toBe(2);
+  expect((await run(['emails', 'get', 'x'], { env: { POSTHORN_KEY: '', XDG_CONFIG_HOME: '/nowhere' } })).code).toBe(2);
+  const gone = await run(['emails', 'get', 'x'], { env: { POSTHORN_URL: 'http://127.0.0.1:9' } });
+  expect([gone.code, gone.err]).toEqual([3, expect.stringContaining('did not answer')]);
+});
+
+test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of somebody else', async () => {
+  const call = (method: string, path: string, body?: unknown) => api.call(project.secretKey, method, path, body);
+  const { body: made } = await call('POST', '/workflows', { name: 'Onboarding', eventName: 'signup' });
+  const path = join(home, 'workflow.json');
+  await json(['workflows', 'pull', made.id, '--out', path]);
+  expect((await run(['workflows', 'plan', path])).out).toBe('No changes.\n');
+  const file = JSON.parse(readFileSync(path, 'utf8'));
+  const [trigger] = file.steps;
+  file.steps.push({
+    id: 'wait',
+    type: 'DELAY',
+    name: 'Wait',
+    position: { x: 0, y: 99 },
+    config: { amount: 1, unit: 'days' },
+  });
+  file.transitions.push({ fromStepId: trigger.id, toStepId: 'wait' });
+  writeFileSync(path, JSON.stringify(file));
+  const plan = await run(['workflows', 'plan', path]);
+  expect(plan.out).toMatch(/^\+ DELAY Wait\n\+ [0-9a-f-]{36} → [0-9a-z-]+\n$/);
+  expect((await call('GET', `/workflows/${made.id}`)).body.steps).toHaveLength(1);
+  const pushed = await json(['workflows', 'push', path]);
+  expect(pushed.workflow.steps).toHaveLength(2);
+  expect(JSON.parse(readFileSync(path, 'utf8')).steps[1].id).toMatch(/^[0-9a-f-]{36}$/);
+
+  await call('PATCH', `/workflows/${made.id}`, { name: 'Renamed' });
+  const refused = await run(['workflows', 'push', path]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force')]);
+  expect((await run(['workflows', 'push', '--force', path])).code).toBe(0);
+});
+
+test('lets failed executions of a workflow go on: those that are named, or all', async () => {
+  const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+  const path = `/workflows/${automation.id}/executions`;
+  const runs: string[] = [];
+  for (const name of ['one', 'two', 'three']) {
+    const contactId = await aContact(database.db, project.id, `retried-${name}@kunde.example`);
+    runs.push((await api.call(project.secretKey, 'POST', path, { contactId })).body.id);
+  }
+  const fail = () =>
+    database.db.count(
+      `update automation_runs set status = 'FAILED', completed_at = now(), exit_reason = 'No template' where automation_id = $1`,
+      [automation.id],
+    );
+  const states = async () =>
+    (
+      await database.db.rows<{ status: string }>(
+        'select status from automation_runs where automation_id = $1 order by id',
+        [automation.id],
+      )
+    ).map(({ status }) => status);
+  await fail();
+  const [first = '', second = ''] = runs;
+  expect(await json(['workflows', 'retry', automation.id, second])).toEqual({ retried: 1, skipped: 0 });
+  expect(await states()).toEqual(['FAILED', 'RUNNING', 'FAILED']);
+  // What runs is not retried.
+  expect(await json(['workflows', 'retry', automation.id, first, second])).toEqual({ retried: 1, skipped: 1 });
+  const rest = await run(['workflows', 'retry', automation.id]);
+  expect([rest.code, rest.out]).toEqual([0, '1 go on with the step that failed, 0 skipped.\n']);
+  expect(await states()).toEqual(['RUNNING', 'RUNNING', 'RUNNING']);
+  expect(await json(['workflows', 'retry', automation.id])).toEqual({ retried: 0, skipped: 0 });
+  await api.call(project.secretKey, 'PATCH', `/workflows/${automation.id}`, { enabled: false });
+  const disabled = await run(['workflows', 'retry', automation.id]);
+  expect([disabled.code, disabled.err]).toEqual([1, expect.stringContaining('enable it before you retry')]);
+  expect((await run(['workflows', 'retry', newId()])).err).toContain('workflow');
+});
+
+test('renders templates of React Email, MJML and HTML, keeps their variables, and saves what changed', async () => {
+  const dry = await json(['templates', 'push', emails, '--dry-run', '--from', project.sender]);
+  expect(dry.map(({ name, change }: { name: string; change: string }) => [name, change])).toEqual([
+    ['notice', 'created'],
+    ['receipt', 'created'],
+    ['welcome', 'created'],
+  ]);
+  const created = await json(['templates', 'push', emails, '--from', project.sender]);
+  const bodies: Record<string, { body: string; subject: string; type: string }> = {};
+  for (const { name, id } of created)
+    bodies[name] = (await api.call(project.secretKey, 'GET', `/templates/${id}`)).body;
+  expect(bodies.welcome).toMatchObject({ subject: 'Welcome, {{firstName}}', type: 'MARKETING' });
+  expect(bodies.welcome?.body).toContain('{{firstName}}');
+  expect(bodies.welcome?.body).toContain('{{ plan | default: "free" }}');
+  expect(bodies.welcome?.body).toContain('href="{{confirmUrl}}"');
+  expect(bodies.receipt).toMatchObject({ subject: 'Receipt {{number}}', type: 'TRANSACTIONAL' });
+  expect(bodies.receipt?.body).toContain('{{ total }}');
+  expect(bodies.notice?.body).toContain('{% if urgent %}');
+  const again = await json(['templates', 'push', emails, '--from', project.sender]);
+  expect(again.map(({ change }: { change: string }) => change)).toEqual(['unchanged', 'unchanged', 'unchanged']);
+});
+
+test('saves no template when one of them is broken, or its tool is missing', async () => {
+  const folder = join(home, 'broken');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'a.html'), '<title>A</title>');
+  writeFileSync(join(folder, 'b.mjml'), '<mjml><mj-body></mj-body></mjml>');
+  const missing = await run(['templates', 'push', folder, '--from', project.sender]);
+  expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('npm install mjml')]);
+  const { body } = await api.call(project.secretKey, 'GET', '/templates?search=a');
+  expect(body.data.filter(({ name }: { name: string }) => name === 'a')).toEqual([]);
+});
+
+test('launches a campaign only when it is told to, and watches it', async () => {
+  await api.call(project.secretKey, 'POST', '/contacts', { email: 'ada@kunde.example', subscribed: true });
+  const { body } = await api.call(project.secretKey, 'POST', '/campaigns', {
+    name: 'News',
+    subject: 'News',
+    body: '<p>News</p>',
+    from: project.sender,
+    audienceType: 'ALL',
+  });
+  const { id } = body.data;
+  expect(await run(['campaigns', 'launch', id])).toMatchObject({ code: 2, out: '' });
+  const refused = await run(['campaigns', 'watch', id]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('it is DRAFT')]);
+  const at = new Date(Date.now() + 86_400_000).toISOString();
+  expect(await json(['campaigns', 'launch', id, '--yes', '--at', at])).toMatchObject({ status: 'SCHEDULED' });
+});
+
+test('forwards new events, signed as webhooks are', async () => {
+  const calls: { headers: Record<string, string>; body: string }[] = [];
+  const server = createServer(async (request, response) => {
+    calls.push({ headers: request.headers as Record<string, string>, body: await text(request) });
+    response.end();
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const track = (event: string) =>
+    api.call(project.publicKey, 'POST', '/v1/track', { email: 'ada@kunde.example', event, data: { n: 1 } });
+  await track('before');
+  const { port } = server.address() as AddressInfo;
+  const child = start(['--json', 'webhooks', 'listen', '--forward', `127.0.0.1:${port}`, '--events', 'order.*']);
+  onTestFinished(() => void child.kill());
+  const lines = createInterface({ input: child.stdout ?? process.stdin })[Symbol.asyncIterator]();
+  const { secret } = JSON.parse((await lines.next()).value ?? '');
+  await track('other');
+  await track('order.paid');
+  expect(JSON.parse((await lines.next()).value ?? '')).toMatchObject({ type: 'order.paid', answer: 200 });
+  expect(calls).toHaveLength(1);
+  const [call] = calls;
+  expect(verifyWebhook(call?.body ?? '', call?.headers ?? {}, secret)).toMatchObject({
+    type: 'order.paid',
+    data: { event: { data: { n: 1 } }, contact: { email: 'ada@kunde.example' } },
+  });
+});
+
+test('speaks MCP on standard input and output', async () => {
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  const env = { XDG_CONFIG_HOME: home, POSTHORN_URL: api.url, POSTHORN_KEY: project.secretKey };
+  await client.connect(new StdioClientTransport({ command: process.execPath, args: [cliProgram, 'mcp'], env }));
+  onTestFinished(() => client.close());
+  expect((await client.listTools()).tools.map(({ name }) => name)).toContain('find_contact');
+  const found = await client.callTool({ name: 'find_contact', arguments: { search: 'nobody' } });
+  expect(found.structuredContent).toMatchObject({ contacts: [] });
+});

@@ -1,0 +1,119 @@
+import { describe, expect, test } from 'vitest';
+import { enablingIssues } from '../../../src/automations/checks.ts';
+import type { Graph, GraphStep } from '../../../src/automations/graph.ts';
+import { delayMs, readStepConfig, type StepType } from '../../../src/automations/step-configs.ts';
+import { graphHash } from '../../../src/automations/versions.ts';
+
+const step = (id: string, type: StepType, config: Record<string, unknown> = {}): GraphStep => ({
+  id,
+  type,
+  name: id,
+  config,
+  templateId: null,
+});
+const way = (from: string, to: string, more: object = {}) => ({
+  id: `${from}-${to}`,
+  fromStepId: from,
+  toStepId: to,
+  branch: null,
+  waitOutcome: null,
+  priority: 0,
+  ...more,
+});
+
+describe('what enabling refuses in a step', () => {
+  const issuesWith = (one: GraphStep, templates: string[] = []) =>
+    enablingIssues({ steps: [step('t', 'TRIGGER'), one], transitions: [way('t', one.id)] }, new Set(templates)).map(
+      ({ stepId, field }) => `${stepId} ${field}`,
+    );
+
+  test('a config that cannot be used, by its field', () => {
+    expect(issuesWith(step('d', 'DELAY', { amount: 0, unit: 'days' }))).toEqual(['d config.amount']);
+    expect(issuesWith(step('u', 'UPDATE_CONTACT'))).toEqual(['u config']);
+  });
+
+  test('a template that is not there', () => {
+    const mail = { ...step('m', 'SEND_EMAIL'), templateId: 'welcome' };
+    expect(issuesWith({ ...mail, templateId: null })).toEqual(['m templateId']);
+    expect([issuesWith(mail), issuesWith(mail, ['welcome'])]).toEqual([['m templateId'], []]);
+  });
+
+  test('a webhook whose texts do not parse', () => {
+    expect(issuesWith(step('w', 'WEBHOOK', { url: 'https://acme.test/{{' }))).toEqual(['w config.url']);
+  });
+});
+
+describe('configs of steps', () => {
+  const branch = (id: string) => ({ id, operator: 'exists' });
+  test.each<[StepType, unknown]>([
+    ['DELAY', { amount: 0.5, unit: 'minutes', keep: 1 }],
+    ['DELAY', { amount: 365, unit: 'days' }],
+    ['WAIT_FOR_EVENT', { eventName: 'order.paid', timeout: 31_536_000 }],
+    ['CONDITION', { field: 'data.plan', operator: 'equals', value: null }],
+    ['CONDITION', { mode: 'multi', field: 'event.total', branches: [branch('a'), branch('b')] }],
+    ['WEBHOOK', { url: 'https://hooks.acme.test:8443/{{data.region}}?q={{email}}' }],
+    [
+      'WEBHOOK',
+      { url: 'http://x', method: 'PUT', headers: { 'X-A': '{{ email }}' }, body: [1], retries: 5, failOnError: true },
+    ],
+    ['UPDATE_CONTACT', { updates: { stage: null } }],
+    ['UPDATE_CONTACT', { data: { stage: 'x' } }],
+    ['UPDATE_CONTACT', { subscriptionAction: 'unsubscribe' }],
+    ['EXIT', {}],
+    ['EXIT', { reason: 'converted' }],
+    ['SEND_EMAIL', { recipient: { type: 'CUSTOM', customEmail: 'sales@acme.test' } }],
+  ])('%s takes %j', (type, config) => {
+    expect(readStepConfig(type, config).problems).toBeNull();
+  });
+
+  test.each<[StepType, unknown, string]>([
+    ['DELAY', { amount: 0, unit: 'days' }, 'amount'],
+    ['DELAY', { amount: '2', unit: 'days' }, 'amount'],
+    ['DELAY', { amount: 8761, unit: 'hours' }, 'amount'],
+    ['DELAY', { amount: 1, unit: 'weeks' }, 'unit'],
+    ['WAIT_FOR_EVENT', { eventName: '' }, 'eventName'],
+    ['WAIT_FOR_EVENT', { eventName: 'x', timeout: 0 }, 'timeout'],
+    ['WAIT_FOR_EVENT', { eventName: 'x', timeout: 31_536_001 }, 'timeout'],
+    ['CONDITION', { field: 'data.x', operator: 'like' }, 'operator'],
+    ['CONDITION', { operator: 'exists' }, 'field'],
+    ['CONDITION', { mode: 'multi', field: 'x', branches: [] }, 'branches'],
+    ['CONDITION', { mode: 'multi', field: 'x', branches: [branch('default')] }, 'branches.0.id'],
+    ['CONDITION', { mode: 'multi', field: 'x', branches: [branch('a'), branch('a')] }, 'branches'],
+    [
+      'CONDITION',
+      { mode: 'multi', field: 'x', branches: Array.from({ length: 21 }, (_, n) => branch(`${n}`)) },
+      'branches',
+    ],
+    ['WEBHOOK', { url: 'https://{{data.host}}/x' }, 'url'],
+    ['WEBHOOK', { url: '{{data.url}}' }, 'url'],
+    ['WEBHOOK', { url: 'https://user:pass@acme.test/' }, 'url'],
+    ['WEBHOOK', { url: 'https://acme.test/', method: 'TRACE' }, 'method'],
+    ['WEBHOOK', { url: 'https://acme.test/', headers: { 'a b': 'x' } }, 'headers'],
+    ['WEBHOOK', { url: 'https://acme.test/', retries: 6 }, 'retries'],
+    ['UPDATE_CONTACT', { updates: { email: 'x', stage: '' } }, ''],
+    ['UPDATE_CONTACT', {}, ''],
+    ['UPDATE_CONTACT', { updates: { locale: 5 } }, ''],
+    ['UPDATE_CONTACT', { subscriptionAction: 'pause' }, 'subscriptionAction'],
+    ['EXIT', { reason: 'x'.repeat(201) }, 'reason'],
+    ['SEND_EMAIL', { recipient: { type: 'CUSTOM' } }, 'recipient.customEmail'],
+    ['SEND_EMAIL', { recipient: { type: 'NOBODY' } }, 'recipient.type'],
+  ])('%s refuses %j and names the field', (type, config, field) => {
+    expect(readStepConfig(type, config).problems?.[0]?.field).toBe(field);
+  });
+
+  test('a day has 24 hours', () => {
+    expect(delayMs({ amount: 1.5, unit: 'days' })).toBe(129_600_000);
+  });
+});
+
+test('the order of keys and of steps does not make a new version; what leads elsewhere does', () => {
+  const graph = (config: Record<string, unknown>, target = 'b'): Graph => ({
+    steps: [step('a', 'DELAY', config), step('b', 'EXIT')],
+    transitions: [way('a', target)],
+  });
+  const hash = graphHash(graph({ amount: 1, unit: 'days' }));
+  const { steps, transitions } = graph({ unit: 'days', amount: 1 });
+  expect(graphHash({ steps: [...steps].reverse(), transitions })).toEqual(hash);
+  expect(graphHash(graph({ amount: 2, unit: 'days' }))).not.toEqual(hash);
+  expect(graphHash(graph({ amount: 1, unit: 'days' }, 'c'))).not.toEqual(hash);
+});

@@ -1,0 +1,177 @@
+import fc from 'fast-check';
+import * as v from 'valibot';
+import { describe, expect, test, vi } from 'vitest';
+import { isoInstant } from '../../../src/core/database/columns.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../../src/core/lib/cursor.ts';
+import { AppError, invalid } from '../../../src/core/lib/errors.ts';
+import { isUuid, newId } from '../../../src/core/lib/ids.ts';
+import { seal, unseal } from '../../../src/core/lib/seal.ts';
+import { cutText } from '../../../src/core/lib/text.ts';
+import { noSoonerThan } from '../../../src/core/lib/time.ts';
+import { codedAt, fieldProblems, findNul, textField } from '../../../src/core/lib/validation.ts';
+
+describe('ids', () => {
+  test('are version 7 UUIDs, all different, in the order in which they were made', () => {
+    const ids = Array.from({ length: 20_000 }, () => newId());
+    expect(ids.every((id) => isUuid(id) && id[14] === '7' && '89ab'.includes(id[19] ?? ''))).toBe(true);
+    expect(new Set(ids).size).toBe(ids.length);
+    expect([...ids].sort()).toEqual(ids);
+  });
+});
+
+test('a text is cut to its length, and never in the middle of a character', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.nat(20), (text, length) => {
+      const cut = cutText(text, length);
+      expect(text.startsWith(cut)).toBe(true);
+      expect(cut.isWellFormed()).toBe(true);
+      expect(cut.length).toBeGreaterThanOrEqual(Math.min(text.length, length) - 1);
+      expect(cut.length).toBeLessThanOrEqual(length);
+    }),
+  );
+  expect(cutText('x🪿', 2)).toBe('x');
+});
+
+describe('cursors', () => {
+  test('come back as they were made', () => {
+    fc.assert(
+      fc.property(fc.array(fc.oneof(fc.string(), fc.integer()), { minLength: 3, maxLength: 3 }), (place) => {
+        expect(decodeCursor(encodeCursor(place), 3)).toEqual(place);
+      }),
+    );
+  });
+
+  test('an instant in them is one that Postgres reads as well', () => {
+    for (const part of ['2026-03-01T09:15:00.123Z', '2026-03-01 09:15:00.1+00', '2028-02-29 00:00:00+00'])
+      expect([part, isInstant(part)]).toEqual([part, true]);
+    for (const part of [
+      '2026-02-31T00:00:00Z',
+      '2027-02-29 00:00:00+00',
+      '0000-01-01T00:00:00Z',
+      '2026-01-01T24:00:00Z',
+      '2026-01-01T00:00:60Z',
+      '2026-01-01',
+      'Jan 5',
+      20260101,
+      null,
+    ])
+      expect([part, isInstant(part)]).toEqual([part, false]);
+  });
+
+  test('anything else is a 400 and never another error', () => {
+    fc.assert(
+      fc.property(fc.string(), (text) => {
+        try {
+          decodeCursor(text, 3);
+        } catch (error) {
+          expect(error).toBeInstanceOf(AppError);
+          expect((error as AppError).status).toBe(400);
+        }
+      }),
+    );
+    expect(() => decodeCursor(encodeCursor(['a']), 2)).toThrow(AppError);
+  });
+
+  test.each([
+    [undefined, 20],
+    ['abc', 20],
+    ['0', 20],
+    ['-5', 20],
+    ['7', 7],
+    ['101', 100],
+  ])('a limit of %s is %d', (text, limit) => {
+    expect(clampLimit(text, 20, 100)).toBe(limit);
+  });
+});
+
+describe('instants', () => {
+  test.each([
+    ['2026-01-15 10:30:00+00', '2026-01-15T10:30:00.000Z'],
+    ['2026-01-15 10:30:00.1+00', '2026-01-15T10:30:00.100Z'],
+    ['2026-01-15 10:30:00.123456+00', '2026-01-15T10:30:00.123Z'],
+  ])('%s is %s', (text, iso) => {
+    expect(isoInstant(text)).toBe(iso);
+  });
+});
+
+describe('sealed secrets', () => {
+  test('open with their key only, and no two look alike', () => {
+    const one = seal('sk_secret', 'key one');
+    expect(one).not.toContain('sk_secret');
+    expect(unseal(one, 'key one')).toBe('sk_secret');
+    expect(seal('sk_secret', 'key one')).not.toBe(one);
+    expect(() => unseal(one, 'key two')).toThrow();
+    // The last character carries bits that do not count.
+    const changed = one.replace(/^v1\.(.)/, (_, first) => `v1.${first === 'A' ? 'B' : 'A'}`);
+    expect(() => unseal(changed, 'key one')).toThrow();
+  });
+});
+
+describe('problems of a request', () => {
+  const Shape = v.pipe(
+    v.object({
+      name: textField('name', 1, 3),
+      kind: v.picklist(['a', 'b']),
+      to: v.union([
+        v.pipe(v.string(), v.email()),
+        v.array(v.union([v.pipe(v.string(), v.email()), v.object({ email: v.string() })])),
+      ]),
+      inner: v.optional(v.array(v.object({ count: v.number() }))),
+    }),
+    codedAt('custom', 'kind', (value) => value.kind !== 'b' || value.name === 'b', 'b needs the name b'),
+  );
+  const problems = (input: unknown) => {
+    const parsed = v.safeParse(Shape, input);
+    return parsed.success
+      ? []
+      : fieldProblems(parsed.issues).map(({ field, code, received }) => [field, code, received]);
+  };
+
+  test('carry the dotted path and the code of the contract', () => {
+    expect(problems({ name: '', kind: 'c', to: 'no', inner: [{ count: 1 }, { count: 'x' }] })).toEqual([
+      ['name', 'too_small', undefined],
+      ['kind', 'invalid_enum_value', undefined],
+      ['to', 'invalid_string', undefined],
+      ['inner.1.count', 'invalid_type', 'string'],
+    ]);
+    expect(problems({ name: 'abcd', to: [5, 'no'] })).toEqual([
+      ['name', 'too_big', undefined],
+      ['kind', 'invalid_type', 'undefined'],
+      ['to.0', 'invalid_union', undefined],
+      ['to.1', 'invalid_string', undefined],
+    ]);
+    expect(problems({ name: 'a', kind: 'b', to: [] })).toEqual([['kind', 'custom', undefined]]);
+    expect(problems({ name: 'a', kind: 'a', to: null })).toEqual([['to', 'invalid_union', undefined]]);
+  });
+
+  test('U+0000 is found wherever it hides', () => {
+    expect(findNul({ a: [{ b: 'x\u0000' }] })).toBe('a.0.b');
+    expect(findNul({ a: { 'k\u0000': 1 } })).toBe('a');
+    expect(findNul({ a: ['fine', 1, null] })).toBeNull();
+  });
+});
+
+test.each([
+  ['to.1', 'must be an email address', '"to.1" must be an email address'],
+  ['to', 'is required', '"to" is required'],
+  ['event', 'event must not be empty', '"event" must not be empty'],
+  ['template', 'send either "template", or both', '"template" is invalid: send either "template", or both'],
+  ['', 'must be an object, not an array', 'The request body must be an object, not an array'],
+])('a problem of the field %j that says %j is told in a sentence', (field, message, told) => {
+  expect(invalid([{ field, message, code: 'custom' }]).message).toBe(told);
+});
+
+test('work that must not be told by its time is answered no sooner than said, also when it fails', async () => {
+  vi.useFakeTimers();
+  try {
+    const settled: string[] = [];
+    void noSoonerThan(100, async () => 'done').then((value) => settled.push(value));
+    noSoonerThan(100, () => Promise.reject(new Error('failed'))).catch((error: Error) => settled.push(error.message));
+    await vi.advanceTimersByTimeAsync(99);
+    expect(settled).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(settled.sort()).toEqual(['done', 'failed']);
+  } finally {
+    vi.useRealTimers();
+  }
+});

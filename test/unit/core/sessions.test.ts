@@ -1,0 +1,60 @@
+import { describe, expect, test } from 'vitest';
+import type { Config } from '../../../src/core/config/config.ts';
+import { networkOf } from '../../../src/core/lib/network.ts';
+import { roleIncludes, roles } from '../../../src/core/lib/roles.ts';
+import {
+  endedSessionHeader,
+  readCookie,
+  readSession,
+  sessionHeader,
+  signSession,
+} from '../../../src/platform/accounts/sessions.ts';
+
+const secret = 'a secret of at least thirty-two bytes';
+const now = new Date('2026-03-01T09:30:00Z');
+const day = 86_400_000;
+
+describe('a session', () => {
+  test('is read back until seven days are over, and not with another secret', async () => {
+    const token = await signSession({ id: 'u1', sv: 3 }, secret, now);
+    expect(await readSession(token, secret, now)).toEqual({ id: 'u1', sv: 3 });
+    expect(await readSession(token, secret, new Date(now.getTime() + 7 * day - 1000))).toEqual({ id: 'u1', sv: 3 });
+    expect(await readSession(token, secret, new Date(now.getTime() + 7 * day + 1000))).toBeNull();
+    expect(await readSession(token, `${secret}!`, now)).toBeNull();
+    expect(await readSession(`${token}x`, secret, now)).toBeNull();
+  });
+
+  // Contract page 3, 1.1.
+  test.each<[string, string, Config['NODE_ENV'], string]>([
+    ['http://localhost:3000', 'http://localhost:3000', 'development', '; HttpOnly; SameSite=Lax'],
+    ['http://api.acme.test', 'http://other.test', 'production', '; HttpOnly; SameSite=Lax'],
+    ['https://api.acme.com', 'https://app.acme.com', 'production', '; HttpOnly; SameSite=Lax; Secure'],
+    ['https://api.acme.com', 'https://app.acme.com', 'development', '; HttpOnly; SameSite=Lax'],
+    ['https://api.acme.com', 'https://app.beacon.com', 'production', '; HttpOnly; SameSite=None; Secure'],
+    // Two customers of one host are two sites.
+    ['https://one.github.io', 'https://two.github.io', 'production', '; HttpOnly; SameSite=None; Secure'],
+  ])('of %s with the dashboard at %s in %s ends with %s', (API_URI, DASHBOARD_URI, NODE_ENV, ending) => {
+    const header = sessionHeader('token', { API_URI, DASHBOARD_URI, NODE_ENV }, now);
+    expect(header).toBe(`posthorn_session=token; Path=/; Expires=Sun, 08 Mar 2026 09:30:00 GMT${ending}`);
+    expect(endedSessionHeader({ API_URI, DASHBOARD_URI, NODE_ENV })).toBe(
+      `posthorn_session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT${ending}`,
+    );
+  });
+
+  test('is found among other cookies by its whole name', () => {
+    expect(readCookie('a=1; posthorn_session=x=y; b=2', 'posthorn_session')).toBe('x=y');
+    expect(readCookie('my_posthorn_session=1; posthorn_sessions=2', 'posthorn_session')).toBeNull();
+    expect(readCookie('', 'posthorn_session')).toBeNull();
+  });
+});
+
+test('roles include those below them', () => {
+  expect(roles.map((role) => roles.filter((least) => roleIncludes(role, least)).length)).toEqual([1, 2, 3]);
+});
+
+test('a caller counts as their IPv4 address, or as the /64 of their IPv6 address', () => {
+  expect(networkOf('203.0.113.7')).toBe('203.0.113.7');
+  expect(networkOf('::ffff:203.0.113.7')).toBe('203.0.113.7');
+  expect(networkOf('2001:db8:1:2:aaaa::1')).toBe(networkOf('2001:db8:1:2:bbbb::2'));
+  expect(networkOf('2001:db8:1:2::1')).not.toBe(networkOf('2001:db8:1:3::1'));
+});

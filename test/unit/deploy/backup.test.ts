@@ -1,0 +1,93 @@
+import { execFile } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { settings } from '../../../src/core/config/settings.ts';
+import { deployFile } from '../../support/deploy.ts';
+
+const script = join(import.meta.dirname, '../../../deploy/backup.sh');
+const run = promisify(execFile);
+let folder: string;
+
+/** A pg_dump that writes what it was asked to dump, or fails. */
+function fakePgDump(body: string): void {
+  writeFileSync(join(folder, 'bin/pg_dump'), `#!/bin/sh\nset -eu\n${body}\n`);
+  chmodSync(join(folder, 'bin/pg_dump'), 0o755);
+}
+
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'posthorn-backup-'));
+  mkdirSync(join(folder, 'bin'));
+  mkdirSync(join(folder, 'uploads/.incoming'), { recursive: true });
+  writeFileSync(join(folder, 'uploads/.incoming/half'), 'half an image');
+  writeFileSync(join(folder, 'uploads/a.png'), 'an image');
+  fakePgDump('for last; do :; done\nfile=$(echo "$2" | sed s/--file=//)\necho "$last" > "$file"');
+});
+afterEach(() => rmSync(folder, { recursive: true }));
+
+async function backUp(env: Record<string, string>): Promise<{ stdout: string; made: string[] }> {
+  const { stdout } = await run(script, [join(folder, 'out')], {
+    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, DATABASE_URL: 'postgres://pooler/posthorn', ...env },
+  });
+  return { stdout, made: readdirSync(join(folder, 'out')).sort() };
+}
+
+test('a back-up holds the database and the images, for its owner alone', async () => {
+  const { stdout, made } = await backUp({
+    DIRECT_DATABASE_URL: 'postgres://direct/posthorn',
+    UPLOAD_DIR: join(folder, 'uploads'),
+  });
+  expect(made).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}Z$/)]);
+  const place = join(folder, 'out', made[0] ?? '');
+  expect(stdout.trim()).toBe(place);
+  expect(readFileSync(join(place, 'posthorn.dump'), 'utf8')).toBe('postgres://direct/posthorn\n');
+  const { stdout: listed } = await run('tar', ['-tzf', join(place, 'uploads.tar.gz')]);
+  expect(listed.split('\n')).toContain('./a.png');
+  expect(listed).not.toContain('half');
+  expect(statSync(join(place, 'posthorn.dump')).mode & 0o077).toBe(0);
+});
+
+test('a back-up that failed is never taken for one', async () => {
+  fakePgDump('echo "no such server" >&2; exit 1');
+  await expect(backUp({ UPLOAD_DIR: join(folder, 'uploads') })).rejects.toThrow('no such server');
+  expect(readdirSync(join(folder, 'out'))).toEqual([expect.stringMatching(/\.partial$/)]);
+});
+
+test('images in a bucket, and a service that never had one, need no folder', async () => {
+  const bucket = await backUp({ S3_ACCESS_KEY_ID: 'key', S3_BUCKET: 'pictures', UPLOAD_DIR: join(folder, 'uploads') });
+  expect(bucket.stdout).toContain('the bucket pictures');
+  expect(existsSync(join(folder, 'out', bucket.made[0] ?? '', 'uploads.tar.gz'))).toBe(false);
+  rmSync(join(folder, 'out'), { recursive: true });
+  expect((await backUp({ DATA_DIR: join(folder, 'nothing') })).stdout).toContain('No images');
+});
+
+test('old back-ups go, and nothing else does', async () => {
+  const out = join(folder, 'out');
+  for (const name of ['2026-01-01T000000Z', '2026-06-01T000000Z', 'mine'])
+    mkdirSync(join(out, name), { recursive: true });
+  const days = (count: number) => new Date(Date.now() - count * 86_400_000);
+  utimesSync(join(out, '2026-01-01T000000Z'), days(5), days(5));
+  utimesSync(join(out, '2026-06-01T000000Z'), days(2), days(2));
+  utimesSync(join(out, 'mine'), days(50), days(50));
+  const { made } = await backUp({ KEEP_DAYS: '3', UPLOAD_DIR: join(folder, 'uploads') });
+  expect(made).toEqual(expect.arrayContaining(['2026-06-01T000000Z', 'mine']));
+  expect(made).not.toContain('2026-01-01T000000Z');
+});
+
+test('the script reads settings that exist', () => {
+  const read = new Set([...deployFile('backup.sh').matchAll(/\$\{?([A-Z][A-Z0-9_]+)/g)].map(([, name]) => name));
+  expect([...read].filter((name) => name !== undefined && !(name in settings))).toEqual(['KEEP_DAYS']);
+});

@@ -1,0 +1,78 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { suppressionOf } from '../../../src/audience/suppressions/matching.ts';
+import type { MatchingRule } from '../../../src/audience/suppressions/schema.ts';
+import { matchesGlob } from '../../../src/core/lib/glob.ts';
+
+const at = new Date('2026-03-15T12:34:56.789Z');
+const rule = (kind: MatchingRule['kind'], pattern: string, name = `${kind} ${pattern}`): MatchingRule => ({
+  id: '0199b1f0-0000-7000-8000-000000000001',
+  name,
+  kind,
+  pattern,
+});
+const catches = (kind: MatchingRule['kind'], pattern: string, address: string) =>
+  suppressionOf([rule(kind, pattern)], address, at) !== null;
+
+describe('a rule', () => {
+  test.each<[MatchingRule['kind'], string, string, boolean]>([
+    ['ADDRESS', 'qa@acme.test', 'qa@acme.test', true],
+    ['ADDRESS', 'qa@acme.test', 'qa+1@acme.test', false],
+    ['ADDRESS', 'qa@acme.test', 'qa@mail.acme.test', false],
+    ['DOMAIN', 'acme.test', 'anybody@acme.test', true],
+    ['DOMAIN', 'acme.test', 'anybody@mail.acme.test', false],
+    ['DOMAIN', 'acme.test', 'anybody@notacme.test', false],
+    ['PREFIX', 'test-', 'test-17@acme.test', true],
+    ['PREFIX', 'test-', 'my-test-17@acme.test', false],
+    ['PREFIX', 'acme', 'x@acme.test', false],
+    ['PREFIX', 't*', 'test@acme.test', false],
+    ['SUFFIX', '+qa', 'anna+qa@acme.test', true],
+    ['SUFFIX', '+qa', 'anna+qa2@acme.test', false],
+    ['SUFFIX', 'test', 'x@acme.test', false],
+    ['WILDCARD', '*@acme.test', 'a.b@acme.test', true],
+    ['WILDCARD', '*@acme.test', 'a.b@acme.test.example', false],
+    ['WILDCARD', 'qa?@*.test', 'qa1@mail.acme.test', true],
+    ['WILDCARD', 'qa?@*.test', 'qa@mail.acme.test', false],
+    ['WILDCARD', '*+*@*', 'anna+news@acme.test', true],
+    ['WILDCARD', 'a.b@acme.test', 'axb@acme.test', false],
+  ])('%s %s and %s: %s', (kind, pattern, address, expected) => {
+    expect(catches(kind, pattern, address)).toBe(expected);
+  });
+});
+
+test('the first rule that matches counts, and the match says which it was', () => {
+  const rules = [rule('DOMAIN', 'other.test'), rule('PREFIX', 'qa', 'QA team'), rule('DOMAIN', 'acme.test')];
+  expect(suppressionOf(rules, 'qa7@acme.test', at)).toEqual({
+    ruleId: '0199b1f0-0000-7000-8000-000000000001',
+    name: 'QA team',
+    kind: 'PREFIX',
+    pattern: 'qa',
+    recipient: 'qa7@acme.test',
+    matchedAt: '2026-03-15T12:34:56.789Z',
+  });
+  expect(suppressionOf(rules, 'anna@example.com', at)).toBeNull();
+  expect(suppressionOf([], 'anna@example.com', at)).toBeNull();
+});
+
+describe('wildcards', () => {
+  test('match what the regular expression of the same meaning matches', () => {
+    let matched = 0;
+    const letters = fc.string({ unit: fc.constantFrom('a', 'b', '.', '@'), maxLength: 12 });
+    const pattern = fc.string({ unit: fc.constantFrom('a', 'b', '.', '@', '*', '*', '?'), maxLength: 8 });
+    fc.assert(
+      fc.property(pattern, letters, (glob, text) => {
+        const source = glob.replaceAll('.', '\\.').replaceAll('*', '.*').replaceAll('?', '.');
+        const expected = new RegExp(`^${source}$`).test(text);
+        if (expected) matched += 1;
+        expect(matchesGlob(glob, text)).toBe(expected);
+      }),
+      { numRuns: 5000 },
+    );
+    expect(matched).toBeGreaterThan(100);
+  });
+
+  test('take no longer for patterns that make a regular expression try everything', () => {
+    const address = `${'a'.repeat(240)}@acme.test`;
+    expect(matchesGlob(`${'a*'.repeat(120)}b@acme.test`, address)).toBe(false);
+  });
+});
