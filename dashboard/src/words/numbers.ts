@@ -31,7 +31,11 @@ export function bytes(size: number): string {
   const [unit, amount] =
     size < 1_000 ? ['byte', size] : size < 1e6 ? ['kilobyte', size / 1e3] : ['megabyte', size / 1e6];
   const digits = amount < 10 ? 1 : 0;
-  return new Intl.NumberFormat(locale, { style: 'unit', unit, maximumFractionDigits: digits }).format(amount);
+  // The short form of bytes has no plural.
+  const unitDisplay = unit === 'byte' ? 'long' : 'short';
+  return new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay, maximumFractionDigits: digits }).format(
+    amount,
+  );
 }
 
 /** A change between two counts in percent of the earlier one: `+12%`, `−5%`. */

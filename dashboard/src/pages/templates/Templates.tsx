@@ -8,6 +8,8 @@ import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 
+const typeNames = { MARKETING: 'Marketing', TRANSACTIONAL: 'Transactional', HEADLESS: 'Headless' };
+
 /** Messages that are used again: by workflows and by calls of the API. */
 export function Templates() {
   const project = useProjectId();
@@ -48,7 +50,7 @@ export function Templates() {
             ),
           },
           { key: 'subject', title: 'Subject', cell: ({ subject }) => <span dir="auto">{subject}</span> },
-          { key: 'type', title: 'Type', cell: ({ type }) => type.toLowerCase() },
+          { key: 'type', title: 'Type', cell: ({ type }) => typeNames[type] },
           { key: 'changed', title: 'Updated', cell: ({ updatedAt }) => <Timestamp at={updatedAt} /> },
         ]}
       />

@@ -32,7 +32,7 @@ export function Progress({ campaign, stats, isSending }: { campaign: Campaign; s
             <progress max={Math.max(1, stats.totalRecipients)} value={ended} />
           </label>
         ) : null}
-        <dl className="figures">
+        <dl className="figures sm:grid-cols-4">
           {figures.map(([name, value, part]) => (
             <Figure key={name} name={name} value={count(value)} {...(part === undefined ? {} : { more: rate(part) })} />
           ))}

@@ -25,7 +25,7 @@ export function InviteForm({ project, onInvited }: { project: Project; onInvited
   });
   return (
     <Card title="Invite team member">
-      <p className="muted">They get a link that works for seven days. They don’t need an account yet.</p>
+      <p className="mb-4 text-muted">They get a link that works for seven days. They don’t need an account yet.</p>
       <Form className="filters" onSubmit={() => invite.mutate()}>
         <TextField
           label="Email address"
