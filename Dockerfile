@@ -22,6 +22,7 @@ COPY packages/local-stack/package.json packages/local-stack/
 COPY packages/mail-providers/package.json packages/mail-providers/
 COPY packages/mail-sandbox/package.json packages/mail-sandbox/
 COPY packages/message-content/package.json packages/message-content/
+COPY packages/openapi/package.json packages/openapi/
 COPY packages/payments/package.json packages/payments/
 COPY packages/postgres/package.json packages/postgres/
 COPY packages/renderer/package.json packages/renderer/

@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
 import { pageParameters } from '../core/lib/parameters.ts';
 import { Instant, parameter, textField, Uuid } from '../core/lib/validation.ts';

@@ -1,7 +1,7 @@
+import { describedBy, nameSchemas } from '@posthorn/openapi/names';
 import { longestNote, longestStepName, waitOutcomes } from '@posthorn/workflow-graph';
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
-import { describedBy, nameSchemas } from '../core/lib/named-schemas.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
 import { choice, coded, Instant, JsonObject, parameter, textField, Uuid, wholeNumber } from '../core/lib/validation.ts';

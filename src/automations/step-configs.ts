@@ -1,8 +1,8 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { splitData } from '../core/lib/contact-data.ts';
 import { EmailField } from '../core/lib/email-address.ts';
 import { AppError, type FieldProblem } from '../core/lib/errors.ts';
-import { nameSchemas } from '../core/lib/named-schemas.ts';
 import { choice, coded, codedAt, fieldProblems, JsonObject, textField, Uuid } from '../core/lib/validation.ts';
 import { WebhookConfig } from './webhook-config.ts';
 

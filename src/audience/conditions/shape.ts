@@ -1,6 +1,6 @@
 import { maxFilters, maxLevels, valueOperators } from '@posthorn/conditions';
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
 

@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { Instant } from '../../core/lib/validation.ts';
 import { causeTypes } from './cause.ts';

@@ -1,8 +1,8 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choiceParameter, directionParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 

@@ -1,7 +1,7 @@
+import { describedBy, nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
 import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 

@@ -1,6 +1,6 @@
+import { describedBy, nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choice, GivenUuid, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 import { ConditionShape } from '../conditions/index.ts';
 import { contactSorts } from '../contacts/index.ts';

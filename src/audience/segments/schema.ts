@@ -1,5 +1,5 @@
+import { describedBy, nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { pageParameters } from '../../core/lib/parameters.ts';
 import { choice, Instant, textField, Uuid } from '../../core/lib/validation.ts';

@@ -1,7 +1,7 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
 import { choice, Instant, NullableInstant, textField, Uuid } from '../../core/lib/validation.ts';
 

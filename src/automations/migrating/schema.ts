@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { choice, GivenUuid, Instant, textField } from '../../core/lib/validation.ts';
 import { stepTypes } from '../step-configs.ts';
 import { migrationStates } from './queries.ts';

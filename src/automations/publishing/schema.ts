@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import { maxSteps, maxTransitions } from '@posthorn/workflow-graph';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { textField } from '../../core/lib/validation.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';

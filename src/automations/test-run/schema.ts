@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { Instant, JsonObject } from '../../core/lib/validation.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { stepTypes } from '../step-configs.ts';

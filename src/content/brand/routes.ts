@@ -1,6 +1,6 @@
 import { Brand } from '@posthorn/email-document';
+import { nameSchemas } from '@posthorn/openapi/names';
 import { inProject, reply, route } from '../../core/http/route.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 
 /** The brand kit of a project. */

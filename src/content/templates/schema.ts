@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import {

@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { limitParameter } from '../../core/lib/parameters.ts';
 import { Instant, Uuid } from '../../core/lib/validation.ts';
 

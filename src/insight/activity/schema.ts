@@ -1,7 +1,7 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { dayParameter, limitParameter, numberParameter } from '../../core/lib/parameters.ts';
 import { Instant, parameter } from '../../core/lib/validation.ts';
 import { activityTypes } from './types.ts';

@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { Uuid } from '../../core/lib/validation.ts';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an ISO 8601 instant'));

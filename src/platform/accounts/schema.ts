@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** A password that is being chosen. */

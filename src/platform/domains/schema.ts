@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import { parse } from 'tldts';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** States of the check of a domain. */

@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { roles } from '../../core/lib/roles.ts';
 import { Instant, Uuid } from '../../core/lib/validation.ts';
 import { Password, Token } from '../accounts/index.ts';

@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { isEmail } from '../../core/lib/email-address.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { coded } from '../../core/lib/validation.ts';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */

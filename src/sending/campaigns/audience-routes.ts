@@ -1,6 +1,6 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { inProject, route } from '../../core/http/route.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { audienceCounts } from './audience.ts';
 import { checkAudience, checkCompanions } from './audience-checks.ts';
 import { checkConditionShape } from './condition-shape.ts';

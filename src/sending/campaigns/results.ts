@@ -1,7 +1,7 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { Instant } from '../../core/lib/validation.ts';
 import { countedSend } from './recipients-queries.ts';
 

@@ -1,9 +1,9 @@
+import { describedBy, nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
 import { contentEntries, givenContentEntries, needsContent, TypeField } from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { describedBy, nameSchemas } from '../../core/lib/named-schemas.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import { choice, GivenUuid, Instant, JsonObject, parameter, Uuid } from '../../core/lib/validation.ts';

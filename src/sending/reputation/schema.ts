@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { numberParameter } from '../../core/lib/parameters.ts';
 import { Instant } from '../../core/lib/validation.ts';
 

@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import * as v from 'valibot';
-import { nameSchemas } from '../../core/lib/named-schemas.ts';
 import { NullableInstant } from '../../core/lib/validation.ts';
 
 /** A program that sends by SMTP, and what it did last. */

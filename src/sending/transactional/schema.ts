@@ -1,7 +1,7 @@
+import { describedBy } from '@posthorn/openapi/names';
 import { renderLimits } from '@posthorn/renderer';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { describedBy } from '../../core/lib/named-schemas.ts';
 import { coded, codedAt, JsonObject, singleLine, textField } from '../../core/lib/validation.ts';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 

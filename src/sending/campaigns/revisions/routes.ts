@@ -1,5 +1,5 @@
+import { nameSchemas } from '@posthorn/openapi/names';
 import { inProject, route, taggedReply } from '../../../core/http/route.ts';
-import { nameSchemas } from '../../../core/lib/named-schemas.ts';
 import { AudienceCount } from '../audience-routes.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from '../route-kit.ts';
 import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';

@@ -1,40 +1,20 @@
-import type { Route } from './route.ts';
-
-type Operation = Pick<Route, 'method' | 'path' | 'operationId'>;
-
-/**
- * The names of the routes in generated clients: `listContacts`, `getContact`, `createContact`, `updateContact`,
- * `deleteContact`, `pauseCampaign`, `listCampaignRecipients`. Of a path that is also there below `/v1`, for callers with a
- * key, the one for the dashboard ends in `InDashboard`.
- */
-export function operationIds(routes: readonly Operation[]): Map<Operation, string> {
-  const underV1 = new Set(routes.filter(({ path }) => path.startsWith('/v1/')).map(placeOf));
-  return new Map(
-    routes.map((route) => {
-      const isTwin = !route.path.startsWith('/v1/') && underV1.has(placeOf({ ...route, path: `/v1${route.path}` }));
-      return [route, `${route.operationId ?? operationIdOf(route)}${isTwin ? 'InDashboard' : ''}`];
-    }),
-  );
-}
-
-function placeOf({ method, path }: Operation): string {
-  return `${method} ${path}`;
-}
-
 const verbs = { GET: 'get', POST: 'create', PUT: 'update', PATCH: 'update', DELETE: 'delete' } as const;
 
-function operationIdOf({ method, path }: Operation): string {
-  const segments = path
-    .replace(/^\/(v1|users\/@me)(?=\/)/, '')
-    .split('/')
-    .slice(1);
-  const last = segments.at(-1) ?? '';
+/** The methods that an operation may have. */
+export type Method = keyof typeof verbs;
+
+/**
+ * The name of an operation in generated clients, made from its path in Koa's notation: `listContacts`, `getContact`,
+ * `createContact`, `updateContact`, `deleteContact`, `pauseCampaign`, `listCampaignRecipients`.
+ */
+export function operationId(method: Method, path: string): string {
+  const segments = path.split('/').slice(1);
   const isParameter = (segment: string) => segment.startsWith(':');
   const fixed = segments.filter((segment) => !isParameter(segment));
   // What stands before a parameter is one of several: `/contacts/:id` is a contact.
   const owners = fixed.slice(0, -1).map((segment) => words(singular(segment)));
   const noun = fixed.at(-1) ?? '';
-  if (isParameter(last)) return camelCase(verbs[method], ...owners, words(singular(noun)));
+  if (segments.slice(-1).some(isParameter)) return camelCase(verbs[method], ...owners, words(singular(noun)));
   if (method === 'GET' && isPlural(noun)) return camelCase('list', ...owners, words(noun));
   if (method !== 'POST') return camelCase(verbs[method], ...owners, words(noun));
   if (isPlural(noun)) return camelCase('create', ...owners, words(singular(noun)));

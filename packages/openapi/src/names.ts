@@ -4,7 +4,7 @@ const names = new Map<v.GenericSchema, string>();
 const shapes = new WeakMap<v.GenericSchema, v.GenericSchema>();
 
 /**
- * Gives schemas the names that they have in the API reference and in clients generated from it: `Contact` is one type
+ * Gives schemas the names that they have in the document and in clients generated from it: `Contact` is one type
  * wherever it stands. A schema without a name is named after the operation that takes or returns it.
  */
 export function nameSchemas(schemas: Readonly<Record<string, v.GenericSchema>>): void {
@@ -17,7 +17,7 @@ export function namedSchemas(): ReadonlyMap<v.GenericSchema, string> {
 }
 
 /**
- * A schema that the API reference describes by another one, which has a name: for values that are checked by a grammar of
+ * A schema that the document describes by another one, which has a name: for values that are checked by a grammar of
  * their own, with faults of their own.
  */
 export function describedBy<Schema extends v.GenericSchema>(schema: Schema, shape: v.GenericSchema): Schema {

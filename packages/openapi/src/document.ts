@@ -1,0 +1,174 @@
+import type * as v from 'valibot';
+import { ComponentSchemas } from './components.ts';
+import { fieldDescription } from './fields.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Answer, ApiDescription, Operation, RequestBody, Status } from './operation.ts';
+
+/**
+ * The OpenAPI 3.1 document of an API. A schema stands once, below `components`, and is referred to by its name.
+ * @throws Error when two schemas would have one name, or one differs between requests and answers
+ */
+export function openApiDocument(api: ApiDescription, operations: readonly Operation[]): JsonSchema {
+  return new DocumentWriter(api, operations).write();
+}
+
+class DocumentWriter {
+  readonly #api: ApiDescription;
+  readonly #operations: readonly Operation[];
+  readonly #schemas: ComponentSchemas;
+  /** The failures that operations refer to. */
+  readonly #sharedFailures = new Set<Status>();
+
+  constructor(api: ApiDescription, operations: readonly Operation[]) {
+    this.#api = api;
+    this.#operations = operations;
+    this.#schemas = new ComponentSchemas(announced(operations), api.fields);
+  }
+
+  write(): JsonSchema {
+    const { info, server, tags, headers, parameters, securitySchemes } = this.#api;
+    const paths: Record<string, JsonSchema> = {};
+    for (const operation of this.#operations) {
+      const path = operation.path.replaceAll(/:(\w+)/g, '{$1}');
+      paths[path] = { ...paths[path], [operation.method.toLowerCase()]: this.#operation(operation) };
+    }
+    const responses = this.#responses();
+    const inUse = new Set(this.#operations.map(({ tag }) => tag));
+    return {
+      openapi: '3.1.0',
+      info,
+      servers: [{ url: server }],
+      tags: tags.filter(({ name }) => inUse.has(name)),
+      paths,
+      components: { schemas: this.#schemas.components(), headers, parameters, responses, securitySchemes },
+    };
+  }
+
+  #operation(operation: Operation): JsonSchema {
+    const { summary, description, tag, id, security, body, success } = operation;
+    const answer = {
+      description: success.description,
+      headers: headerReferences(success.headers),
+      ...this.#contentOf(success),
+    };
+    return {
+      summary,
+      description,
+      tags: [tag],
+      operationId: id,
+      security: security.map((scheme) => ({ [scheme]: [] })),
+      parameters: this.#parametersOf(operation),
+      ...(body === undefined ? {} : { requestBody: this.#requestBody(body) }),
+      responses: {
+        ...Object.fromEntries(success.statuses.map((status) => [status, answer])),
+        ...this.#failuresOf(operation),
+      },
+    };
+  }
+
+  #parametersOf({ pathParameters, query, parameters }: Operation): JsonSchema[] {
+    const inPath = Object.entries(pathParameters).map(([name, { description, format }]) => ({
+      name,
+      in: 'path',
+      required: true,
+      description,
+      schema: { type: 'string', ...(format === undefined ? {} : { format }) },
+    }));
+    const { properties = {}, required = [] } = (query ? this.#schemas.whole(query, 'input') : {}) as ObjectSchema;
+    const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
+      name,
+      in: 'query',
+      required: required.includes(name),
+      ...(description === undefined ? {} : { description }),
+      schema,
+    }));
+    return [...inPath, ...inQuery, ...parameters.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
+  }
+
+  #requestBody(body: RequestBody): JsonSchema {
+    if ('fields' in body)
+      return { required: true, content: { [body.mediaType]: { schema: this.#formOf(body.fields) } } };
+    const { schema, description, example } = body;
+    const whole: ObjectSchema = this.#schemas.whole(schema, 'input');
+    return {
+      ...(description === undefined ? {} : { description }),
+      // No body is read as an empty object.
+      required: whole.type !== 'object' || whole.required !== undefined,
+      content: {
+        'application/json': {
+          schema: this.#schemas.of(schema, 'input'),
+          ...(example === undefined ? {} : { example }),
+        },
+      },
+    };
+  }
+
+  #formOf(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+    const described = Object.entries(fields).map(([name, field]) => [
+      name,
+      { description: fieldDescription(this.#api.fields, name, 'Form'), ...field },
+    ]);
+    return { type: 'object', properties: Object.fromEntries(described), required: Object.keys(fields) };
+  }
+
+  #contentOf({ schema, mediaType }: Pick<Answer, 'schema' | 'mediaType'>): { content?: JsonSchema } {
+    const content: JsonSchema = {
+      ...(schema === undefined ? {} : { 'application/json': { schema: this.#schemas.of(schema, 'output') } }),
+      // Bytes have no schema in OpenAPI 3.1.
+      ...(mediaType === undefined
+        ? {}
+        : { [mediaType]: mediaType === 'image/*' ? {} : { schema: { type: 'string' } } }),
+    };
+    return Object.keys(content).length === 0 ? {} : { content };
+  }
+
+  #failuresOf({ failures, failure }: Operation): JsonSchema {
+    return Object.fromEntries(
+      failures.map((status) => {
+        if (failure !== undefined) return [status, this.#failure(status, failure)];
+        this.#sharedFailures.add(status);
+        return [status, { $ref: `#/components/responses/${this.#api.failureOf(status).name}` }];
+      }),
+    );
+  }
+
+  #failure(status: Status, { schema, mediaType }: Pick<Answer, 'schema' | 'mediaType'> = {}): JsonSchema {
+    const { description, headers, schemas } = this.#api.failureOf(status);
+    const all: readonly v.GenericSchema[] = schema === undefined ? schemas : [...schemas, schema];
+    const [first, ...more] = all.map((each) => this.#schemas.of(each, 'output'));
+    return {
+      description,
+      headers: headerReferences(headers),
+      content: {
+        'application/json': { schema: more.length > 0 ? { anyOf: [first, ...more] } : first },
+        ...(mediaType === undefined ? {} : { [mediaType]: { schema: { type: 'string' } } }),
+      },
+    };
+  }
+
+  #responses(): JsonSchema {
+    const named = [...this.#sharedFailures].map((status) => [this.#api.failureOf(status).name, this.#failure(status)]);
+    return Object.fromEntries(named.sort(([one = ''], [other = '']) => (one < other ? -1 : 1)));
+  }
+}
+
+interface ObjectSchema {
+  type?: unknown;
+  properties?: Record<string, JsonSchema>;
+  required?: readonly string[];
+}
+
+// Operations that share a schema share its name, which is that of the first.
+function* announced(operations: readonly Operation[]): Generator<{ name: string; schema: v.GenericSchema }> {
+  for (const { id, query, body, success, failure } of operations) {
+    const name = id.charAt(0).toUpperCase() + id.slice(1);
+    if (query) yield { name: `${name}Query`, schema: query };
+    if (body && 'schema' in body) yield { name: `${name}Request`, schema: body.schema };
+    if (success.schema) yield { name: `${name}Response`, schema: success.schema };
+    if (failure?.schema) yield { name: `${name}Failure`, schema: failure.schema };
+  }
+}
+
+function headerReferences(names: readonly string[]): JsonSchema {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}

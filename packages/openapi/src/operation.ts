@@ -1,0 +1,91 @@
+import type * as v from 'valibot';
+import type { FieldDescriptions } from './fields.ts';
+import type { JsonSchema } from './json-schema.ts';
+import type { Method } from './operation-id.ts';
+
+type Schema = v.GenericSchema<unknown, unknown>;
+
+/** An HTTP status, or `default` for every other one. */
+export type Status = number | 'default';
+
+/** A parameter of a path. */
+export interface PathParameter {
+  description?: string | undefined;
+  format?: 'uuid' | undefined;
+}
+
+/** A body that a request may carry. */
+export type RequestBody =
+  | {
+      /** What checks it as JSON. */
+      schema: Schema;
+      description?: string;
+      /** A body as somebody would send it. */
+      example?: unknown;
+    }
+  | {
+      mediaType: string;
+      /** The fields of a body that no schema checks, all of them required. */
+      fields: Readonly<Record<string, JsonSchema>>;
+    };
+
+/** An answer to a request. */
+export interface Answer {
+  description: string;
+  /** Names of headers of the description that it may have. */
+  headers: readonly string[];
+  /** What it carries as JSON. */
+  schema?: Schema | undefined;
+  /** The media type of what it may carry instead: a text, or `image/*`. */
+  mediaType?: string | undefined;
+}
+
+/** One operation of an API. */
+export interface Operation {
+  /** Its name in generated clients, such as `getContact`. Requests and answers without names are named after it. */
+  id: string;
+  method: Method;
+  /** Koa's notation: `/contacts/:id`. */
+  path: string;
+  summary: string;
+  description: string;
+  /** A tag of the description. */
+  tag: string;
+  /** Names of the security schemes of the description, of which one is needed; none for what anybody may ask. */
+  security: readonly string[];
+  /** The parameters that the path names. */
+  pathParameters: Readonly<Record<string, PathParameter>>;
+  /** An object schema of the query string. */
+  query?: Schema | undefined;
+  /** Names of parameters of the description that it reads too. */
+  parameters: readonly string[];
+  body?: RequestBody | undefined;
+  success: Answer & { statuses: readonly number[] };
+  /** How it may fail. */
+  failures: readonly Status[];
+  /** What its failures may carry beyond what those of all operations may; such failures stand where they are used. */
+  failure?: Pick<Answer, 'schema' | 'mediaType'> | undefined;
+}
+
+/** What a failure with a status looks like in every operation. */
+export interface Failure extends Pick<Answer, 'description' | 'headers'> {
+  /** Its name among the responses of the document. */
+  name: string;
+  /** What it carries, in one of these forms, each of which needs a name (`nameSchemas`). */
+  schemas: readonly Schema[];
+}
+
+/** What the document says beside the operations. */
+export interface ApiDescription {
+  /** OpenAPI 3.1, 4.8.2. */
+  info: { title: string; version: string } & JsonSchema;
+  /** Base URL of the API. */
+  server: string;
+  /** Those that no operation has are left out. */
+  tags: readonly { name: string; description: string }[];
+  headers: Readonly<Record<string, JsonSchema>>;
+  parameters: Readonly<Record<string, JsonSchema>>;
+  securitySchemes: Readonly<Record<string, JsonSchema>>;
+  fields: FieldDescriptions;
+  failureOf(status: Status): Failure;
+}

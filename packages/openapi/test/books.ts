@@ -1,0 +1,44 @@
+import * as v from 'valibot';
+import type { ApiDescription, Operation } from '../src/index.ts';
+import { nameSchemas } from '../src/names.ts';
+
+const Failure = v.object({ error: v.string() });
+nameSchemas({ Failure });
+
+/** A description of an API whose failures are `{ error }`. */
+export const api: ApiDescription = {
+  info: { title: 'Books', version: '1' },
+  server: 'https://api.example.com',
+  tags: [
+    { name: 'Books', description: 'What can be read.' },
+    { name: 'Films', description: 'What can be seen.' },
+  ],
+  headers: { 'X-Request-ID': { schema: { type: 'string' } } },
+  parameters: { Page: { name: 'page', in: 'query', schema: { type: 'integer' } } },
+  securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
+  fields: { title: 'As it stands on the cover.', 'CreateBookRequest.title': 'What to call it.' },
+  failureOf: (status) => ({
+    name: `Error${status}`,
+    description: 'It failed.',
+    headers: ['X-Request-ID'],
+    schemas: [Failure],
+  }),
+};
+
+/** `POST /books` with whatever differs. */
+export function operation(differs: Partial<Operation> = {}): Operation {
+  return {
+    id: 'createBook',
+    method: 'POST',
+    path: '/books',
+    summary: 'Add a book',
+    description: 'Once.',
+    tag: 'Books',
+    security: ['key'],
+    pathParameters: {},
+    parameters: [],
+    success: { statuses: [201], description: 'Added.', headers: ['X-Request-ID'] },
+    failures: [422, 'default'],
+    ...differs,
+  };
+}

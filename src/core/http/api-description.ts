@@ -1,0 +1,150 @@
+import type { ApiDescription, Failure, Status } from '@posthorn/openapi';
+import { nameSchemas } from '@posthorn/openapi/names';
+import * as v from 'valibot';
+import { sessionCookie } from '../lib/session-cookie.ts';
+import fields from './field-descriptions.json' with { type: 'json' };
+import { tags } from './tags.ts';
+
+const text = v.string();
+const FieldProblem = v.object({ field: text, message: text, code: text, received: v.optional(text) });
+const ErrorEnvelope = v.object({
+  success: v.literal(false),
+  error: v.object({
+    code: v.pipe(text, v.description('What went wrong, for programs.'), v.examples(['VALIDATION_ERROR'])),
+    message: v.pipe(text, v.description('What went wrong, for people.')),
+    statusCode: v.pipe(v.number(), v.integer()),
+    requestId: v.pipe(
+      text,
+      v.uuid(),
+      v.description('The `X-Request-ID` of the answer; name it when you ask for help.'),
+    ),
+    details: v.optional(v.record(text, v.unknown())),
+    errors: v.optional(v.pipe(v.array(FieldProblem), v.description('Each field that was refused.'))),
+    suggestion: v.optional(v.pipe(text, v.description('What to do about it.'))),
+  }),
+  timestamp: v.pipe(text, v.isoTimestamp()),
+});
+const BareError = v.strictObject({ error: text });
+nameSchemas({ Error: ErrorEnvelope, BareError, FieldProblem });
+
+const failureTexts: Readonly<Record<Status, string>> = {
+  400: 'The request is malformed.',
+  401: 'The key or the session is missing or not valid.',
+  402: 'A limit of the project is reached.',
+  403: 'The caller is known and may not do this.',
+  404: 'There is no such resource in this project.',
+  409: 'The state of the resource, or an Idempotency-Key used before, forbids it.',
+  412: 'Somebody else was faster: read again and repeat the edit.',
+  413: 'The body is too large.',
+  422: 'Fields are missing or wrong; `errors` names each.',
+  429: 'Too many requests; repeat after `Retry-After` seconds.',
+  502: 'Another service answered something else than it should; repeat later.',
+  503: 'Something the request needs is away; repeat after `Retry-After` seconds.',
+  default: 'Any other failure; 5xx may be repeated with the same Idempotency-Key.',
+};
+
+const headers = {
+  'X-Request-ID': {
+    description: 'Names the request in logs and in errors.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+  'RateLimit-Limit': { description: 'Requests of one rate window.', schema: { type: 'integer' } },
+  'RateLimit-Remaining': { description: 'Requests left in the window.', schema: { type: 'integer' } },
+  'RateLimit-Reset': { description: 'Seconds until the window ends.', schema: { type: 'integer' } },
+  'Retry-After': { description: 'Seconds to wait before the request is repeated.', schema: { type: 'integer' } },
+  'Idempotency-Replayed': {
+    description: '`true` where this is the answer of an earlier request with the same `Idempotency-Key`.',
+    schema: { type: 'string', enum: ['true'] },
+  },
+  ETag: { description: 'Names this revision; an edit sends it as `If-Match`.', schema: { type: 'string' } },
+} as const;
+export type HeaderName = keyof typeof headers;
+
+const parameters = {
+  IdempotencyKey: {
+    name: 'Idempotency-Key',
+    in: 'header',
+    required: false,
+    description: 'Refuses a second request with the same key within 24 hours.',
+    schema: { type: 'string', minLength: 1, maxLength: 255 },
+  },
+  IdempotencyMode: {
+    name: 'Idempotency-Mode',
+    in: 'header',
+    required: false,
+    description:
+      '`replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too.',
+    schema: { type: 'string', enum: ['replay'] },
+  },
+  IfMatch: {
+    name: 'If-Match',
+    in: 'header',
+    required: false,
+    description: 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.',
+    schema: { type: 'string' },
+  },
+  ProjectId: {
+    name: 'X-Project-Id',
+    in: 'header',
+    required: false,
+    description: 'The project, for sessions. Keys name their own.',
+    schema: { type: 'string', format: 'uuid' },
+  },
+} as const;
+export type ParameterName = keyof typeof parameters;
+
+const securitySchemes = {
+  secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
+  session: {
+    type: 'apiKey',
+    in: 'cookie',
+    name: sessionCookie,
+    description: 'Session of a signed-in user, set by `POST /auth/login`',
+  },
+  publicKey: { type: 'http', scheme: 'bearer', description: 'Public key of a project, `pk_…`' },
+} as const;
+export type SecurityScheme = keyof typeof securitySchemes;
+
+const description = `Email delivery and audience service whose long-running work is durable.
+
+Requests carry \`Authorization: Bearer sk_…\`, the secret key of a project. Errors come in one envelope (\`Error\`); some older
+routes answer 400 and 404 with \`{ "error": "…" }\`.
+
+**Pages.** Lists that answer a \`cursor\` are read page by page: pass it unchanged, with the same filters, until \`hasMore\` is false or the
+cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\` or \`pageSize\` says how long a page is.
+
+**Repetitions.** Send an \`Idempotency-Key\` with every request that sends mail, and a request that is repeated sends it once.
+
+**Limits.** A project has a number of requests a minute (\`RateLimit-*\` headers); beyond it the answer is 429 with \`Retry-After\`.`;
+
+/** What the API reference says of the API as a whole. */
+export function apiDescription(server: string): ApiDescription {
+  return {
+    info: {
+      title: 'Posthorn',
+      version: '1',
+      description,
+      contact: { name: 'Posthorn docs', url: `${server}/docs` },
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    server,
+    tags: Object.values(tags),
+    headers,
+    parameters,
+    securitySchemes,
+    fields,
+    failureOf,
+  };
+}
+
+// Some routes answer 400, 403 and 404 with a bare text (contract page 1, 1.3).
+function failureOf(status: Status): Failure {
+  const mayBeBare = status === 'default' || status === 400 || status === 403 || status === 404;
+  const isTemporary = status === 429 || status === 503;
+  return {
+    name: status === 'default' ? 'Failure' : `Error${status}`,
+    description: failureTexts[status] ?? `Error ${status}`,
+    headers: isTemporary ? ['X-Request-ID', 'Retry-After'] : ['X-Request-ID'],
+    schemas: mayBeBare ? [ErrorEnvelope, BareError] : [ErrorEnvelope],
+  };
+}
