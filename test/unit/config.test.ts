@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/core/config/config.ts';
-import { withSettingsTable } from '../../src/core/config/table.ts';
+import { settingsPage } from '../../src/core/config/page.ts';
 
 function problemsOf(env: Record<string, string>, required: ('DATABASE_URL' | 'TEMPORAL_ADDRESS')[] = []): string[] {
   try {
@@ -108,8 +108,8 @@ describe('settings', () => {
     expect(new Set([one.APP_ENCRYPTION_KEY, one.LINK_SECRET, two.APP_ENCRYPTION_KEY, two.LINK_SECRET]).size).toBe(4);
   });
 
-  test('the README shows the settings as they are', () => {
-    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-    expect(withSettingsTable(readme)).toBe(readme);
+  test('docs/settings.md shows the settings as they are', () => {
+    const page = readFileSync(new URL('../../docs/settings.md', import.meta.url), 'utf8');
+    expect(page).toBe(settingsPage());
   });
 });

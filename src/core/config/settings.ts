@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 
-/** One setting: how its text is read, its default, and the sentence that the README shows. */
+/** One setting: how its text is read, its default, and the sentence that docs/settings.md shows. */
 interface Setting<Output> {
   schema: v.GenericSchema<string, Output>;
   fallback: Output;
@@ -85,7 +85,7 @@ const group = <Entries extends Record<string, Setting<unknown>>>(name: string, e
   };
 const noItems: string[] = [];
 
-/** Every setting of the service. An empty value counts as unset. The README's table is made from this object. */
+/** Every setting of the service. An empty value counts as unset. docs/settings.md is made from this object. */
 export const settings = {
   ...group('Core', {
     NODE_ENV: setting(
