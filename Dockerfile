@@ -29,6 +29,7 @@ COPY packages/renderer/package.json packages/renderer/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/service-texts/package.json packages/service-texts/
 COPY packages/smtp-submission/package.json packages/smtp-submission/
+COPY packages/validation/package.json packages/validation/
 COPY packages/workflow-graph/package.json packages/workflow-graph/
 COPY packages/cli/package.json packages/cli/
 COPY packages/mcp/package.json packages/mcp/

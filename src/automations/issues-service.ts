@@ -1,5 +1,5 @@
+import type { FieldProblem } from '@posthorn/validation';
 import type { Database } from '../core/database/sql.ts';
-import type { FieldProblem } from '../core/lib/errors.ts';
 import { enablingIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
 import { templatesAmong } from './graph-queries.ts';

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, pageParameters, parameter, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../core/lib/offset-page.ts';
-import { pageParameters } from '../core/lib/parameters.ts';
-import { Instant, parameter, textField, Uuid } from '../core/lib/validation.ts';
 import { runStatuses, stepRunStatuses } from './rows.ts';
 import { StepBody, StepTypeField, WorkflowBody } from './schema.ts';
 

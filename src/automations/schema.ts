@@ -1,10 +1,21 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import {
+  choice,
+  choiceParameter,
+  coded,
+  directionParameter,
+  Instant,
+  JsonObject,
+  pageParameters,
+  parameter,
+  textField,
+  Uuid,
+  wholeNumber,
+} from '@posthorn/validation';
 import { longestNote, longestStepName, waitOutcomes } from '@posthorn/workflow-graph';
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
-import { choiceParameter, directionParameter, pageParameters } from '../core/lib/parameters.ts';
-import { choice, coded, Instant, JsonObject, parameter, textField, Uuid, wholeNumber } from '../core/lib/validation.ts';
 import { triggerTypes } from './rows.ts';
 import { StepConfigShape, stepTypes } from './step-configs.ts';
 

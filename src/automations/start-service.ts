@@ -1,9 +1,9 @@
+import { jsonType } from '@posthorn/validation';
 import type { Database } from '../core/database/sql.ts';
 import { withoutDangerousKeys } from '../core/lib/contact-data.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
 import { isUuid } from '../core/lib/ids.ts';
 import type { JsonObjectValue } from '../core/lib/json.ts';
-import { jsonType } from '../core/lib/validation.ts';
 import type { Changed } from './changed.ts';
 import { findAutomation, found } from './queries.ts';
 import { executionBody } from './rows.ts';

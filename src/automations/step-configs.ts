@@ -1,9 +1,18 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import {
+  choice,
+  coded,
+  codedAt,
+  type FieldProblem,
+  fieldProblems,
+  JsonObject,
+  textField,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
 import { splitData } from '../core/lib/contact-data.ts';
 import { EmailField } from '../core/lib/email-address.ts';
-import { AppError, type FieldProblem } from '../core/lib/errors.ts';
-import { choice, coded, codedAt, fieldProblems, JsonObject, textField, Uuid } from '../core/lib/validation.ts';
+import { AppError } from '../core/lib/errors.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */

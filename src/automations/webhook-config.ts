@@ -1,6 +1,6 @@
 import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
+import { choice, coded, textField, wholeNumber } from '@posthorn/validation';
 import * as v from 'valibot';
-import { choice, coded, textField, wholeNumber } from '../core/lib/validation.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

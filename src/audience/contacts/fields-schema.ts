@@ -1,5 +1,5 @@
+import { limitParameter } from '@posthorn/validation';
 import * as v from 'valibot';
-import { limitParameter } from '../../core/lib/parameters.ts';
 
 const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;
 /** Type of a contact field in `GET /contacts/fields`. */

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { dayParameter, Instant, limitParameter } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { Instant } from '../../core/lib/validation.ts';
 import { causeTypes } from './cause.ts';
 
 /** `GET /contacts/{id}`. */

@@ -1,10 +1,18 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import {
+  choiceParameter,
+  directionParameter,
+  Instant,
+  JsonObject,
+  limitParameter,
+  parameter,
+  textField,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { choiceParameter, directionParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({

@@ -1,7 +1,7 @@
+import { fieldProblems } from '@posthorn/validation';
 import * as v from 'valibot';
 import { inProject, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
-import { fieldProblems } from '../../core/lib/validation.ts';
 import { refuseErased } from '../erased/index.ts';
 import {
   ContactEventList,

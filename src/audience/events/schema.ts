@@ -1,9 +1,8 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { dayParameter, Instant, JsonObject, limitParameter, parameter, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { dayParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { Instant, JsonObject, parameter, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** `POST /v1/track`. */
 export const TrackBody = v.object({

@@ -1,8 +1,8 @@
 import { parseIsoDate } from '@posthorn/conditions';
+import { choice, JsonObject } from '@posthorn/validation';
 import * as v from 'valibot';
 import { longestKey, reservedKeys } from '../../core/lib/contact-data.ts';
 import type { JsonValue } from '../../core/lib/json.ts';
-import { choice, JsonObject } from '../../core/lib/validation.ts';
 
 /** What the cells of a column become. `auto` reads them as an import without a mapping does. */
 export const cellTypes = ['auto', 'text', 'number', 'boolean', 'date'] as const;

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { codedAt, GivenUuid, Instant, limitParameter, textField } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
-import { codedAt, GivenUuid, Instant, textField } from '../../core/lib/validation.ts';
 import { ChangeAuthor } from '../contacts/index.ts';
 import { FilterBody } from '../lists/index.ts';
 import { ImportMapping } from './import-mapping.ts';

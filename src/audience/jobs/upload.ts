@@ -1,11 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { type ArrivingFile, type MultipartRules, readMultipart } from '@posthorn/http-server';
+import { fieldProblems } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, invalid, invalidField } from '../../core/lib/errors.ts';
 import { cutText } from '../../core/lib/text.ts';
-import { fieldProblems } from '../../core/lib/validation.ts';
 import { partBytes, removeFile, storePart } from './files-queries.ts';
 import { ImportOptions } from './schema.ts';
 

@@ -1,7 +1,7 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { choice, GivenUuid, Instant, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { choice, GivenUuid, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 import { ConditionShape } from '../conditions/index.ts';
 import { contactSorts } from '../contacts/index.ts';
 

@@ -1,8 +1,7 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { choice, Instant, pageParameters, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
-import { pageParameters } from '../../core/lib/parameters.ts';
-import { choice, Instant, textField, Uuid } from '../../core/lib/validation.ts';
 import { ConditionShape } from '../conditions/index.ts';
 import { ContactBody } from '../contacts/index.ts';
 

@@ -1,6 +1,7 @@
+import type { FieldProblem } from '@posthorn/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
-import { type AppError, badRequest, type FieldProblem } from '../../core/lib/errors.ts';
+import { type AppError, badRequest } from '../../core/lib/errors.ts';
 import { allRules, createRule, deleteRule, previewRules, replaceRule } from './rules.ts';
 import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
 

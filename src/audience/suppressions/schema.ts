@@ -1,9 +1,8 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { choice, Instant, limitParameter, NullableInstant, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
-import { choice, Instant, NullableInstant, textField, Uuid } from '../../core/lib/validation.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;

@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { choice, GivenUuid, Instant, textField } from '@posthorn/validation';
 import * as v from 'valibot';
-import { choice, GivenUuid, Instant, textField } from '../../core/lib/validation.ts';
 import { stepTypes } from '../step-configs.ts';
 import { migrationStates } from './queries.ts';
 import { moveActions } from './rules.ts';

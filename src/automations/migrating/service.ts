@@ -1,7 +1,8 @@
+import type { FieldProblem } from '@posthorn/validation';
 import { stepOf } from '@posthorn/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { conflict, type FieldProblem, invalid, notFound } from '../../core/lib/errors.ts';
+import { conflict, invalid, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { restartable } from '../../core/outbox/recovery.ts';

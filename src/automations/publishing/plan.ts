@@ -1,5 +1,6 @@
+import type { FieldProblem } from '@posthorn/validation';
 import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
-import { AppError, type FieldProblem } from '../../core/lib/errors.ts';
+import { AppError } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { Draft } from '../drafts.ts';
 import type { GraphTransition } from '../graph.ts';

@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { textField } from '@posthorn/validation';
 import { maxSteps, maxTransitions } from '@posthorn/workflow-graph';
 import * as v from 'valibot';
-import { textField } from '../../core/lib/validation.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';
 

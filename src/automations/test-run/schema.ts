@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, JsonObject } from '@posthorn/validation';
 import * as v from 'valibot';
-import { Instant, JsonObject } from '../../core/lib/validation.ts';
 import { PutGraph } from '../publishing/schema.ts';
 import { stepTypes } from '../step-configs.ts';
 

@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { Instant, textField, Uuid } from '../../core/lib/validation.ts';
 
 const AnyBlock = v.record(v.string(), v.unknown());
 

@@ -1,18 +1,20 @@
 import { nameSchemas } from '@posthorn/openapi/names';
-import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
-import { PageFigures } from '../../core/lib/offset-page.ts';
-import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
 import {
   choice,
+  choiceParameter,
+  directionParameter,
   GivenUuid,
   Instant,
   JsonObject,
+  pageParameters,
   parameter,
   singleLine,
   textField,
   Uuid,
-} from '../../core/lib/validation.ts';
+} from '@posthorn/validation';
+import * as v from 'valibot';
+import { EmailField } from '../../core/lib/email-address.ts';
+import { PageFigures } from '../../core/lib/offset-page.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
 /** The kinds of templates, campaigns and messages (contract page 2, 1.2). */

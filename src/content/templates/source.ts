@@ -1,8 +1,8 @@
 import type { EmailDocument } from '@posthorn/email-document';
+import { JsonObject } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
-import { JsonObject } from '../../core/lib/validation.ts';
 import { compileDocument } from '../brand/index.ts';
 
 /** The blocks that content was written as, in a request. Its grammar is checked when it is compiled. */

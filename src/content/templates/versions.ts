@@ -1,9 +1,9 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant } from '@posthorn/validation';
 import * as v from 'valibot';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { notFound } from '../../core/lib/errors.ts';
-import { Instant } from '../../core/lib/validation.ts';
 import { Actor, actorName } from '../../platform/audit/index.ts';
 import { compileDocument } from '../brand/index.ts';
 import { contentEntries } from './schema.ts';

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, limitParameter, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
-import { Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** The answer to an upload (contract page 3, 5). */
 export const UploadedImage = v.object({

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { AppError, invalidField } from '../lib/errors.ts';
 import { exceededLimit } from '../lib/json-shape.ts';
-import { findNul, wellFormed } from '../lib/validation.ts';
+import { findNul, wellFormed } from '../lib/json-text.ts';
 import { BodyBudget, type BodyHold, keyedBudgetSize, openBudgetSize, tooBusy } from './body-budget.ts';
 
 const kilobyte = 1024;

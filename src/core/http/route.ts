@@ -1,5 +1,6 @@
+import type { FieldProblem } from '@posthorn/validation';
 import type * as v from 'valibot';
-import type { AppError, FieldProblem } from '../lib/errors.ts';
+import type { AppError } from '../lib/errors.ts';
 import { etagOf } from '../lib/revision.ts';
 import type { Role } from '../lib/roles.ts';
 import type { Scope } from '../lib/scopes.ts';

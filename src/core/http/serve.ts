@@ -1,10 +1,10 @@
 import { createHmac, hash } from 'node:crypto';
+import { fieldProblems } from '@posthorn/validation';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Author, Database } from '../database/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { fieldProblems } from '../lib/validation.ts';
 import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
 import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
 import {

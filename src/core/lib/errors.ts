@@ -1,10 +1,4 @@
-/** One entry of `error.errors` in a 422 answer (contract page 1, 1.3). */
-export interface FieldProblem {
-  field: string;
-  message: string;
-  code: string;
-  received?: string;
-}
+import { type FieldProblem, sentenceOf } from '@posthorn/validation';
 
 /** What an error may carry beyond its code and message. */
 export interface ErrorExtra {
@@ -101,15 +95,4 @@ function summarise(errors: FieldProblem[]): string {
   if (!first) return 'The request is invalid';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
   return `${sentenceOf(first)}${more}`;
-}
-
-// What a message begins with when it goes on from the name of its field.
-const predicate = /^(must|is|are|has|have|may|can|cannot|needs|fits|does) /;
-
-/** A problem as a sentence: `"to.1" must be an email address`. */
-export function sentenceOf({ field, message }: FieldProblem): string {
-  const place = field === '' ? 'The request body' : `"${field}"`;
-  const own = `${field.slice(field.lastIndexOf('.') + 1)} `;
-  const said = message.startsWith(own) ? message.slice(own.length) : message;
-  return predicate.test(said) ? `${place} ${said}` : `${place} is invalid: ${message}`;
 }

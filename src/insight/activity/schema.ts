@@ -1,9 +1,8 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { dayParameter, limitParameter, numberParameter } from '../../core/lib/parameters.ts';
-import { Instant, parameter } from '../../core/lib/validation.ts';
 import { activityTypes } from './types.ts';
 
 const window = {

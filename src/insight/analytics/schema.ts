@@ -1,6 +1,5 @@
+import { dayParameter, Instant, parameter } from '@posthorn/validation';
 import * as v from 'valibot';
-import { dayParameter } from '../../core/lib/parameters.ts';
-import { Instant, parameter } from '../../core/lib/validation.ts';
 
 const window = {
   startDate: dayParameter('First day of the window.'),

@@ -1,9 +1,8 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, limitParameter, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { ContactBody } from '../../audience/contacts/index.ts';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
-import { Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({

@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { Uuid } from '../../core/lib/validation.ts';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an ISO 8601 instant'));
 const Sentence = v.string();

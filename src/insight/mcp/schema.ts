@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** A plan that waits for a member of the project. */
 export const WaitingPlan = v.object({

@@ -1,9 +1,9 @@
+import { Instant } from '@posthorn/validation';
 import * as v from 'valibot';
 import { contactTotals } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { Instant } from '../../core/lib/validation.ts';
 
 /** How far a project is set up (contract page 3, 2.3). */
 export const SetupState = v.object({

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { choice, coded, Instant, limitParameter, textField, Uuid, wholeNumber } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { limitParameter } from '../../core/lib/parameters.ts';
-import { choice, coded, Instant, textField, Uuid, wholeNumber } from '../../core/lib/validation.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
 export const payloadKinds = ['full', 'thin'] as const;

@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { coded, Instant, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** A password that is being chosen. */
 export const Password = v.pipe(

@@ -1,6 +1,6 @@
+import { Instant, parameter, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { Instant, parameter, Uuid } from '../../core/lib/validation.ts';
 
 export const actorKinds = ['user', 'key', 'mcp', 'system'] as const;
 

@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { coded, Instant } from '@posthorn/validation';
 import * as v from 'valibot';
-import { coded, Instant } from '../../core/lib/validation.ts';
 
 const UsageLimit = v.object({
   limit: v.nullable(v.number()),

@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { coded, Instant, Uuid } from '@posthorn/validation';
 import { parse } from 'tldts';
 import * as v from 'valibot';
-import { coded, Instant, Uuid } from '../../core/lib/validation.ts';
 
 /** States of the check of a domain. */
 export const domainStatuses = ['NotStarted', 'Pending', 'Success', 'Failed', 'TemporaryFailure'] as const;

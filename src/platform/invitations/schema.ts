@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { roles } from '../../core/lib/roles.ts';
-import { Instant, Uuid } from '../../core/lib/validation.ts';
 import { Password, Token } from '../accounts/index.ts';
 import { AddMember } from '../projects/index.ts';
 

@@ -1,7 +1,7 @@
+import { choice, coded, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { scopes } from '../../core/lib/scopes.ts';
-import { choice, coded, textField, Uuid } from '../../core/lib/validation.ts';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'));
 const longestOverlapHours = 168;

@@ -1,6 +1,7 @@
+import { type FieldProblem, sentenceOf } from '@posthorn/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
-import { AppError, type FieldProblem, sentenceOf } from '../../core/lib/errors.ts';
+import { AppError } from '../../core/lib/errors.ts';
 import { AddMember, ChangeMember, ListedMember, Member } from './member-schema.ts';
 import { addMember, changeMember, listMembers, removeMember } from './member-service.ts';
 

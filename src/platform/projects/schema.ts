@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { roles } from '../../core/lib/roles.ts';
-import { Instant, textField, Uuid } from '../../core/lib/validation.ts';
 
 const Cap = v.nullable(v.pipe(v.number(), v.integer()));
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;

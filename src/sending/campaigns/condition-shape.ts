@@ -1,6 +1,6 @@
 import { maxLevels } from '@posthorn/conditions';
-import { type FieldProblem, invalid } from '../../core/lib/errors.ts';
-import { jsonType } from '../../core/lib/validation.ts';
+import { type FieldProblem, jsonType } from '@posthorn/validation';
+import { invalid } from '../../core/lib/errors.ts';
 
 const mostProblems = 20;
 

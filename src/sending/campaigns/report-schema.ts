@@ -1,8 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { choiceParameter, Instant, limitParameter, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { Instant, Uuid } from '../../core/lib/validation.ts';
 import { campaignCounts } from './schema.ts';
 import { verdicts } from './verdicts.ts';
 

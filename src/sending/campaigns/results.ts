@@ -1,8 +1,8 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant } from '@posthorn/validation';
 import * as v from 'valibot';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { Instant } from '../../core/lib/validation.ts';
 import { countedSend } from './recipients-queries.ts';
 
 /** What became of a campaign over time, link by link, and beside those before it. */

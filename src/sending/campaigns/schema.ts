@@ -1,12 +1,21 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import {
+  choice,
+  choiceParameter,
+  directionParameter,
+  GivenUuid,
+  Instant,
+  JsonObject,
+  pageParameters,
+  parameter,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
 import { contentEntries, givenContentEntries, needsContent, TypeField } from '../../content/templates/index.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
-import { choiceParameter, directionParameter, pageParameters } from '../../core/lib/parameters.ts';
-import { choice, GivenUuid, Instant, JsonObject, parameter, Uuid } from '../../core/lib/validation.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';
 

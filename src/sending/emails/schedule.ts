@@ -1,8 +1,8 @@
+import { coded } from '@posthorn/validation';
 import * as v from 'valibot';
 import { invalidField } from '../../core/lib/errors.ts';
 import { dayMs, hourMs } from '../../core/lib/span.ts';
 import { parseDate } from '../../core/lib/time.ts';
-import { coded } from '../../core/lib/validation.ts';
 
 const furthestDays = 30;
 const minuteMs = 60_000;

@@ -1,9 +1,16 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import {
+  choice,
+  choiceParameter,
+  Instant,
+  limitParameter,
+  NullableInstant,
+  parameter,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { EmailField } from '../../core/lib/email-address.ts';
-import { choiceParameter, limitParameter } from '../../core/lib/parameters.ts';
-import { choice, Instant, NullableInstant, parameter, Uuid } from '../../core/lib/validation.ts';
 import { mailSources, mailStatuses, reasonCodes } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
 

@@ -1,7 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, numberParameter } from '@posthorn/validation';
 import * as v from 'valibot';
-import { numberParameter } from '../../core/lib/parameters.ts';
-import { Instant } from '../../core/lib/validation.ts';
 
 const Rates = v.object({
   total: v.number(),

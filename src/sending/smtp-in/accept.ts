@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@posthorn/smtp-submission';
+import { fieldProblems } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeyedRequest } from '../../core/http/idempotency.ts';
 import type { RateLimiter } from '../../core/http/rate-limit.ts';
 import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { AppError, invalid } from '../../core/lib/errors.ts';
-import { fieldProblems } from '../../core/lib/validation.ts';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { acceptSend, SendBody, type SendDeps } from '../transactional/index.ts';
 import { type Directives, readDirectives } from './directives.ts';

@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { NullableInstant } from '@posthorn/validation';
 import * as v from 'valibot';
-import { NullableInstant } from '../../core/lib/validation.ts';
 
 /** A program that sends by SMTP, and what it did last. */
 export const SmtpClientBody = v.object({

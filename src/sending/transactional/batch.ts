@@ -1,7 +1,7 @@
+import { type FieldProblem, fieldProblems } from '@posthorn/validation';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { AppError, type FieldProblem, invalid, invalidField } from '../../core/lib/errors.ts';
-import { fieldProblems } from '../../core/lib/validation.ts';
+import { AppError, invalid, invalidField } from '../../core/lib/errors.ts';
 import { type GrantedQuota, limitExceeded } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import { type CheckedMail, checkMail, mostStoredBytes } from './checks.ts';

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { bodyLimits } from '../../../src/core/http/body.ts';
 import { BodyBudget, keyedBudgetSize } from '../../../src/core/http/body-budget.ts';
 import { exceededLimit } from '../../../src/core/lib/json-shape.ts';
-import { findNul, wellFormed } from '../../../src/core/lib/validation.ts';
+import { findNul, wellFormed } from '../../../src/core/lib/json-text.ts';
 
 const shape = (text: string, levels: number, values: number) => exceededLimit(Buffer.from(text), { levels, values });
 const nested = (levels: number, core: unknown = 1) => {

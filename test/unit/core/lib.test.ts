@@ -1,14 +1,12 @@
 import fc from 'fast-check';
-import * as v from 'valibot';
 import { describe, expect, test, vi } from 'vitest';
 import { isoInstant } from '../../../src/core/database/columns.ts';
 import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../../src/core/lib/cursor.ts';
-import { AppError, invalid } from '../../../src/core/lib/errors.ts';
+import { AppError } from '../../../src/core/lib/errors.ts';
 import { isUuid, newId } from '../../../src/core/lib/ids.ts';
 import { seal, unseal } from '../../../src/core/lib/seal.ts';
 import { cutText } from '../../../src/core/lib/text.ts';
 import { noSoonerThan } from '../../../src/core/lib/time.ts';
-import { codedAt, fieldProblems, findNul, textField } from '../../../src/core/lib/validation.ts';
 
 describe('ids', () => {
   test('are version 7 UUIDs, all different, in the order in which they were made', () => {
@@ -105,60 +103,6 @@ describe('sealed secrets', () => {
     const changed = one.replace(/^v1\.(.)/, (_, first) => `v1.${first === 'A' ? 'B' : 'A'}`);
     expect(() => unseal(changed, 'key one')).toThrow();
   });
-});
-
-describe('problems of a request', () => {
-  const Shape = v.pipe(
-    v.object({
-      name: textField('name', 1, 3),
-      kind: v.picklist(['a', 'b']),
-      to: v.union([
-        v.pipe(v.string(), v.email()),
-        v.array(v.union([v.pipe(v.string(), v.email()), v.object({ email: v.string() })])),
-      ]),
-      inner: v.optional(v.array(v.object({ count: v.number() }))),
-    }),
-    codedAt('custom', 'kind', (value) => value.kind !== 'b' || value.name === 'b', 'b needs the name b'),
-  );
-  const problems = (input: unknown) => {
-    const parsed = v.safeParse(Shape, input);
-    return parsed.success
-      ? []
-      : fieldProblems(parsed.issues).map(({ field, code, received }) => [field, code, received]);
-  };
-
-  test('carry the dotted path and the code of the contract', () => {
-    expect(problems({ name: '', kind: 'c', to: 'no', inner: [{ count: 1 }, { count: 'x' }] })).toEqual([
-      ['name', 'too_small', undefined],
-      ['kind', 'invalid_enum_value', undefined],
-      ['to', 'invalid_string', undefined],
-      ['inner.1.count', 'invalid_type', 'string'],
-    ]);
-    expect(problems({ name: 'abcd', to: [5, 'no'] })).toEqual([
-      ['name', 'too_big', undefined],
-      ['kind', 'invalid_type', 'undefined'],
-      ['to.0', 'invalid_union', undefined],
-      ['to.1', 'invalid_string', undefined],
-    ]);
-    expect(problems({ name: 'a', kind: 'b', to: [] })).toEqual([['kind', 'custom', undefined]]);
-    expect(problems({ name: 'a', kind: 'a', to: null })).toEqual([['to', 'invalid_union', undefined]]);
-  });
-
-  test('U+0000 is found wherever it hides', () => {
-    expect(findNul({ a: [{ b: 'x\u0000' }] })).toBe('a.0.b');
-    expect(findNul({ a: { 'k\u0000': 1 } })).toBe('a');
-    expect(findNul({ a: ['fine', 1, null] })).toBeNull();
-  });
-});
-
-test.each([
-  ['to.1', 'must be an email address', '"to.1" must be an email address'],
-  ['to', 'is required', '"to" is required'],
-  ['event', 'event must not be empty', '"event" must not be empty'],
-  ['template', 'send either "template", or both', '"template" is invalid: send either "template", or both'],
-  ['', 'must be an object, not an array', 'The request body must be an object, not an array'],
-])('a problem of the field %j that says %j is told in a sentence', (field, message, told) => {
-  expect(invalid([{ field, message, code: 'custom' }]).message).toBe(told);
 });
 
 test('work that must not be told by its time is answered no sooner than said, also when it fails', async () => {

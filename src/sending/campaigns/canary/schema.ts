@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
+import { Instant, wholeNumber } from '@posthorn/validation';
 import * as v from 'valibot';
-import { Instant, wholeNumber } from '../../../core/lib/validation.ts';
 import { canaryStopCodes } from './decide.ts';
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */

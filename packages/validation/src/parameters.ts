@@ -1,4 +1,4 @@
-import { parameter } from './validation.ts';
+import { parameter } from './fields.ts';
 
 // What these say of a parameter is for the API reference and for generated clients. Routes read the text themselves: a value
 // that is none of the accepted ones is the default (contract page 1, 4).

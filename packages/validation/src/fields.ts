@@ -1,0 +1,45 @@
+import * as v from 'valibot';
+import { coded } from './checks.ts';
+
+/** Text without line breaks, for what ends up in a mail header. */
+export const singleLine = (label: string) =>
+  coded<string>('invalid_string', (text) => !/[\r\n]/.test(text), `${label} must not contain line breaks`);
+
+/** A string of the given lengths; `too_small` and `too_big` outside. */
+export const textField = (label: string, min: number, max: number) =>
+  v.pipe(
+    v.string(`${label} must be a string`),
+    v.minLength(min, min === 1 ? `${label} must not be empty` : `${label} must have at least ${min} characters`),
+    v.maxLength(max, `${label} must have at most ${max} characters`),
+  );
+
+/** A UUID as it was written. */
+export const Uuid = v.pipe(v.string('must be a UUID'), v.uuid('must be a UUID'));
+/** A UUID of a request, in lower case, as ids are kept and compared. */
+export const GivenUuid = v.pipe(Uuid, v.toLowerCase());
+/** An instant as ISO 8601. */
+export const Instant = v.pipe(v.string(), v.isoTimestamp());
+export const NullableInstant = v.nullable(Instant);
+
+/** One of the words. */
+export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+  v.picklist(words, `must be one of ${words.join(', ')}`);
+
+/** A whole number within bounds. */
+export const wholeNumber = (min: number, max: number) =>
+  v.pipe(
+    v.number('must be a number'),
+    v.integer('must be a whole number'),
+    v.minValue(min, `must be at least ${min}`),
+    v.maxValue(max, `must be at most ${max}`),
+  );
+
+/** A JSON object (no array, not null) with free keys. */
+export const JsonObject = v.custom<Record<string, unknown>>(
+  (input) => typeof input === 'object' && input !== null && !Array.isArray(input),
+  'must be an object',
+);
+
+/** A parameter of a query string that may be absent, with what the API reference says of it: text, and JSON Schema. */
+export const parameter = (description: string, schema: Readonly<Record<string, unknown>> = {}) =>
+  v.optional(v.pipe(v.string(), v.description(description), v.metadata(schema)));

@@ -1,0 +1,23 @@
+export { coded, codedAt } from './checks.ts';
+export {
+  choice,
+  GivenUuid,
+  Instant,
+  JsonObject,
+  NullableInstant,
+  parameter,
+  singleLine,
+  textField,
+  Uuid,
+  wholeNumber,
+} from './fields.ts';
+export {
+  choiceParameter,
+  dayParameter,
+  directionParameter,
+  limitParameter,
+  numberParameter,
+  pageParameters,
+} from './parameters.ts';
+export { type FieldProblem, fieldProblems, jsonType } from './problems.ts';
+export { sentenceOf } from './sentence.ts';
