@@ -20,7 +20,7 @@ import { messageSource } from './source.ts';
 const pageSize = 50;
 const formLimit = 10 << 20;
 const pagePolicy =
-  "default-src 'none'; style-src 'self'; img-src data:; frame-src 'self'; form-action 'self'; base-uri 'none'; " +
+  "default-src 'none'; style-src 'self'; img-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; " +
   "frame-ancestors 'none'";
 // The script is our own files and nothing else, and no text can become markup or script, whatever the script does with it.
 const mailPolicy = `${pagePolicy}; script-src 'self'; connect-src 'self'; require-trusted-types-for 'script'; trusted-types 'none'`;

@@ -8,7 +8,7 @@ const scripts = new Set(['inbox', 'keys', 'list', 'live', 'load', 'reading', 'ti
 const folder = fileURLToPath(new URL('../browser/', import.meta.url));
 
 /**
- * What the pages of the inbox load: their style sheet, their script, and `GET /inbox/changes`, a stream of server-sent events. Each
+ * What the pages of the inbox load: their style sheet, icon, script, and `GET /inbox/changes`, a stream of server-sent events. Each
  * event is a version of the store that the page has not seen; `since` is the one that the page shows.
  */
 export function liveRoutes({ store, closing }: Parts): Router {
@@ -17,6 +17,11 @@ export function liveRoutes({ store, closing }: Parts): Router {
     ctx.type = 'text/css';
     ctx.set('Cache-Control', 'no-cache');
     ctx.body = styleSheet;
+  });
+  router.get('/icon.svg', (ctx) => {
+    ctx.type = 'image/svg+xml';
+    ctx.set('Cache-Control', 'no-cache');
+    ctx.body = readFileSync(`${folder}icon.svg`);
   });
   router.get('/script/:name', (ctx) => {
     const name = /^(\w+)\.js$/.exec(ctx.params.name ?? '')?.[1] ?? '';

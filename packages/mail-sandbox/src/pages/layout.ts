@@ -26,7 +26,7 @@ export function layout({ title, here, refresh = 0, mail = false, footer, body }:
 ${refresh > 0 && html`<noscript><meta http-equiv="refresh" content="${refresh}"></noscript>`}
 <title>${title} · Mail sandbox</title>
 <link rel="stylesheet" href="/inbox/style.css">
-<link rel="icon" href="data:,">
+<link rel="icon" href="/inbox/icon.svg">
 ${mail && html`<script type="module" src="/inbox/script/inbox.js"></script>`}
 </head>
 <body${mail && html` class="mail"`}>

@@ -52,7 +52,7 @@ export function messagePage(list: ListView, page: Omit<MessageView, 'place'>): s
 
 function messageBody(subject: string, page: MessageView): Html {
   const { entry, message, notice } = page;
-  return html`<p><a href="${listAddress(page.place)}">All messages</a></p>
+  return html`<p class="back"><a href="${listAddress(page.place)}">All messages</a></p>
 <h1 id="subject" tabindex="-1">${subject}</h1>
 ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
 <div class="card">${facts(entry, message)}</div>
@@ -64,7 +64,7 @@ ${deeds(page)}`;
 }
 
 function facts(entry: Entry, message: SubmittedMessage): Html {
-  const rows: [string, Html | string][] = [
+  return html`${definitions([
     ['Status', html`<span id="status">${statusMark(entry)}</span>`],
     ['From', addresses(entry.from)],
     ['To', mailboxes(entry.to)],
@@ -72,11 +72,16 @@ function facts(entry: Entry, message: SubmittedMessage): Html {
     ['Bcc', mailboxes(entry.bcc)],
     ['Reply-to', addresses(message.ReplyTo ?? '')],
     ['Accepted', moment(entry.at)],
+  ])}
+<details class="more"><summary>IDs and metadata</summary>${definitions([
     ['Message stream', entry.stream],
     ['Tag', entry.tag],
     ['Metadata', pairs(Object.entries(entry.metadata))],
     ['Message ID', entry.id],
-  ];
+  ])}</details>`;
+}
+
+function definitions(rows: readonly [string, Html | string][]): Html {
   const filled = rows.filter(([, value]) => value !== '');
   return html`<dl class="facts">${filled.map(([name, value]) => html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 }
@@ -135,7 +140,7 @@ function preview({ entry, images, scheme, place }: MessageView): Html {
       scheme: wanted.scheme === 'system' ? '' : wanted.scheme,
     });
   };
-  return html`<nav aria-label="Preview theme"><ul class="tabs">${schemes.map(
+  return html`<nav aria-label="Preview theme"><ul class="choices">${schemes.map(
     ([name, label]) =>
       html`<li><a href="${address({ scheme: name })}"${name === scheme && html` aria-current="true"`}>${label}</a></li>`,
   )}</ul></nav>
