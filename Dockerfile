@@ -26,6 +26,7 @@ COPY packages/openapi/package.json packages/openapi/
 COPY packages/payments/package.json packages/payments/
 COPY packages/postgres/package.json packages/postgres/
 COPY packages/renderer/package.json packages/renderer/
+COPY packages/request-bodies/package.json packages/request-bodies/
 COPY packages/sdk/package.json packages/sdk/
 COPY packages/service-texts/package.json packages/service-texts/
 COPY packages/smtp-submission/package.json packages/smtp-submission/

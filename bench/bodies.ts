@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'undici';
-import { BodyReader } from '../src/core/http/body.ts';
+import { RouteBody } from '../src/core/http/body.ts';
 
 // What reading request bodies costs: by koa-body, by the service's own reader, and without any. See docs/decisions/0015.
 const requests = Number(process.env.BENCH_REQUESTS ?? 20_000);
@@ -26,9 +26,9 @@ async function serve(reader: Reader): Promise<void> {
   koa.use(async (ctx) => {
     if (reader === 'none') ctx.req.resume();
     if (reader === 'own') {
-      const body = new BodyReader();
+      const body = new RouteBody();
       try {
-        await body.json(ctx, 'document', { kind: 'keyed', id: 'project' });
+        await body.json(ctx.req, 'document', { kind: 'keyed', id: 'project' });
       } catch (error) {
         ctx.status = (error as { status: number }).status;
         ctx.body = '';

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Mailer } from '@posthorn/mail-providers';
+import { BodyBudget } from '@posthorn/request-bodies';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { openTemporal } from '../../temporal/connection.ts';
@@ -9,7 +10,7 @@ import { createTemplateCache } from '../content/templates/cache.ts';
 import { type Config, ConfigError } from '../core/config/config.ts';
 import { listenForChanges } from '../core/database/changes.ts';
 import { openStore } from '../core/database/orm.ts';
-import { BodyBudget, keyedBudgetSize } from '../core/http/body-budget.ts';
+import { keyedBudgetSize } from '../core/http/body-budget.ts';
 import { writeOnceWith } from '../core/http/idempotency.ts';
 import { RateLimiter } from '../core/http/rate-limit.ts';
 import { createDeliveryWaker } from '../core/outbox/wake.ts';

@@ -7,8 +7,9 @@ import {
   type RequestBody,
   type Status,
 } from '@posthorn/openapi';
+import { sizeText } from '@posthorn/request-bodies';
 import { apiDescription, type HeaderName, type ParameterName, type SecurityScheme } from './api-description.ts';
-import { bodyLimits, sizeText } from './body.ts';
+import { bodyLimits } from './body.ts';
 import fields from './field-descriptions.json' with { type: 'json' };
 import { operationIds } from './operation-ids.ts';
 import type { Route } from './route.ts';

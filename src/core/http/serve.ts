@@ -1,11 +1,12 @@
 import { createHmac, hash } from 'node:crypto';
+import { discard, type JsonBody } from '@posthorn/request-bodies';
 import { fieldProblems } from '@posthorn/validation';
 import type { Context } from 'koa';
 import * as v from 'valibot';
 import type { Author, Database } from '../database/sql.ts';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { type BodyOwner, BodyReader, discard, type ReadBody } from './body.ts';
+import { type BodyOwner, RouteBody } from './body.ts';
 import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
 import {
   checkIdempotencyKey,
@@ -41,7 +42,7 @@ export interface RequestState {
 
 /** Serves one request to a route. @throws what the request is refused with */
 export async function serveRequest(ctx: Context, route: Route, app: App, parts: HttpParts): Promise<void> {
-  const reader = new BodyReader();
+  const reader = new RouteBody();
   try {
     await new RoutedRequest(ctx, route, app, parts, reader).serve();
   } finally {
@@ -54,12 +55,12 @@ class RoutedRequest {
   readonly #route: Route;
   readonly #app: App;
   readonly #parts: HttpParts;
-  readonly #reader: BodyReader;
+  readonly #reader: RouteBody;
   readonly #state: RequestState;
   readonly #params: Record<string, string>;
-  #body: Promise<ReadBody> | null = null;
+  #body: Promise<JsonBody> | null = null;
 
-  constructor(ctx: Context, route: Route, app: App, parts: HttpParts, reader: BodyReader) {
+  constructor(ctx: Context, route: Route, app: App, parts: HttpParts, reader: RouteBody) {
     this.#ctx = ctx;
     this.#route = route;
     this.#app = app;
@@ -89,7 +90,7 @@ class RoutedRequest {
     this.#answer(result);
   }
 
-  async #handleKeyed(admitted: Admitted, read: ReadBody, db: Database, keyed: KeyedRequest): Promise<unknown> {
+  async #handleKeyed(admitted: Admitted, read: JsonBody, db: Database, keyed: KeyedRequest): Promise<unknown> {
     const { method, path } = this.#route;
     const writeOnce = writeOnceWith(db, keyed);
     const done = { written: false, answered: keyed.requestHash === null };
@@ -149,17 +150,17 @@ class RoutedRequest {
     if (rate) this.#ctx.set(rateHeaders(rate));
   }
 
-  #readOnce(): Promise<ReadBody> {
+  #readOnce(): Promise<JsonBody> {
     this.#body ??= this.#read();
     return this.#body;
   }
 
-  async #read(): Promise<ReadBody> {
+  async #read(): Promise<JsonBody> {
     const { bodyKind, body, bodyLimit = 'form' } = this.#route;
     const { req } = this.#ctx;
     if (bodyKind === 'stream') return { value: req };
     if (bodyKind === 'raw') return { value: await this.#reader.bytes(req, bodyLimit, this.#bodyOwner()) };
-    if (body !== undefined) return this.#reader.json(this.#ctx, bodyLimit, this.#bodyOwner());
+    if (body !== undefined) return this.#reader.json(req, bodyLimit, this.#bodyOwner());
     // Unread bytes would stay in the connection and be taken for the next request.
     discard(req);
     return { value: {} };
@@ -171,7 +172,7 @@ class RoutedRequest {
     return { kind: 'keyed', id: this.#state.projectId ?? this.#ctx.ip };
   }
 
-  #keyed({ project }: Admitted, { value }: ReadBody): KeyedRequest | null {
+  #keyed({ project }: Admitted, { value }: JsonBody): KeyedRequest | null {
     const given = this.#ctx.headers['idempotency-key'];
     const { idempotent, path, status: successStatus = 200 } = this.#route;
     if (!idempotent || project === null) return null;
@@ -187,7 +188,7 @@ class RoutedRequest {
 
   async #handle(
     admitted: Admitted,
-    read: ReadBody,
+    read: JsonBody,
     db: Database,
     writes: Pick<Handled<unknown, unknown, 'secret'>, 'writeOnce' | 'keepAnswer'>,
   ): Promise<unknown> {
@@ -224,7 +225,7 @@ type RouteInput = Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor' 
   Admitted & { params: Record<string, string> };
 
 /** Checks ids, query and body by the route, and runs its handler. @throws 422, 404 */
-function runHandler(route: Route, read: ReadBody, input: RouteInput): unknown {
+function runHandler(route: Route, read: JsonBody, input: RouteInput): unknown {
   for (const [name, resource] of Object.entries(route.ids ?? {})) {
     const id = input.params[name] ?? '';
     if (resource === undefined || isUuid(id)) continue;
@@ -271,7 +272,7 @@ function parseQuery(schema: v.GenericSchema, query: unknown): unknown {
   throw invalid(fieldProblems(parsed.issues), 'Compare the query string with the API reference.');
 }
 
-function parseBody(route: Route, read: ReadBody): unknown {
+function parseBody(route: Route, read: JsonBody): unknown {
   const schema = route.body as v.GenericSchema;
   if (Array.isArray(read.value))
     throw invalid([{ field: '', code: 'invalid_type', message: 'must be an object, not an array', received: 'array' }]);

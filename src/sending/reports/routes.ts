@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import { BodyReader, discard } from '../../core/http/body.ts';
+import { discard } from '@posthorn/request-bodies';
+import { RouteBody } from '../../core/http/body.ts';
 import type { App, Handled } from '../../core/http/context.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
@@ -15,7 +16,7 @@ async function withText(
   limit: 'postmarkWebhook' | 'snsWebhook',
   take: (text: string) => Promise<NotificationAnswer>,
 ): Promise<Reply> {
-  const reader = new BodyReader();
+  const reader = new RouteBody();
   try {
     const owner = limit === 'snsWebhook' ? { kind: 'open' as const, id: ip } : { kind: 'keyed' as const, id: limit };
     const answer = await take(await reader.text(body as IncomingMessage, limit, owner));

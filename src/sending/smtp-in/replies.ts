@@ -1,4 +1,5 @@
 import { passingFailure } from '@posthorn/postgres';
+import { BodyError } from '@posthorn/request-bodies';
 import { SmtpReply } from '@posthorn/smtp-submission';
 import { AppError } from '../../core/lib/errors.ts';
 
@@ -10,7 +11,7 @@ const away = () => new SmtpReply(451, '4.3.0', 'Temporarily unavailable, try aga
  */
 export function replyTo(error: unknown): SmtpReply | null {
   if (error instanceof SmtpReply) return error;
-  if (passingFailure(error) !== null) return away();
+  if (passingFailure(error) !== null || error instanceof BodyError) return away();
   if (!(error instanceof AppError)) return null;
   const { status, message, extra } = error;
   const isDirective = extra.errors?.some(({ field }) => /^(scheduledFor|template|tags|data)\b/.test(field)) ?? false;

@@ -1,7 +1,7 @@
 import type { TlsOptions } from 'node:tls';
+import type { BodyBudget } from '@posthorn/request-bodies';
 import { type Credentials, type SmtpReply, type SubmissionEvent, SubmissionServer } from '@posthorn/smtp-submission';
 import type { Logger } from 'pino';
-import type { BodyBudget } from '../../core/http/body-budget.ts';
 import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { type AcceptDeps, acceptMessage } from './accept.ts';

@@ -8,7 +8,7 @@ export function findNul(value: unknown): string | null {
     const entries = Object.entries(inner);
     if (entries.some(([key]) => key.includes('\u0000'))) return path;
     // The last that is put down is the first that is picked up.
-    for (const [key, each] of entries.reverse()) open.push([joinPath(path, key), each]);
+    for (const [key, each] of entries.reverse()) open.push([path === '' ? key : `${path}.${key}`, each]);
   }
   return null;
 }
@@ -31,8 +31,4 @@ export function wellFormed(value: unknown): unknown {
     }
   }
   return root.value;
-}
-
-function joinPath(one: string, other: string): string {
-  return one === '' ? other : other === '' ? one : `${one}.${other}`;
 }
