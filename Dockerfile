@@ -25,6 +25,7 @@ COPY packages/message-content/package.json packages/message-content/
 COPY packages/openapi/package.json packages/openapi/
 COPY packages/payments/package.json packages/payments/
 COPY packages/postgres/package.json packages/postgres/
+COPY packages/rate-leases/package.json packages/rate-leases/
 COPY packages/renderer/package.json packages/renderer/
 COPY packages/request-bodies/package.json packages/request-bodies/
 COPY packages/sdk/package.json packages/sdk/

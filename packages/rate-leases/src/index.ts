@@ -1,0 +1,1 @@
+export { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from './limiter.ts';
