@@ -3,6 +3,7 @@ import {
   choice,
   coded,
   codedAt,
+  EmailField,
   type FieldProblem,
   fieldProblems,
   JsonObject,
@@ -11,7 +12,6 @@ import {
 } from '@posthorn/validation';
 import * as v from 'valibot';
 import { splitData } from '../core/lib/contact-data.ts';
-import { EmailField } from '../core/lib/email-address.ts';
 import { AppError } from '../core/lib/errors.ts';
 import { WebhookConfig } from './webhook-config.ts';
 

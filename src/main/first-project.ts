@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import type { EntityManager } from '@mikro-orm/postgresql';
+import { domainOf, isEmail, normalizeEmail } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Config } from '../core/config/config.ts';
 import { isDeployment } from '../core/config/safety.ts';
 import { openStore, type Store } from '../core/database/orm.ts';
-import { domainOf, isEmail, normaliseEmail } from '../core/lib/email-address.ts';
 import { AppError } from '../core/lib/errors.ts';
 import { tryUnseal } from '../core/lib/seal.ts';
 import { User } from '../platform/accounts/entity.ts';
@@ -163,7 +163,7 @@ function checkedWishes(config: Config, { owner, sender, name }: ProjectWishes) {
     if (given === null)
       problems.push(`the ${what} is missing: set ${setting}, or npm run project -- create --${what} …`);
     else if (!isEmail(given)) problems.push(`the ${what} ${given} is not an email address (${setting})`);
-    return normaliseEmail(given ?? '') ?? '';
+    return normalizeEmail(given ?? '') ?? '';
   };
   const wanted = {
     owner: address(owner, 'owner', 'FIRST_PROJECT_OWNER'),

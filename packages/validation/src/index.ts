@@ -1,4 +1,5 @@
 export { coded, codedAt } from './checks.ts';
+export { domainOf, EmailField, isEmail, localPartOf, normalizeEmail } from './email-address.ts';
 export {
   choice,
   GivenUuid,

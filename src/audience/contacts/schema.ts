@@ -2,6 +2,7 @@ import { nameSchemas } from '@posthorn/openapi/names';
 import {
   choiceParameter,
   directionParameter,
+  EmailField,
   Instant,
   JsonObject,
   limitParameter,
@@ -11,7 +12,6 @@ import {
 } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 
 /** A contact in an answer. */

@@ -1,7 +1,7 @@
+import { normalizeEmail } from '@posthorn/validation';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { clampLimit, decodeCursor, pageOf } from '../../core/lib/cursor.ts';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { because, causeText } from './cause.ts';
@@ -167,7 +167,7 @@ export async function contactPage(
 
 /** Which of the addresses are contacts of the project, in the caller's own spelling and order (contract page 1, 3.4). */
 export async function lookupContacts(db: Database, projectId: string, { emails }: LookupContacts) {
-  const addresses = emails.map((spelling) => ({ spelling, email: normaliseEmail(spelling) }));
+  const addresses = emails.map((spelling) => ({ spelling, email: normalizeEmail(spelling) }));
   const stored = addresses.flatMap(({ email }) => email ?? []);
   const known = await existingAddresses(db, projectId, stored);
   const found: string[] = [];

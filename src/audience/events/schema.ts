@@ -1,7 +1,15 @@
 import { describedBy, nameSchemas } from '@posthorn/openapi/names';
-import { dayParameter, Instant, JsonObject, limitParameter, parameter, textField, Uuid } from '@posthorn/validation';
+import {
+  dayParameter,
+  EmailField,
+  Instant,
+  JsonObject,
+  limitParameter,
+  parameter,
+  textField,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 
 /** `POST /v1/track`. */

@@ -1,5 +1,5 @@
+import { normalizeEmail } from '@posthorn/validation';
 import { reservedKeys } from '../../core/lib/contact-data.ts';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { CsvRecord } from './csv.ts';
 import { type CellType, type ImportMapping, isProblem, keyOf, nameOf, readCell } from './import-mapping.ts';
@@ -73,7 +73,7 @@ export function readRow(columns: ImportColumns, { cells, line }: CsvRecord): Imp
   if (cells.some((cell) => cell.includes('\0')))
     return { row: line, email: shown, error: 'The row contains the character U+0000' };
   if (written === '') return { row: line, email: null, error: 'No email address' };
-  const email = normaliseEmail(written);
+  const email = normalizeEmail(written);
   if (email === null) return { row: line, email: shown, error: 'Not a valid email address' };
   const data: JsonObjectValue = {};
   for (const { index, key, type } of columns.data) {

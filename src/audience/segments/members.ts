@@ -1,5 +1,5 @@
+import { normalizeEmail } from '@posthorn/validation';
 import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { writingMany } from '../contacts/index.ts';
 import type { LockedSegment } from './queries.ts';
@@ -16,7 +16,7 @@ export function wantedAddresses(emails: readonly string[]): WantedAddresses {
   const spellings = new Map<string, string>();
   const malformed = new Map<string, string>();
   for (const spelling of emails) {
-    const email = normaliseEmail(spelling);
+    const email = normalizeEmail(spelling);
     const [list, key] = email === null ? [malformed, spelling.trim().toLowerCase()] : [spellings, email];
     if (!list.has(key)) list.set(key, spelling);
   }

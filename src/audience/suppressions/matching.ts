@@ -1,4 +1,4 @@
-import { domainOf, localPartOf } from '../../core/lib/email-address.ts';
+import { domainOf, localPartOf } from '@posthorn/validation';
 import { matchesGlob } from '../../core/lib/glob.ts';
 import type { MatchingRule, RuleMatch } from './schema.ts';
 

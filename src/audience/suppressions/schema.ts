@@ -1,8 +1,16 @@
 import { nameSchemas } from '@posthorn/openapi/names';
-import { choice, Instant, limitParameter, NullableInstant, textField, Uuid } from '@posthorn/validation';
+import {
+  choice,
+  EmailField,
+  Instant,
+  limitParameter,
+  NullableInstant,
+  normalizeEmail,
+  textField,
+  Uuid,
+} from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { EmailField, normaliseEmail } from '../../core/lib/email-address.ts';
 
 /** What a rule's pattern is compared with (contract page 1, 6.1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
@@ -133,9 +141,9 @@ function isPattern(kind: RuleBody['kind'], pattern: string): boolean {
   if (/\s/.test(pattern)) return false;
   switch (kind) {
     case 'ADDRESS':
-      return normaliseEmail(pattern) !== null;
+      return normalizeEmail(pattern) !== null;
     case 'DOMAIN':
-      return normaliseEmail(`a@${pattern}`) !== null;
+      return normalizeEmail(`a@${pattern}`) !== null;
     case 'PREFIX':
     case 'SUFFIX':
       return pattern !== '' && !pattern.includes('@');

@@ -3,6 +3,7 @@ import {
   choice,
   choiceParameter,
   directionParameter,
+  EmailField,
   GivenUuid,
   Instant,
   JsonObject,
@@ -13,7 +14,6 @@ import {
   Uuid,
 } from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 

@@ -1,7 +1,7 @@
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
+import { domainOf } from '@posthorn/validation';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';

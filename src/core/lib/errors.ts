@@ -82,7 +82,7 @@ export function invalid(
   errors: FieldProblem[],
   suggestion = 'Compare the request body with the API reference.',
 ): AppError {
-  return new AppError(422, 'VALIDATION_ERROR', summarise(errors), { errors, suggestion });
+  return new AppError(422, 'VALIDATION_ERROR', summarize(errors), { errors, suggestion });
 }
 
 /** 422 for a single field. */
@@ -90,7 +90,7 @@ export function invalidField(field: string, message: string, code: string, recei
   return invalid([{ field, message, code, ...(received === undefined ? {} : { received }) }]);
 }
 
-function summarise(errors: FieldProblem[]): string {
+function summarize(errors: FieldProblem[]): string {
   const [first] = errors;
   if (!first) return 'The request is invalid';
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';

@@ -1,7 +1,7 @@
+import { normalizeEmail } from '@posthorn/validation';
 import { CodeChallengeMethod, generateCodeVerifier, generateState, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
 import type { Config } from '../../core/config/config.ts';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { AccountType } from './queries.ts';
 
 declare module '../../core/http/context.ts' {
@@ -131,7 +131,7 @@ function oauthProvider(
       });
       if (!answer.ok) throw new Error(`The provider answered ${answer.status} when it was asked who the user is`);
       const address = read(await answer.json());
-      return address === null ? null : normaliseEmail(address);
+      return address === null ? null : normalizeEmail(address);
     },
   };
 }

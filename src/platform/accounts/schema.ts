@@ -1,7 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
-import { coded, Instant, Uuid } from '@posthorn/validation';
+import { coded, EmailField, Instant, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 
 /** A password that is being chosen. */
 export const Password = v.pipe(

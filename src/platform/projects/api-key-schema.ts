@@ -1,6 +1,5 @@
-import { choice, coded, textField, Uuid } from '@posthorn/validation';
+import { choice, coded, EmailField, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { scopes } from '../../core/lib/scopes.ts';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'));

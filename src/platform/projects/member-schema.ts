@@ -1,7 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant } from '@posthorn/validation';
+import { EmailField, Instant } from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { roles } from '../../core/lib/roles.ts';
 
 const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');

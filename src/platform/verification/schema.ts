@@ -1,7 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
-import { coded } from '@posthorn/validation';
+import { coded, isEmail } from '@posthorn/validation';
 import * as v from 'valibot';
-import { isEmail } from '../../core/lib/email-address.ts';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */
 export const VerifyBody = v.object({

@@ -3,6 +3,7 @@ import {
   choice,
   choiceParameter,
   directionParameter,
+  EmailField,
   GivenUuid,
   Instant,
   JsonObject,
@@ -14,7 +15,6 @@ import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
 import { contentEntries, givenContentEntries, needsContent, TypeField } from '../../content/templates/index.ts';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';

@@ -1,5 +1,5 @@
+import { domainOf } from '@posthorn/validation';
 import type { ScopedKey } from '../../core/http/context.ts';
-import { domainOf } from '../../core/lib/email-address.ts';
 import { forbidden } from '../../core/lib/errors.ts';
 
 /** @throws 403 for a sender whose domain a key may not use */

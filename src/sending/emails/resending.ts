@@ -1,6 +1,6 @@
+import { domainOf } from '@posthorn/validation';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeepAnswer, ScopedKey } from '../../core/http/context.ts';
-import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { recordChange } from '../../platform/audit/index.ts';

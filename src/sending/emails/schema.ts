@@ -2,6 +2,7 @@ import { nameSchemas } from '@posthorn/openapi/names';
 import {
   choice,
   choiceParameter,
+  EmailField,
   Instant,
   limitParameter,
   NullableInstant,
@@ -10,7 +11,6 @@ import {
 } from '@posthorn/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { mailSources, mailStatuses, reasonCodes } from '../ledger/index.ts';
 import { ScheduledFor } from './schedule.ts';
 

@@ -1,8 +1,8 @@
 import type { ReceivedMail } from '@posthorn/mail-providers';
+import { domainOf, normalizeEmail } from '@posthorn/validation';
 import { because, upsertContactRow } from '../../audience/contacts/index.ts';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { type BillingSettings, reserveReceivedMail } from '../../platform/billing/index.ts';
 import { isSimulated, receiptKey } from '../ledger/index.ts';
@@ -21,8 +21,8 @@ export async function recordReceivedMail(
   erasedAddresses: ErasedAddresses,
   mail: ReceivedMail,
 ): Promise<Received> {
-  const sender = normaliseEmail(mail.from);
-  const addresses = [...new Set(mail.received.flatMap((address) => normaliseEmail(address) ?? []))];
+  const sender = normalizeEmail(mail.from);
+  const addresses = [...new Set(mail.received.flatMap((address) => normalizeEmail(address) ?? []))];
   if (sender === null || addresses.length === 0) return 'ignored';
   return db.transaction(async (tx) => {
     const receivers = await tx.rows<{ projectId: string; domain: string }>(sql`

@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
 import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@posthorn/smtp-submission';
-import { fieldProblems } from '@posthorn/validation';
+import { domainOf, fieldProblems, normalizeEmail } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeyedRequest } from '../../core/http/idempotency.ts';
 import type { RateLimiter } from '../../core/http/rate-limit.ts';
-import { domainOf, normaliseEmail } from '../../core/lib/email-address.ts';
 import { AppError, invalid } from '../../core/lib/errors.ts';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { acceptSend, SendBody, type SendDeps } from '../transactional/index.ts';
@@ -40,7 +39,7 @@ export async function acceptMessage(
   submission: Submission,
 ): Promise<string[]> {
   const read = await readMessage(submission.raw, prefix);
-  const message = { ...read, replyTo: normaliseEmail(read.replyTo ?? '') };
+  const message = { ...read, replyTo: normalizeEmail(read.replyTo ?? '') };
   const directives = readDirectives(message);
   const key = keyOf(scoped?.id ?? 'secret', submission, message, directives);
   const earlier = await emailsOfKey(deps.db, project.id, key);

@@ -1,8 +1,8 @@
 import type { TlsOptions } from 'node:tls';
 import type { BodyBudget } from '@posthorn/request-bodies';
 import { type Credentials, type SmtpReply, type SubmissionEvent, SubmissionServer } from '@posthorn/smtp-submission';
+import { normalizeEmail } from '@posthorn/validation';
 import type { Logger } from 'pino';
-import { normaliseEmail } from '../../core/lib/email-address.ts';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { type AcceptDeps, acceptMessage } from './accept.ts';
 import { ClientLog, clientOfFailure, clientOfKey } from './clients.ts';
@@ -53,7 +53,7 @@ export function createSmtpIn(deps: SmtpInDeps, options: SmtpInOptions): SmtpIn {
     {
       signIn: ({ username, password }, ip) => signIn.check(username, password, ip),
       ownerOf: ({ username, password }: Credentials) => signIn.find(username, password),
-      addressOf: normaliseEmail,
+      addressOf: normalizeEmail,
       memoryFor: ({ project }, bytes) => budget.take(project.id, bytes),
       accept: async (owner, submission) => (await acceptMessage(deps, owner, submission)).join(' '),
       replyTo: (error, ip) => loggedReply(log, error, ip),

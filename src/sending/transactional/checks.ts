@@ -1,3 +1,4 @@
+import { domainOf } from '@posthorn/validation';
 import { type ErasedAddresses, refuseErased } from '../../audience/erased/index.ts';
 import {
   type MatchingRule,
@@ -9,7 +10,6 @@ import type { TemplateCache, TemplateRow } from '../../content/templates/index.t
 import type { Database } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
-import { domainOf } from '../../core/lib/email-address.ts';
 import { AppError, invalid, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

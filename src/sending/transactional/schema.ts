@@ -1,8 +1,7 @@
 import { describedBy } from '@posthorn/openapi/names';
 import { renderLimits } from '@posthorn/renderer';
-import { coded, codedAt, JsonObject, singleLine, textField } from '@posthorn/validation';
+import { coded, codedAt, EmailField, JsonObject, singleLine, textField } from '@posthorn/validation';
 import * as v from 'valibot';
-import { EmailField } from '../../core/lib/email-address.ts';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 
 const DisplayName = v.pipe(v.string(), singleLine('name'));

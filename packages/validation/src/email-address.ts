@@ -1,31 +1,31 @@
 import * as v from 'valibot';
 
-// Contract page 1, 1.1, with every character of an RFC 5322 atom before the `@`, labels that neither begin nor end with a
-// hyphen (RFC 1123), and top-level domains in their ASCII form (RFC 5890). It runs before lower-casing, because some letters outside ASCII (the Kelvin sign) become ASCII when
+// Every character of an RFC 5322 atom before the `@`, labels that neither begin nor end with a hyphen (RFC 1123), and top-level domains in
+// their ASCII form (RFC 5890). It runs before lower-casing, because some letters outside ASCII (the Kelvin sign) become ASCII when
 // lower-cased: two people would share an address. Without flags, so that the API reference can show it as it is.
 const emailPattern =
   /^(?=.{1,254}$)[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+)*@(?:[A-Za-z0-9](?:[A-Za-z0-9-]*[A-Za-z0-9])?\.)+(?:[A-Za-z]{2,}|[Xx][Nn]--[A-Za-z0-9-]*[A-Za-z0-9])$/;
 
 /**
- * The stored form of an address: trimmed and lower-cased. `null` when the text is not an address by the format of
- * contract page 1, 1.1 (one `@`, plain local part without stray dots, dotted domain, at most 254 characters).
+ * An address trimmed and lower-cased, as it is stored and compared. `null` when the text is none: one `@`, a plain local part without
+ * stray dots, a dotted domain, at most 254 characters.
  */
-export function normaliseEmail(text: string): string | null {
+export function normalizeEmail(text: string): string | null {
   const trimmed = text.trim();
   return emailPattern.test(trimmed) ? trimmed.toLowerCase() : null;
 }
 
-/** Whether the text, blanks around it aside, is an address by the format of contract page 1, 1.1. */
+/** Whether the text, blanks around it aside, is an address. */
 export function isEmail(text: string): boolean {
-  return normaliseEmail(text) !== null;
+  return normalizeEmail(text) !== null;
 }
 
-/** What stands behind the `@` of an address. Expects an address that passed `normaliseEmail`. */
+/** What stands behind the `@` of an address. Expects an address that passed `normalizeEmail`. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
-/** What stands before the `@` of an address. Expects an address that passed `normaliseEmail`. */
+/** What stands before the `@` of an address. Expects an address that passed `normalizeEmail`. */
 export function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }
