@@ -237,6 +237,40 @@ describe('the dashboard in Chromium', () => {
     });
   });
 
+  test('sends a test of a template as it is on the screen: saves it first, or says what cannot be saved', async () => {
+    const tests = async () => (await world.mailTo(person.email)).filter(({ subject }) => subject.includes('Tried out'));
+    await world.inPage({}, async (page) => {
+      const dialog = page.getByRole('dialog');
+      const sendTest = async () => {
+        await button(page, 'Send test email').click();
+        await dialog.getByText('Your changes are saved first.').waitFor();
+        await dialog.getByRole('button', { name: 'Save and send test' }).click();
+      };
+      await signIn(page, `/app/${project.id}/templates/new`);
+      await page.getByLabel('Name', { exact: true }).fill('Tried out');
+      await page.getByLabel('Subject').fill('Tried out');
+      await writeBody(page, 'First draft');
+      await page.getByLabel('From', { exact: true }).fill('news@');
+      await sendTest();
+      await dialog.getByRole('alert').waitFor();
+      expect(await accessibilityProblems(page)).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByLabel('From', { exact: true }).fill(project.sender);
+      await sendTest();
+      await dialog.getByText('Test sent').waitFor();
+      await dialog.getByRole('button', { name: 'Close' }).click();
+      await eventually(async () => (await tests()).length === 1);
+      await writeBody(page, 'Second draft');
+      await sendTest();
+      await eventually(async () => (await tests()).length === 2);
+      await dialog.getByRole('button', { name: 'Send test', exact: true }).waitFor();
+    });
+    expect((await tests()).map(({ html }) => html)).toEqual([
+      expect.stringContaining('Second draft'),
+      expect.stringContaining('First draft'),
+    ]);
+  });
+
   test('draws a campaign up, tests it, sends it, watches it to SENT and reads its audit', async () => {
     const written = await contacts(12, 10);
     await world.inPage({}, async (page) => {
@@ -248,7 +282,8 @@ describe('the dashboard in Chromium', () => {
 
       await button(page, 'Send test email').click();
       await button(page, 'Send test').click();
-      await eventually(async () => (await world.mailTo(person.email)).length === 1);
+      const isTest = ({ subject }: { subject: string }) => subject.includes('The herons are back');
+      await eventually(async () => (await world.mailTo(person.email)).filter(isTest).length === 1);
       await page.getByRole('dialog').getByRole('button', { name: 'Close' }).click();
 
       await goToStep(page, 'Send');

@@ -46,6 +46,7 @@ async function begin(page: Page, name: string): Promise<void> {
   await page.getByLabel('From', { exact: true }).fill(project.sender);
   await page.getByLabel('Subject').fill('The herons are back');
   await body(page).click();
+  await page.locator('.written').waitFor();
   await page.keyboard.press('ControlOrMeta+a');
   await page.keyboard.press('Delete');
 }
@@ -165,9 +166,14 @@ test('blocks are inserted, set up, moved, copied and deleted by mouse', async ()
 
     // The handle beside a block drags it.
     await body(page).getByText('Above').hover();
-    const target = await body(page).locator('[data-block="columns"]').boundingBox();
-    await page.getByLabel('Drag to move this block').hover();
+    const handle = page.getByLabel('Drag to move this block');
+    await handle.hover();
+    const from = await handle.boundingBox();
     await page.mouse.down();
+    // The settings of the block that was selected before are gone once the other one is dragged.
+    await page.mouse.move((from?.x ?? 0) + 10, (from?.y ?? 0) + 20, { steps: 2 });
+    await settings(page, 'Divider').waitFor({ state: 'detached' });
+    const target = await body(page).locator('[data-block="columns"]').boundingBox();
     await page.mouse.move((target?.x ?? 0) + 60, (target?.y ?? 0) + (target?.height ?? 0) - 2, { steps: 8 });
     await page.mouse.move((target?.x ?? 0) + 60, (target?.y ?? 0) + (target?.height ?? 0) + 10, { steps: 4 });
     await page.mouse.up();
@@ -176,6 +182,32 @@ test('blocks are inserted, set up, moved, copied and deleted by mouse', async ()
     const [first] = stored.document.content;
     expect(first.attrs).toEqual({ label: 'Count with us', href: 'https://wattenmeer.test/count', align: 'center' });
     expect(stored.document.content.find(({ type }: { type: string }) => type === 'columns').content).toHaveLength(3);
+  });
+});
+
+test('what a list cannot hold comes below it: blocks, images and headings that are inserted from within it', async () => {
+  await inDashboard('templates/new', async (page) => {
+    await begin(page, 'From within a list');
+    await slash(page, 'Bullet list');
+    await page.keyboard.type('Herons');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.keyboard.type('Grey');
+    await button(page, 'Block').click();
+    await page.getByRole('menuitem', { name: 'Button', exact: true }).click();
+    await settings(page, 'Button').getByLabel('Label').fill('Count');
+    await mail(page).getByText('Count').waitFor();
+    await body(page).getByText('Grey').click();
+    await page.keyboard.press('End');
+    await page.keyboard.press('Enter');
+    await slash(page, 'Image');
+    await settings(page, 'Image').waitFor();
+    await body(page).getByText('Herons').click();
+    await settings(page, 'Image').waitFor({ state: 'detached' });
+    await page.keyboard.press('Home');
+    await slash(page, 'Heading 2');
+    await mail(page).getByRole('heading', { name: 'Herons' }).waitFor();
+    expect(shapeOf((await saved(page)).document.content)).toEqual(['heading', 'bulletList', 'image', 'button']);
   });
 });
 

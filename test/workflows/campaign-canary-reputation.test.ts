@@ -82,7 +82,8 @@ test('a canary that stops first leaves a paused campaign with its reason, which 
   expect([refused.status, refused.body.error.code]).toEqual([403, 'PROJECT_DISABLED']);
   expect(recipients()).toHaveLength(40);
   await database.db.count('update projects set disabled = false, disabled_reason = null where id = $1', [project.id]);
-  expect((await call('POST', `/campaigns/${id}/resume`)).status).toBe(200);
+  // The API hears a moment later that the project may send again.
+  await expect.poll(async () => (await call('POST', `/campaigns/${id}/resume`)).status).toBe(200);
   await expect.poll(async () => (await now(id)).status, { timeout: 20_000 }).toBe('SENT');
   expect(new Set(recipients()).size).toBe(80);
 });

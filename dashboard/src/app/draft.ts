@@ -83,6 +83,8 @@ export function useDraft<Content extends object, Result extends Stored<Content>>
     conflict: theirs && { base: base.content, mine: content, theirs: theirs.content },
     change: (part: Partial<Content>) => setState((before) => ({ ...before, content: { ...before.content, ...part } })),
     save: () => saving.mutate({ content, revision: base.revision }),
+    /** Saves and answers what was stored; null where somebody else was faster, which ends in a conflict. */
+    saveNow: () => saving.mutateAsync({ content, revision: base.revision }),
     /** Saves one's own changes on top of theirs. */
     keepMine() {
       if (theirs === null) return;

@@ -2,18 +2,19 @@ import type { Editor } from '@tiptap/core';
 import { TextSelection } from '@tiptap/pm/state';
 import { EditorContent, useEditor } from '@tiptap/react';
 import { useLayoutEffect, useRef, useState } from 'react';
-import { uploadImage } from '../pages/mail/image.ts';
 import { type Early, type Successor, takeOver } from '../standby/early.ts';
-import { toast } from '../ui/toasts.tsx';
 import { Bubble } from './Bubble.tsx';
 import { BlockKeys } from './block-keys.ts';
 import type { Insertable } from './catalog.ts';
 import { type Content, documented } from './content.ts';
 import { DragHandle, type Hovered, hoveredBlock } from './DragHandle.tsx';
-import { isSmallEnough } from './ImagePicker.tsx';
+import { dropLast, insertImage, takeImages } from './dropped.ts';
 import { Inspector } from './Inspector.tsx';
 import { emailNodes } from './nodes.ts';
 import { type Suggested, Suggestions } from './suggest.ts';
+
+// In pixels: the toolbar and the settings of a block stand over the text at the edges of the window.
+const covered = { top: 100, right: 0, bottom: 200, left: 0 };
 
 /** The part of the editor of emails that is loaded for writing. It begins with what was typed in its picture. */
 export function BlockEditor({
@@ -53,12 +54,15 @@ export function BlockEditor({
     injectCSS: false,
     editorProps: {
       attributes: { role: 'textbox', 'aria-label': 'Body', 'aria-multiline': 'true' },
+      scrollThreshold: covered,
+      scrollMargin: covered,
       handlePaste: (_, event) => takeImages(event.clipboardData?.files, (url) => insertImage(editor, url)),
-      handleDrop: (view, event) =>
+      handleDrop: (view, event, slice, isMoved) =>
         takeImages(event.dataTransfer?.files, (url) => {
           const at = view.posAtCoords({ left: event.clientX, top: event.clientY })?.pos;
           insertImage(editor, url, at);
-        }),
+        }) ||
+        (isMoved && dropLast(view, event.clientY, slice)),
     },
     onUpdate: ({ editor: changed }) => {
       setOver(null);
@@ -72,7 +76,6 @@ export function BlockEditor({
   }, [editor]);
   return (
     <>
-      <Inspector editor={editor} variables={variables} />
       {/* biome-ignore lint/a11y/noStaticElementInteractions: the pointer only shows the handle; blocks are moved by keys as well */}
       <div
         className="written"
@@ -85,6 +88,7 @@ export function BlockEditor({
         <EditorContent editor={editor} />
         {over ? <DragHandle editor={editor} over={over} /> : null}
       </div>
+      <Inspector editor={editor} variables={variables} />
       <Bubble editor={editor} />
       {suggested ? <SuggestionList {...suggested} /> : null}
     </>
@@ -114,24 +118,6 @@ function successorIn(editor: Editor): Successor {
       view.dispatch(tr.delete(Math.min(selection.from, other), Math.max(selection.from, other)));
     },
   };
-}
-
-function takeImages(files: FileList | undefined, insert: (url: string) => void): boolean {
-  const images = [...(files ?? [])].filter(({ type }) => type.startsWith('image/'));
-  for (const image of images.filter(isSmallEnough))
-    uploadImage(image).then(
-      ({ url }) => insert(url),
-      (error: unknown) => toast(error instanceof Error ? error.message : 'The image was not uploaded.', 'bad'),
-    );
-  return images.length > 0;
-}
-
-function insertImage(editor: Editor, src: string, at?: number): void {
-  editor
-    .chain()
-    .focus()
-    .insertContentAt(at ?? editor.state.selection.to, { type: 'image', attrs: { src } })
-    .run();
 }
 
 function SuggestionList({ label, names, chosen, place, choose }: Suggested) {

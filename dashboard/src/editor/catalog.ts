@@ -1,4 +1,5 @@
 import type { Editor, JSONContent } from '@tiptap/core';
+import type { ResolvedPos } from '@tiptap/pm/model';
 import {
   Blocks,
   Code2,
@@ -18,7 +19,6 @@ import {
   Share2,
   StretchVertical,
 } from 'lucide-react';
-import { isBlock } from './moves.ts';
 
 /** Something that can be inserted at the cursor. */
 export interface Insertable {
@@ -38,16 +38,30 @@ const columns: JSONContent = {
   content: ['First column', 'Second column'].map((text) => ({ type: 'column', content: [paragraph(text)] })),
 };
 
+/** Moves the list item with the cursor out of its list, and of those around it. */
+function leaveList(editor: Editor): void {
+  while (editor.isActive('listItem') && editor.commands.liftListItem('listItem'));
+}
+
+/** Where a block goes for a cursor at this place: below the text, and below the whole list of a text in a list. */
+export function placeBelow($at: ResolvedPos): number {
+  if (!$at.parent.isTextblock) return $at.pos;
+  const depths = Array.from({ length: $at.depth }, (_, index) => index + 1);
+  const list = depths.find((depth) => $at.node(depth).type.name.endsWith('List'));
+  return $at.after(list);
+}
+
+function isInEmptyText({ state: { selection } }: Editor): boolean {
+  const { $from, empty } = selection;
+  return empty && $from.parent.type.name === 'paragraph' && $from.parent.content.size === 0;
+}
+
 // A paragraph that is still empty, such as the one in which the slash was typed, makes room for the block.
 const put = (content: JSONContent | JSONContent[]) => (editor: Editor) => {
-  const { selection } = editor.state;
-  const { $from, empty } = selection;
-  const isEmpty = empty && $from.parent.type.name === 'paragraph' && $from.parent.content.size === 0;
-  const at = isEmpty
-    ? { from: $from.before(), to: $from.after() }
-    : isBlock(selection) || $from.depth === 0
-      ? selection.to
-      : $from.after();
+  const isEmpty = isInEmptyText(editor);
+  if (isEmpty) leaveList(editor);
+  const { $from, $to } = editor.state.selection;
+  const at = isEmpty ? { from: $from.before(), to: $from.after() } : placeBelow($to);
   const start = typeof at === 'number' ? at : at.from;
   const chain = editor.chain().focus().insertContentAt(at, content);
   if (Array.isArray(content)) {
@@ -65,13 +79,19 @@ export const insertables: readonly Insertable[] = [
     name: 'Text',
     words: 'paragraph',
     icon: Pilcrow,
-    insert: (editor) => editor.chain().focus().setNode('paragraph').run(),
+    insert: (editor) => {
+      leaveList(editor);
+      editor.chain().focus().setNode('paragraph').run();
+    },
   },
   ...([1, 2, 3] as const).map((level) => ({
     name: `Heading ${level}`,
     words: `title h${level}`,
     icon: [Heading1, Heading2, Heading3][level - 1] ?? Heading1,
-    insert: (editor: Editor) => editor.chain().focus().setNode('heading', { level }).run(),
+    insert: (editor: Editor) => {
+      leaveList(editor);
+      editor.chain().focus().setNode('heading', { level }).run();
+    },
   })),
   { name: 'Bullet list', words: 'ul', icon: List, insert: (editor) => editor.chain().focus().toggleBulletList().run() },
   {

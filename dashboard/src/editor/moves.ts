@@ -1,7 +1,7 @@
 import type { Editor } from '@tiptap/core';
 
 /** Whether a block as a whole is selected. Said without the editor's own class, which comes with the editor. */
-export function isBlock(selection: Editor['state']['selection']): boolean {
+function isBlock(selection: Editor['state']['selection']): boolean {
   return 'node' in selection;
 }
 

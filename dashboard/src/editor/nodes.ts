@@ -72,6 +72,7 @@ const Kit = StarterKit.configure({
   trailingNode: false,
   paragraph: false,
   heading: false,
+  listItem: false,
   dropcursor: { color: 'var(--focus)', width: 2 },
   link: {
     openOnClick: false,
@@ -99,6 +100,22 @@ const Heading = Node.create({
   addAttributes: () => ({ level: { default: 1, rendered: false }, ...aligned }),
   parseHTML: () => [1, 2, 3].map((level) => ({ tag: `h${level}`, attrs: { level } })),
   renderHTML: shaped('heading'),
+});
+
+// The library's own holds any block, which neither documents nor mail clients have in a list.
+const ListItem = Node.create({
+  name: 'listItem',
+  content: 'paragraph (paragraph | bulletList | orderedList)*',
+  defining: true,
+  parseHTML: () => [{ tag: 'li' }],
+  renderHTML: ({ HTMLAttributes }) => ['li', HTMLAttributes, 0],
+  addKeyboardShortcuts() {
+    return {
+      Enter: () => this.editor.commands.splitListItem(this.name),
+      Tab: () => this.editor.commands.sinkListItem(this.name),
+      'Shift-Tab': () => this.editor.commands.liftListItem(this.name),
+    };
+  },
 });
 
 const Variable = Node.create({
@@ -144,6 +161,7 @@ export const emailNodes = [
   Kit,
   Paragraph,
   Heading,
+  ListItem,
   Variable,
   Column,
   Columns,

@@ -12,6 +12,7 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { contentNames, contentText } from '../mail/content.ts';
 import { MailForm } from '../mail/MailForm.tsx';
 import { MailPreview } from '../mail/MailPreview.tsx';
+import { TestDialog } from '../mail/TestDialog.tsx';
 import { AudienceForm } from './AudienceForm.tsx';
 import { audienceText } from './audience.ts';
 import { type Campaign, states } from './campaign.ts';
@@ -37,7 +38,7 @@ export function CampaignEditor({
 }) {
   const [filters] = useFilters();
   const step = stepIn(filters.step);
-  const [dialog, setDialog] = useState<ComposerDialog | null>(null);
+  const [dialog, setDialog] = useState<ComposerDialog | 'test' | null>(null);
   const draft = useCampaignDraft(campaign, onCreated);
   const { content, hasChanges, isSaving, error, conflict } = draft;
   const missing = missingAt(content);
@@ -57,7 +58,7 @@ export function CampaignEditor({
       <div className="stack">
         <StepList step={step} missing={missing} onLeave={saveAsYouGo} />
         {error ? <Problem error={error} /> : null}
-        {hasChanges && campaign !== null ? <Note>Save your changes to send or test the campaign.</Note> : null}
+        {hasChanges && campaign !== null ? <Note>Save your changes to send the campaign.</Note> : null}
         <Step step={step} campaign={campaign} draft={draft} onSend={setDialog} />
         <StepFoot step={step} onLeave={saveAsYouGo} />
       </div>
@@ -74,7 +75,15 @@ export function CampaignEditor({
           onClose={draft.decideLater}
         />
       ) : null}
-      {campaign ? (
+      {dialog === 'test' ? (
+        <TestDialog
+          kind="campaigns"
+          name={content.name}
+          id={campaign?.id ?? null}
+          save={campaign === null || hasChanges ? async () => (await draft.saveNow())?.id ?? null : null}
+          onClose={() => setDialog(null)}
+        />
+      ) : campaign ? (
         <ComposerDialogs open={dialog} campaign={campaign} hasChanges={hasChanges} onClose={() => setDialog(null)} />
       ) : null}
       {unsaved}
@@ -104,7 +113,7 @@ function Actions({
 }: {
   campaign: Campaign | null;
   draft: CampaignDraft;
-  onOpen: (dialog: ComposerDialog) => void;
+  onOpen: (dialog: ComposerDialog | 'test') => void;
 }) {
   return (
     <>
@@ -115,9 +124,7 @@ function Actions({
         </Button>
       ) : null}
       {campaign ? <Button onClick={() => onOpen('history')}>Version history</Button> : null}
-      <Button disabled={campaign === null || hasChanges} onClick={() => onOpen('test')}>
-        Send test email
-      </Button>
+      <Button onClick={() => onOpen('test')}>Send test email</Button>
       <Button busy={isSaving} disabled={!hasChanges} onClick={save}>
         Save
       </Button>

@@ -1,7 +1,8 @@
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
-import { useState } from 'react';
+import { useCallback, useId, useState } from 'react';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';
+import { Address } from '../../ui/Address.tsx';
 import { SelectField, TextField } from '../../ui/Field.tsx';
 import { usePause } from '../../ui/pause.ts';
 import { Loading, Note, Problem } from '../../ui/States.tsx';
@@ -34,14 +35,16 @@ export function RenderedMail({ content }: { content: MailContent }) {
   const { subject, type } = content;
   const body = useSource()(content);
   const wanted = usePause(search, 300);
+  const choices = useId();
   const contact = useQuery({
     queryKey: ['contacts', project, 'preview', wanted],
     placeholderData: keepPreviousData,
     queryFn: async () =>
-      (await answer(api.GET('/contacts', { params: { query: { limit: 1, search: wanted || undefined } } }))).data[0] ??
-      null,
+      (await answer(api.GET('/contacts', { params: { query: { limit: 8, search: wanted || undefined } } }))).data,
   });
-  const person = contact.data ?? null;
+  const found = contact.data ?? [];
+  // Of two addresses of which one begins with the other, the one that was chosen.
+  const person = found.find(({ email }) => email === wanted) ?? found[0] ?? null;
   const preview = useQuery({
     queryKey: ['preview', project, subject, body, type, person?.id],
     enabled: subject !== '' && body !== '' && !contact.isPending,
@@ -52,15 +55,29 @@ export function RenderedMail({ content }: { content: MailContent }) {
   });
   return (
     <>
-      <div className="filters">
+      <div className="filters preview-choices">
         <TextField
           label="Preview as"
           type="search"
           placeholder="Search contacts"
-          hint={person ? `Shown for ${person.email}` : 'No contact matches: shown without data'}
+          hint={
+            person ? (
+              <>
+                Shown for <Address>{person.email}</Address>
+              </>
+            ) : (
+              'No contact matches: shown without data'
+            )
+          }
+          list={choices}
           value={search}
           onChange={(event) => setSearch(event.target.value)}
         />
+        <datalist id={choices}>
+          {found.map(({ id, email }) => (
+            <option key={id} value={email} />
+          ))}
+        </datalist>
         <Choice label="Appearance" value={appearance} choices={appearances} onChange={setAppearance} />
         <Choice label="View" value={width} choices={widths} onChange={setWidth} />
       </div>
@@ -75,15 +92,7 @@ export function RenderedMail({ content }: { content: MailContent }) {
               {preview.data.text ?? 'No text part'}
             </pre>
           ) : (
-            <iframe
-              title="Email preview"
-              className="mail-preview"
-              data-width={width}
-              // Nothing in a mail may run, open windows or send forms here.
-              sandbox=""
-              srcDoc={inAppearance(preview.data.html, appearance)}
-              data-appearance={appearance}
-            />
+            <Frame html={inAppearance(preview.data.html, appearance)} width={width} appearance={appearance} />
           )}
         </>
       ) : preview.error ? null : subject === '' || body === '' ? (
@@ -92,6 +101,33 @@ export function RenderedMail({ content }: { content: MailContent }) {
         <Loading />
       )}
     </>
+  );
+}
+
+/** As wide as an email is on a computer, in pixels: narrower ones are laid out as on a phone. */
+const desktopWidth = 640;
+
+/** The rendered mail. At a desk it is laid out for a desk and shrunk to the room there is. */
+function Frame({ html, width, appearance }: { html: string; width: 'desktop' | 'phone'; appearance: string }) {
+  const [room, setRoom] = useState(desktopWidth);
+  const measure = useCallback((element: HTMLDivElement | null) => {
+    if (element === null) return;
+    const observer = new ResizeObserver(() => setRoom(element.clientWidth));
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, []);
+  const scale = width === 'desktop' ? Math.min(1, room / desktopWidth) : 1;
+  return (
+    <div ref={measure} className="mail-preview" data-width={width}>
+      <iframe
+        title="Email preview"
+        style={{ width: `${100 / scale}%`, height: `${100 / scale}%`, transform: `scale(${scale})` }}
+        // Nothing in a mail may run, open windows or send forms here.
+        sandbox=""
+        srcDoc={html}
+        data-appearance={appearance}
+      />
+    </div>
   );
 }
 

@@ -9,16 +9,20 @@ import { SelectField } from '../../ui/Field.tsx';
 import { Form } from '../../ui/Form.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 
-/** Sends a saved campaign or template to one member of the team. */
+/** Sends a campaign or template to one member of the team, as it is on the screen. */
 export function TestDialog({
   kind,
-  id,
   name,
+  id,
+  save,
   onClose,
 }: {
   kind: 'campaigns' | 'templates';
-  id: string;
   name: string;
+  /** Null for what is not saved yet. */
+  id: string | null;
+  /** Saves what has changed and answers its id, or null where somebody else has changed it too; null when nothing has changed. */
+  save: (() => Promise<string | null>) | null;
   onClose: () => void;
 }) {
   const project = useProjectId();
@@ -29,11 +33,17 @@ export function TestDialog({
     queryFn: async () => (await answer(api.GET('/projects/{id}/members', { params: { path: { id: project } } }))).data,
   });
   const send = useMutation({
-    mutationFn: () => answer(api.POST(`/${kind}/{id}/test`, { params: { path: { id } }, body: { email } })),
+    mutationFn: async () => {
+      const saved = save ? await save() : id;
+      if (saved === null) return null;
+      return answer(api.POST(`/${kind}/{id}/test`, { params: { path: { id: saved } }, body: { email } }));
+    },
+    // The page asks what to do about the conflict.
+    onSuccess: (sent) => (sent === null ? onClose() : undefined),
   });
   return (
     <Dialog
-      title={`Send a test of ${name}`}
+      title={name ? `Send a test of ${name}` : 'Send a test'}
       description="Goes to one team member, marked as a test. It isn’t counted in results."
       onClose={onClose}
     >
@@ -43,12 +53,13 @@ export function TestDialog({
             <option key={member.email}>{member.email}</option>
           ))}
         </SelectField>
+        {save ? <Note>Your changes are saved first.</Note> : null}
         {send.data ? <Note tone="good">{send.data.message}</Note> : null}
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
           <Button type="submit" look="primary" busy={send.isPending}>
-            Send test
+            {save ? 'Save and send test' : 'Send test'}
           </Button>
         </footer>
       </Form>

@@ -96,7 +96,7 @@ function useTemplateDraft(id: string | null, stored: Stored, onCreated: (id: str
   });
 }
 
-type SavedDialogName = 'delete' | 'test' | 'history';
+type SavedDialogName = 'delete' | 'history';
 
 function Editor({
   id,
@@ -109,7 +109,7 @@ function Editor({
   above: ReactNode;
   onCreated: (id: string) => void;
 }) {
-  const [dialog, setDialog] = useState<SavedDialogName | null>(null);
+  const [dialog, setDialog] = useState<SavedDialogName | 'test' | null>(null);
   const draft = useTemplateDraft(id, stored, onCreated);
   const { content, hasChanges } = draft;
   const unsaved = useUnsaved(hasChanges && !draft.isSaving);
@@ -119,7 +119,8 @@ function Editor({
       above={above}
       actions={
         <>
-          {id === null ? null : <SavedActions hasChanges={hasChanges} onOpen={setDialog} />}
+          {id === null ? null : <SavedActions onOpen={setDialog} />}
+          <Button onClick={() => setDialog('test')}>Send test email</Button>
           <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
@@ -149,7 +150,16 @@ function Editor({
           onClose={draft.decideLater}
         />
       ) : null}
-      {id !== null && dialog ? (
+      {dialog === 'test' ? (
+        <TestDialog
+          kind="templates"
+          name={content.name}
+          id={id}
+          save={id === null || hasChanges ? async () => (await draft.saveNow())?.template.id ?? null : null}
+          onClose={() => setDialog(null)}
+        />
+      ) : null}
+      {id !== null && dialog && dialog !== 'test' ? (
         <SavedDialog dialog={dialog} id={id} stored={stored} hasChanges={hasChanges} onClose={() => setDialog(null)} />
       ) : null}
       {unsaved}
@@ -157,16 +167,13 @@ function Editor({
   );
 }
 
-function SavedActions({ hasChanges, onOpen }: { hasChanges: boolean; onOpen: (dialog: SavedDialogName) => void }) {
+function SavedActions({ onOpen }: { onOpen: (dialog: SavedDialogName) => void }) {
   return (
     <>
       <Button look="danger" onClick={() => onOpen('delete')}>
         Delete
       </Button>
       <Button onClick={() => onOpen('history')}>Version history</Button>
-      <Button disabled={hasChanges} onClick={() => onOpen('test')}>
-        Send test email
-      </Button>
     </>
   );
 }
@@ -193,7 +200,6 @@ function SavedDialog({
     await navigate({ to: '/app/$project/templates', params: { project }, ignoreBlocker: true });
     await queries.invalidateQueries({ queryKey: ['templates', project] });
   };
-  if (dialog === 'test') return <TestDialog kind="templates" id={id} name={content.name} onClose={onClose} />;
   if (dialog === 'history')
     return revision === null ? null : (
       <HistoryDialog saved={{ kind: 'templates', id, content, revision }} hasChanges={hasChanges} onClose={onClose} />

@@ -6,12 +6,11 @@ import { ConfirmDialog } from '../../../ui/Dialog.tsx';
 import { toast } from '../../../ui/toasts.tsx';
 import { contentOf } from '../../mail/content.ts';
 import { HistoryDialog } from '../../mail/HistoryDialog.tsx';
-import { TestDialog } from '../../mail/TestDialog.tsx';
 import type { Campaign } from '../campaign.ts';
 import { SendDialog } from '../SendDialog.tsx';
 
 /** A dialog of the composer. */
-export type ComposerDialog = 'send' | 'schedule' | 'test' | 'history' | 'delete' | 'cancel';
+export type ComposerDialog = 'send' | 'schedule' | 'history' | 'delete' | 'cancel';
 
 /** The dialog of the composer that is open. */
 export function ComposerDialogs({
@@ -32,8 +31,6 @@ export function ComposerDialogs({
     case 'send':
     case 'schedule':
       return <SendDialog campaign={campaign} isLater={open === 'schedule'} onClose={onClose} onSent={refresh} />;
-    case 'test':
-      return <TestDialog kind="campaigns" id={campaign.id} name={campaign.name} onClose={onClose} />;
     case 'history':
       return (
         <HistoryDialog
