@@ -1,13 +1,11 @@
 import { createHmac, hash } from 'node:crypto';
 import { discard, type JsonBody } from '@posthorn/request-bodies';
-import { fieldProblems } from '@posthorn/validation';
 import type { Context } from 'koa';
-import * as v from 'valibot';
 import type { Author, Database } from '../database/sql.ts';
-import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
-import { isUuid } from '../lib/ids.ts';
+import { AppError } from '../lib/errors.ts';
 import { type BodyOwner, RouteBody } from './body.ts';
 import type { Admitted, App, Handled, RequestCredentials } from './context.ts';
+import { runHandler } from './handler.ts';
 import {
   checkIdempotencyKey,
   isReplayMode,
@@ -219,70 +217,4 @@ class RoutedRequest {
     // Koa would make a 204 of a null body, whatever status was set.
     ctx.body = result.body === undefined ? (result.status === 204 ? null : '') : result.body;
   }
-}
-
-type RouteInput = Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor' | 'params' | 'body'> &
-  Admitted & { params: Record<string, string> };
-
-/** Checks ids, query and body by the route, and runs its handler. @throws 422, 404 */
-function runHandler(route: Route, read: JsonBody, input: RouteInput): unknown {
-  for (const [name, resource] of Object.entries(route.ids ?? {})) {
-    const id = input.params[name] ?? '';
-    if (resource === undefined || isUuid(id)) continue;
-    throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
-  }
-  const query = route.query ? parseQuery(route.query, input.query) : {};
-  const body = route.body && route.bodyKind === undefined ? parseBody(route, read) : read.value;
-  return route.handle({ ...input, query, body } as Parameters<Route['handle']>[0]);
-}
-
-/** What `App.callRoute` does: the checks of a request, with the work in the database of the caller. */
-export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | 'limiter'>): App['callRoute'] {
-  const byName = new Map(parts.routes.map((route) => [`${route.method} ${route.path}`, route]));
-  return async ({ method, path, params = {}, query = {}, body = {} }, { app, db, requestId, ip, header }) => {
-    const route = byName.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
-    if (route === undefined) throw new Error(`There is no route ${method} ${path}`);
-    const admitted = await parts.authenticate(route, { method, params, header, findProject: async () => null });
-    if (admitted.project !== null) await parts.limiter.take(admitted.project.id, route.rateCost?.(body) ?? 1);
-    const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
-    const answer = await runHandler(
-      route,
-      { value: body },
-      {
-        ...admitted,
-        app,
-        db,
-        writeOnce: (work) => work(db),
-        keepAnswer: async () => undefined,
-        params,
-        ip,
-        query: Object.fromEntries(texts),
-        requestId,
-        log: app.log,
-        header,
-      },
-    );
-    return answer instanceof Reply ? answer.body : answer;
-  };
-}
-
-function parseQuery(schema: v.GenericSchema, query: unknown): unknown {
-  const parsed = v.safeParse(schema, query);
-  if (parsed.success) return parsed.output;
-  throw invalid(fieldProblems(parsed.issues), 'Compare the query string with the API reference.');
-}
-
-function parseBody(route: Route, read: JsonBody): unknown {
-  const schema = route.body as v.GenericSchema;
-  if (Array.isArray(read.value))
-    throw invalid([{ field: '', code: 'invalid_type', message: 'must be an object, not an array', received: 'array' }]);
-  const parsed = v.safeParse(schema, read.value);
-  if (parsed.success) return parsed.output;
-  const problems = fieldProblems(parsed.issues);
-  const own = route.bodyError?.(problems, read.value, read.suggestion);
-  if (own === null || own === undefined) throw invalid(problems, read.suggestion);
-  // A bare error has no place for a suggestion, and without it a form that was sent by mistake looks like a missing field.
-  throw own.bare && read.suggestion
-    ? new AppError(own.status, own.code, `${own.message}. ${read.suggestion}`, own.extra, true)
-    : own;
 }

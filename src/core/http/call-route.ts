@@ -1,0 +1,34 @@
+import type { App } from './context.ts';
+import { runHandler } from './handler.ts';
+import { Reply } from './route.ts';
+import type { HttpParts } from './serve.ts';
+
+/** What `App.callRoute` does: the checks of a request, with the work in the database of the caller. */
+export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | 'limiter'>): App['callRoute'] {
+  const byName = new Map(parts.routes.map((route) => [`${route.method} ${route.path}`, route]));
+  return async ({ method, path, params = {}, query = {}, body = {} }, { app, db, requestId, ip, header }) => {
+    const route = byName.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
+    if (route === undefined) throw new Error(`There is no route ${method} ${path}`);
+    const admitted = await parts.authenticate(route, { method, params, header, findProject: async () => null });
+    if (admitted.project !== null) await parts.limiter.take(admitted.project.id, route.rateCost?.(body) ?? 1);
+    const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    const answer = await runHandler(
+      route,
+      { value: body },
+      {
+        ...admitted,
+        app,
+        db,
+        writeOnce: (work) => work(db),
+        keepAnswer: async () => undefined,
+        params,
+        ip,
+        query: Object.fromEntries(texts),
+        requestId,
+        log: app.log,
+        header,
+      },
+    );
+    return answer instanceof Reply ? answer.body : answer;
+  };
+}
