@@ -106,7 +106,7 @@ function sendActivities(deps: CampaignActivityDeps) {
 
     /**
      * Delivers a part of the send: streams claims until none is left or its share of time is over (see
-     * `src/sending/campaigns/lane.ts`). A retry first settles what its earlier attempts held.
+     * `src/sending/campaigns/delivery/lane.ts`). A retry first settles what its earlier attempts held.
      */
     async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
       return alive(heartbeatMs, async () => {

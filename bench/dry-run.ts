@@ -5,7 +5,7 @@ import { readConfig } from '../src/core/config/config.ts';
 import { type Database, sql } from '../src/core/database/sql.ts';
 import { leastId, newId } from '../src/core/lib/ids.ts';
 import { chooseCanary } from '../src/sending/campaigns/canary/choose.ts';
-import { claimSize, loadContent, prepareBy } from '../src/sending/campaigns/content.ts';
+import { claimSize, loadContent, prepareBy } from '../src/sending/campaigns/delivery/content.ts';
 import { reviewShare } from '../src/sending/campaigns/review/dry-run.ts';
 import { factsOf } from '../src/sending/campaigns/review/facts.ts';
 import { insertDryRun, readContacts } from '../src/sending/campaigns/review/queries.ts';

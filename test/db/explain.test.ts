@@ -11,8 +11,8 @@ import { explainCampaign } from '../../src/insight/explain/campaign.ts';
 import { traceCondition } from '../../src/insight/explain/condition.ts';
 import { contactFacts, findCampaign } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
-import { expandFrom } from '../../src/sending/campaigns/expand-audience.ts';
-import { loadExpansion } from '../../src/sending/campaigns/expansion.ts';
+import { loadExpansion } from '../../src/sending/campaigns/audience/expansion.ts';
+import { expandFrom } from '../../src/sending/campaigns/audience/freeze.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
 import {
   type AutomationSpec,

@@ -1,7 +1,7 @@
 import type { Database } from '../../src/core/database/sql.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
 import type { Outbox } from '../../src/core/outbox/dispatcher.ts';
-import { prepareBy } from '../../src/sending/campaigns/content.ts';
+import { prepareBy } from '../../src/sending/campaigns/delivery/content.ts';
 import { getDryRun } from '../../src/sending/campaigns/review/report.ts';
 import type { DryRunReport } from '../../src/sending/campaigns/review/schema.ts';
 import { startDryRun } from '../../src/sending/campaigns/review/service.ts';

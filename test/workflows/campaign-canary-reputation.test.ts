@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { systemClock } from '../../src/core/lib/time.ts';
-import { wakeCampaign } from '../../src/sending/campaigns/launch.ts';
+import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
 import { guardReputation } from '../../src/sending/reputation/service.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { campaignActivitiesFor, contacts, ledgerOf } from '../support/campaign-fixtures.ts';

@@ -6,7 +6,7 @@ import type { TellMembers } from '../../src/platform/system-mail/index.ts';
 import { continueFromCanary, releaseStopped, setCanary } from '../../src/sending/campaigns/canary/choose.ts';
 import type { CanaryOptions } from '../../src/sending/campaigns/canary/schema.ts';
 import { canariesOf, canaryCounts } from '../../src/sending/campaigns/canary/view.ts';
-import { wakeCampaign } from '../../src/sending/campaigns/launch.ts';
+import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
 import { lockCampaignSend, setPaused } from '../../src/sending/campaigns/state.ts';
 import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -2,9 +2,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { type Database, Query } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
-import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/claims.ts';
-import { expandPage, loadExpansion } from '../../src/sending/campaigns/expansion.ts';
-import { readRecipients, settleClaim } from '../../src/sending/campaigns/ledger.ts';
+import { expandPage, loadExpansion } from '../../src/sending/campaigns/audience/expansion.ts';
+import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/delivery/claims.ts';
+import { readRecipients, settleClaim } from '../../src/sending/campaigns/delivery/ledger.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';

@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';
-import { launchCampaign } from '../../src/sending/campaigns/launch.ts';
-import { recoverableCampaigns, reviveCampaign } from '../../src/sending/campaigns/recovery.ts';
+import { launchCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
+import { recoverableCampaigns, reviveCampaign } from '../../src/sending/campaigns/lifecycle/recovery.ts';
 import { setPaused } from '../../src/sending/campaigns/state.ts';
 import type { Command } from '../../temporal/commands.ts';
 import {

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { pause } from '../../src/core/lib/time.ts';
-import { wakeCampaign } from '../../src/sending/campaigns/launch.ts';
+import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
 import { openSend, unscheduleSend } from '../../src/sending/campaigns/state.ts';
 import {
   aCampaign,

@@ -6,7 +6,7 @@ import { startApi } from '../../src/main/api-runtime.ts';
 import { type RunningWorker, startWorker } from '../../src/main/worker-runtime.ts';
 import { queueSystemMails } from '../../src/platform/system-mail/service.ts';
 import { deleteProject } from '../../src/platform/wipes/service.ts';
-import { reviveCampaign } from '../../src/sending/campaigns/recovery.ts';
+import { reviveCampaign } from '../../src/sending/campaigns/lifecycle/recovery.ts';
 import { setPaused } from '../../src/sending/campaigns/state.ts';
 import { type StartCommand, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
 import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';

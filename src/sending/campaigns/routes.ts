@@ -2,9 +2,11 @@ import * as v from 'valibot';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
 import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
-import { auditCampaign } from './audit.ts';
-import { CampaignAudit, CampaignStats } from './report-schema.ts';
-import { resendCampaign } from './resending.ts';
+import { resendCampaign } from './lifecycle/resending.ts';
+import { approveCampaign, sendCampaign } from './lifecycle/sending.ts';
+import { cancelCampaign, pauseCampaign } from './lifecycle/stopping.ts';
+import { auditCampaign } from './results/audit.ts';
+import { CampaignAudit, CampaignStats } from './results/schema.ts';
 import { withdrawApproval } from './review/approval.ts';
 import { ApproveSend } from './review/schema.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from './route-kit.ts';
@@ -19,7 +21,6 @@ import {
   TestCampaign,
   UpdateCampaign,
 } from './schema.ts';
-import { approveCampaign, sendCampaign } from './sending.ts';
 import {
   campaignStats,
   campaignVersion,
@@ -32,7 +33,6 @@ import {
   updateCampaign,
 } from './service.ts';
 import { lockCampaign } from './state.ts';
-import { cancelCampaign, pauseCampaign } from './stopping.ts';
 import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
 
 const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({

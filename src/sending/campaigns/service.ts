@@ -20,12 +20,12 @@ import { checkSeen } from '../../core/lib/revision.ts';
 import { likeText } from '../../core/lib/text.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { audienceSize } from './audience.ts';
-import { changesAudience, checkAudience, checkCompanions } from './audience-checks.ts';
-import { checkConditionShape } from './condition-shape.ts';
+import { audienceSize } from './audience/audience.ts';
+import { changesAudience, checkAudience, checkCompanions } from './audience/checks.ts';
+import { checkConditionShape } from './audience/condition-shape.ts';
 import { Campaign } from './entity.ts';
 import { campaignBody, heldSentence, pendingCount, withSegments } from './record.ts';
-import type { CampaignStats } from './report-schema.ts';
+import type { CampaignStats } from './results/schema.ts';
 import { sentVersions } from './revisions/versions.ts';
 import {
   type CampaignBody,

@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { notFound } from '../../core/lib/errors.ts';
-import type { Audience } from './audience.ts';
+import type { Audience } from './audience/audience.ts';
 import type { CampaignStatus } from './schema.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */

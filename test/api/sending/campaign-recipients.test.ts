@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { closeCancelledSend } from '../../../src/sending/campaigns/completion.ts';
+import { closeCancelledSend } from '../../../src/sending/campaigns/delivery/completion.ts';
 import { applyNotification } from '../../../src/sending/reports/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audience } from '../../support/audience.ts';

@@ -2,7 +2,7 @@ import { type Database, sql } from '../../../core/database/sql.ts';
 import { badRequest, conflict } from '../../../core/lib/errors.ts';
 import { enqueue, type OutboxTicket } from '../../../core/outbox/enqueue.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
-import { wakeCampaign } from '../launch.ts';
+import { wakeCampaign } from '../lifecycle/launch.ts';
 import { lockCampaign, lockCampaignSend } from '../state.ts';
 import { type CanaryOptions, holdSeconds } from './schema.ts';
 

@@ -6,9 +6,9 @@ import type { Database } from '../../../core/database/sql.ts';
 import { AppError } from '../../../core/lib/errors.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { handOver } from '../../engine/index.ts';
-import { openAudience } from '../audience-cursor.ts';
-import { claimSize, loadContent, type PrepareCampaign } from '../content.ts';
-import type { ClaimedRecipient } from '../ledger.ts';
+import { openAudience } from '../audience/cursor.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../delivery/content.ts';
+import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { changedFields, factsOf } from './facts.ts';
 import {
   failDryRun,

@@ -1,8 +1,8 @@
 import { type Database, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
-import { needsSubscription, sourceTypeOf } from '../audience.ts';
-import type { AudienceCursor } from '../audience-cursor.ts';
-import type { ExpandedCampaign } from '../expansion.ts';
+import { needsSubscription, sourceTypeOf } from '../audience/audience.ts';
+import type { AudienceCursor } from '../audience/cursor.ts';
+import type { ExpandedCampaign } from '../audience/expansion.ts';
 
 /** A page of a reviewed audience: who of it may still get the message, and how far it reaches. */
 export interface ReviewedAudiencePage {

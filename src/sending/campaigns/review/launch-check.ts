@@ -1,6 +1,6 @@
 import { type Database, sql } from '../../../core/database/sql.ts';
 import { AppError } from '../../../core/lib/errors.ts';
-import { audienceRule, inBaseAudience } from '../audience.ts';
+import { audienceRule, inBaseAudience } from '../audience/audience.ts';
 import type { LockedCampaign } from '../state.ts';
 import { changedFields, factsOf, type ReviewFacts } from './facts.ts';
 import type { Drift } from './schema.ts';

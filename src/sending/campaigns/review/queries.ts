@@ -1,7 +1,7 @@
 import { type Database, raw, sql } from '../../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../../core/outbox/recovery.ts';
-import { type Audience, needsSubscription } from '../audience.ts';
-import type { ClaimedRecipient } from '../ledger.ts';
+import { type Audience, needsSubscription } from '../audience/audience.ts';
+import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import type { CampaignStatus } from '../schema.ts';
 import type { ReviewFacts } from './facts.ts';
 import type { ReviewedRecipient } from './round.ts';

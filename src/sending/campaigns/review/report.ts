@@ -2,9 +2,9 @@ import { isoInstant, isoInstantOrNull } from '../../../core/database/columns.ts'
 import { type Database, sql } from '../../../core/database/sql.ts';
 import { AppError, notFound } from '../../../core/lib/errors.ts';
 import { type BillingSettings, quotaFor, usageCategory } from '../../../platform/billing/index.ts';
-import { sourceTypeOf } from '../audience.ts';
-import { loadContent, type PrepareCampaign } from '../content.ts';
-import type { ClaimedRecipient } from '../ledger.ts';
+import { sourceTypeOf } from '../audience/audience.ts';
+import { loadContent, type PrepareCampaign } from '../delivery/content.ts';
+import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { load } from '../service.ts';
 import type { DryRun } from './entity.ts';
 import { changedFields, factsOf, type ReviewFacts } from './facts.ts';

@@ -3,8 +3,8 @@ import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
 import { type MatchingRule, suppressionOf } from '../../../audience/suppressions/index.ts';
 import type { ComposeNotes, KeptTexts, Ledger, Outcome } from '../../engine/index.ts';
 import { type Reason, reasonText } from '../../ledger/index.ts';
-import type { ClaimedRecipient } from '../ledger.ts';
-import { campaignRefusal, type RecipientFacts } from '../refusal.ts';
+import type { ClaimedRecipient } from '../delivery/ledger.ts';
+import { campaignRefusal, type RecipientFacts } from '../delivery/refusal.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
 /** What became of one recipient: what would be sent, or why nothing would. */

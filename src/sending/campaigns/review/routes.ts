@@ -2,7 +2,7 @@ import type { Database } from '../../../core/database/sql.ts';
 import type { App } from '../../../core/http/context.ts';
 import { inProject, route } from '../../../core/http/route.ts';
 import { composerOf } from '../../engine/index.ts';
-import { prepareBy } from '../content.ts';
+import { prepareBy } from '../delivery/content.ts';
 import { depsOf, ids, ok, wrapped } from '../route-kit.ts';
 import { getDryRun } from './report.ts';
 import { DryRunReport, StartDryRun } from './schema.ts';

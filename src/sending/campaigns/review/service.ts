@@ -6,7 +6,7 @@ import type { Clock } from '../../../core/lib/time.ts';
 import type { Outbox } from '../../../core/outbox/dispatcher.ts';
 import { enqueue } from '../../../core/outbox/enqueue.ts';
 import { restartable } from '../../../core/outbox/recovery.ts';
-import { audienceSize } from '../audience.ts';
+import { audienceSize } from '../audience/audience.ts';
 import { lockCampaign } from '../state.ts';
 import { factsOf } from './facts.ts';
 import { insertDryRun, stalledDryRuns } from './queries.ts';

@@ -2,7 +2,7 @@ import { checkSources, keepVersion, storedContent } from '../../../content/templ
 import type { Database } from '../../../core/database/sql.ts';
 import { badRequest } from '../../../core/lib/errors.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
-import { type Audience, audienceCounts } from '../audience.ts';
+import { type Audience, audienceCounts } from '../audience/audience.ts';
 import { Campaign } from '../entity.ts';
 import { campaignBody } from '../record.ts';
 import type { CampaignBody, Correction, EarlierRecipients } from '../schema.ts';

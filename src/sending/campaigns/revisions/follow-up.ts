@@ -1,6 +1,6 @@
 import { badRequest } from '../../../core/lib/errors.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
-import { audienceCounts } from '../audience.ts';
+import { audienceCounts } from '../audience/audience.ts';
 import type { Campaign } from '../entity.ts';
 import { campaignBody } from '../record.ts';
 import type { CampaignBody, EarlierRecipients } from '../schema.ts';

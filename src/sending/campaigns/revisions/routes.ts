@@ -1,6 +1,6 @@
 import { nameSchemas } from '@posthorn/openapi/names';
 import { inProject, route, taggedReply } from '../../../core/http/route.ts';
-import { AudienceCount } from '../audience-routes.ts';
+import { AudienceCount } from '../audience/routes.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from '../route-kit.ts';
 import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';
 import { correctCampaign, countCorrection } from './correct.ts';

@@ -1,8 +1,8 @@
 import { isoInstant } from '../../../core/database/columns.ts';
 import { type Database, sql } from '../../../core/database/sql.ts';
+import type { SendKey } from '../delivery/ledger.ts';
 import type { Campaign } from '../entity.ts';
-import type { SendKey } from '../ledger.ts';
-import type { SentVersion } from '../report-schema.ts';
+import type { SentVersion } from '../results/schema.ts';
 
 type RevisedSend = Pick<Campaign, 'id' | 'sendSeq' | 'contentVersion' | 'subject' | 'body' | 'sentCount'>;
 

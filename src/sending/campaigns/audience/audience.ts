@@ -1,0 +1,90 @@
+import { conditionQuery } from '../../../audience/conditions/index.ts';
+import { storedDefinition } from '../../../audience/segments/index.ts';
+import type { TemplateType } from '../../../content/templates/index.ts';
+import { type Database, type Query, raw, sql } from '../../../core/database/sql.ts';
+import { gotVersion, isMissed } from '../results/verdicts.ts';
+import type { AudienceType, EarlierRecipients } from '../schema.ts';
+
+/** Who a campaign goes to. */
+export interface Audience {
+  projectId: string;
+  type: TemplateType;
+  audienceType: AudienceType;
+  audienceCondition?: unknown;
+  segmentId?: string | null | undefined;
+  /** Set on a campaign that goes to whom this send of another one missed; then nothing else chooses the audience. */
+  resendOf?: string | null | undefined;
+  resendSeq?: number | null | undefined;
+  /** Set where it goes to those who got certain versions instead. */
+  correction?: EarlierRecipients | null | undefined;
+}
+
+/**
+ * Whether an unsubscribed contact is left out: a TRANSACTIONAL campaign goes to everybody, the others to subscribed
+ * contacts only, whatever else chooses the audience (contract page 2, 2.3).
+ */
+export function needsSubscription(type: TemplateType): boolean {
+  return type !== 'TRANSACTIONAL';
+}
+
+/** What a campaign's ledger rows call their `source_type`: one of type TRANSACTIONAL counts as such mail (page 2, 1.2). */
+export function sourceTypeOf(type: TemplateType): 'TRANSACTIONAL' | 'CAMPAIGN' {
+  return type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN';
+}
+
+/** The condition that a contact `c` belongs to the base audience. */
+export function inBaseAudience({ projectId, type }: Pick<Audience, 'projectId' | 'type'>): Query {
+  return sql`c.project_id = ${projectId}::uuid and (c.subscribed or not ${needsSubscription(type)}::boolean)`;
+}
+
+/**
+ * What chooses among the base audience: a condition over the contact `c`. A segment that is gone has no members. `now` is the
+ * instant that windows of time count back from.
+ * @throws 400 for a stored condition that can no longer be read
+ */
+export async function audienceRule(db: Database, audience: Audience, now: Date): Promise<Query> {
+  const { projectId, audienceType, audienceCondition, segmentId, resendOf, resendSeq, correction } = audience;
+  if (resendOf)
+    return sql`c.id in (select e.contact_id from emails e
+      where e.campaign_id = ${resendOf}::uuid and e.send_seq = ${resendSeq}::int
+        and ${correction ? gotVersion('e', correction) : raw(isMissed('e'))})`;
+  if (audienceType === 'ALL') return sql`true`;
+  if (audienceType === 'FILTERED') return audienceCondition ? compiled(audienceCondition) : sql`false`;
+  const segment = segmentId
+    ? await db.row<{ type: string; condition: unknown }>(
+        sql`select type, condition from segments where project_id = ${projectId} and id = ${segmentId}`,
+      )
+    : null;
+  if (segment === null) return sql`false`;
+  // A DYNAMIC segment is asked live, tracked or not: its membership rows may trail by some seconds (contract page 2, 2.3).
+  if (segment.type === 'DYNAMIC') return compiled(segment.condition);
+  return sql`c.id in (select m.contact_id from segment_memberships m where m.segment_id = ${segmentId}::uuid and m.exited_at is null)`;
+
+  async function compiled(tree: unknown): Promise<Query> {
+    const { condition, segments } = await storedDefinition(db, projectId, tree);
+    return sql`(${conditionQuery(condition, { projectId, now, segments, reach: 'all' })})`;
+  }
+}
+
+/** How many contacts the audience has now. @throws 400 for a stored condition that can no longer be read */
+export async function audienceSize(db: Database, audience: Audience, now: Date): Promise<number> {
+  const rule = await audienceRule(db, audience, now);
+  const row = await db.row<{ size: number }>(
+    sql`select count(*)::int as size from contacts c where ${inBaseAudience(audience)} and ${rule}`,
+  );
+  return row?.size ?? 0;
+}
+
+/** How many contacts an audience has now, and how many more it would have if all of them were subscribed. */
+export async function audienceCounts(
+  db: Database,
+  audience: Audience,
+  now: Date,
+): Promise<{ recipients: number; unsubscribed: number }> {
+  const rule = await audienceRule(db, audience, now);
+  const isIn = sql`(c.subscribed or not ${needsSubscription(audience.type)}::boolean)`;
+  const row = await db.row<{ recipients: number; unsubscribed: number }>(sql`
+    select (count(*) filter (where ${isIn}))::int as recipients, (count(*) filter (where not ${isIn}))::int as unsubscribed
+    from contacts c where c.project_id = ${audience.projectId}::uuid and ${rule}`);
+  return row ?? { recipients: 0, unsubscribed: 0 };
+}

@@ -1,0 +1,62 @@
+import { type Database, sql } from '../../../core/database/sql.ts';
+import { type Audience, audienceRule, inBaseAudience } from './audience.ts';
+
+/** Reads the ids of an audience once, page by page, in their order. Close it. */
+export interface AudienceCursor {
+  /** The next ids; fewer than asked for at the end. Rejects when the connection broke. */
+  next(size: number): Promise<string[]>;
+  close(): Promise<void>;
+}
+
+/** Where in an audience to begin, and who is too new for it. */
+export interface AudienceStart {
+  /** Only contacts after this one. */
+  after: string;
+  /** Only contacts that were there at this instant, as Postgres writes it. */
+  createdBy: string;
+  now: Date;
+}
+
+/**
+ * Evaluates an audience once and reads it on a connection of its own until it is closed: a condition that is planned and
+ * evaluated anew for each page costs as much each time as for the whole audience. The transaction only reads, and stays open
+ * for as long as the pages take, some seconds for each hundred thousand; a cursor that outlives its transaction would not
+ * pass through a pooler.
+ * @throws 400 for a stored condition that can no longer be read
+ */
+export async function openAudience(
+  db: Database,
+  audience: Audience,
+  { after, createdBy, now }: AudienceStart,
+): Promise<AudienceCursor> {
+  const { text, values } = sql`
+    declare campaign_audience no scroll cursor for
+    select c.id from contacts c
+    where ${inBaseAudience(audience)} and c.id > ${after}::uuid and c.created_at <= ${createdBy}::timestamptz
+      and ${await audienceRule(db, audience, now)}
+    order by c.id`;
+  const client = await db.pool.connect();
+  const close = async () => {
+    const broken = await client.query('rollback').then(
+      () => undefined,
+      (error: Error) => error,
+    );
+    client.release(broken);
+  };
+  try {
+    await client.query('begin read only');
+    // All rows are read: without this Postgres would plan for the first tenth of them.
+    await client.query('set local cursor_tuple_fraction = 1');
+    await client.query(text, [...values]);
+  } catch (error) {
+    await close();
+    throw error;
+  }
+  return {
+    async next(size) {
+      const { rows } = await client.query<{ id: string }>(`fetch forward ${Math.trunc(size)} from campaign_audience`);
+      return rows.map(({ id }) => id);
+    },
+    close,
+  };
+}

@@ -1,0 +1,60 @@
+import { type Database, sql } from '../../../core/database/sql.ts';
+import { AppError } from '../../../core/lib/errors.ts';
+import type { Clock } from '../../../core/lib/time.ts';
+import { reasonText } from '../../ledger/index.ts';
+import { type Audience, audienceSize } from '../audience/audience.ts';
+import { reviewNeeded } from '../review/approval.ts';
+import { checkReview, readDrift } from '../review/launch-check.ts';
+import { openSend, unscheduleSend } from '../state.ts';
+
+interface DueCampaign extends Audience {
+  id: string;
+  reviewId: string | null;
+  drift: string | null;
+  mostUnapproved: number | null;
+  projectDisabled: boolean;
+  domainVerified: boolean;
+}
+
+/**
+ * Moves a scheduled campaign whose time has come to SENDING, with its audience counted anew; back to DRAFT where it cannot
+ * be sent, with the reason as note and event (contract page 2, 2.2). Leaves every other campaign alone; safe to repeat.
+ */
+export async function beginDueSend(db: Database, clock: Clock, campaignId: string, sendSeq: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    const campaign = await tx.row<DueCampaign>(sql`
+      select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
+        c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
+        c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved", p.disabled as "projectDisabled",
+        exists (select from domains d where d.project_id = c.project_id and d.verified
+          and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
+      from campaigns c join projects p on p.id = c.project_id
+        left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+      where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()
+      for no key update of c`);
+    if (campaign === null) return;
+    const found = await recipientsOf(tx, campaign, clock());
+    if (typeof found === 'number') await openSend(tx, campaignId, found, null);
+    else await unscheduleSend(tx, campaignId, sendSeq, found);
+  });
+}
+
+/** How many recipients a campaign has, or why it cannot be sent. */
+async function recipientsOf(tx: Database, campaign: DueCampaign, now: Date): Promise<number | string> {
+  if (campaign.projectDisabled) return reasonText({ code: 'project_disabled' });
+  if (!campaign.domainVerified) return reasonText({ code: 'domain_unverified' });
+  try {
+    const { reviewId, drift, mostUnapproved: most } = campaign;
+    // It may have been changed since it was scheduled.
+    const recipients =
+      reviewId === null
+        ? await audienceSize(tx, campaign, now)
+        : (await checkReview(tx, campaign, { id: reviewId }, { drift: readDrift(drift ?? ''), until: now, now }))
+            .recipients;
+    return most !== null && recipients > most ? reviewNeeded(most, recipients).message : recipients;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'REVIEW_STALE') return error.message;
+    return `Its audience cannot be found: ${error.message}`;
+  }
+}

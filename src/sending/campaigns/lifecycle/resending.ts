@@ -1,0 +1,72 @@
+import { checkSender } from '../../../content/templates/index.ts';
+import { sql } from '../../../core/database/sql.ts';
+import { badRequest, conflict, forbidden } from '../../../core/lib/errors.ts';
+import { newId } from '../../../core/lib/ids.ts';
+import { recordChange } from '../../../platform/audit/index.ts';
+import type { ProjectFacts } from '../../../platform/projects/index.ts';
+import { audienceSize } from '../audience/audience.ts';
+import { Campaign, CampaignSend } from '../entity.ts';
+import { mostUnapproved, type Sender } from '../review/approval.ts';
+import { getCampaign } from '../service.ts';
+import { lockCampaign } from '../state.ts';
+import { checkQuota, commitSend, type SendingDeps, type Sent } from './sending.ts';
+
+/**
+ * Sends a campaign to those whom it missed: the recipients who were skipped or failed without the provider's last word,
+ * and who may be written to now. They get a campaign of their own, so that the ledger of the first stays as it is. Each
+ * send is made good once; whom that misses too is reached by a resend of the resend.
+ * @throws 400 unless the campaign is over, or when nobody was missed; 404; 409 when this send has its resend already; 402
+ * and 403 for the billing limit; 403 for the domain
+ */
+export async function resendCampaign(
+  deps: SendingDeps,
+  project: ProjectFacts,
+  id: string,
+  sender: Sender,
+): Promise<Sent> {
+  const resendId = newId();
+  const ticket = await deps.db.transaction(async (tx) => {
+    // Of two requests at once the second waits here, and finds the resend of the first.
+    const original = await lockCampaign(tx, project.id, id);
+    const { status, sendSeq } = original;
+    const send = await tx.em.findOne(CampaignSend, { campaignId: id, sendSeq });
+    if ((status !== 'SENT' && status !== 'CANCELLED') || send?.closed !== true)
+      throw badRequest('Only a finished campaign can be resent', { status });
+    const known = await tx.em.findOne(
+      Campaign,
+      { resendOf: id, resendSeq: sendSeq, correction: null },
+      { fields: ['id', 'status'] },
+    );
+    if (known !== null)
+      throw conflict(`Campaign ${known.id} is already the resend of this campaign`, {
+        campaignId: known.id,
+        status: known.status,
+      });
+    const { projectId, type, audienceType } = original;
+    const audience = { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq };
+    const recipients = await audienceSize(tx, audience, deps.clock());
+    if (recipients === 0) throw badRequest('No recipient was missed who can be written to now');
+    await checkQuota(tx, deps.billing, original, recipients);
+    const most = await mostUnapproved(tx, project.id, sender);
+    if (most !== null && recipients > most)
+      throw forbidden(`An admin has to resend to more than ${most} contacts`, { recipients, approvalAbove: most });
+    await checkSender(deps.senderDomains, project.id, original.from);
+    // The copy keeps the choice of the audience for whoever duplicates it; what it goes to is resend_of.
+    await tx.count(sql`
+      insert into campaigns (id, project_id, name, description, subject, body, document, "from", from_name, reply_to, type, audience_type,
+        audience_condition, segment_id, resend_of, resend_seq)
+      select ${resendId}, project_id, name || ' (Resend)', description, subject, body, document, "from", from_name, reply_to, type,
+        audience_type, audience_condition, segment_id, id, send_seq
+      from campaigns where project_id = ${project.id} and id = ${id}`);
+    const ticket = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, recipients, null);
+    await recordChange(tx, project.id, {
+      action: 'campaign.sent',
+      target: resendId,
+      after: { resendOf: id, recipients },
+    });
+    return ticket;
+  });
+  deps.outbox.dispatchSoon(ticket);
+  const campaign = await getCampaign(deps, project.id, resendId);
+  return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending to those who were missed' };
+}
