@@ -1,4 +1,4 @@
-import { ensureVersion } from '../../src/automations/versions.ts';
+import { ensureVersion } from '../../src/automations/versions/versions.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 

@@ -3,8 +3,8 @@ import { Template } from '../content/templates/index.ts';
 import { baseColumns } from '../core/database/columns.ts';
 import { User } from '../platform/accounts/index.ts';
 import { ofProject } from '../platform/projects/index.ts';
+import { stepTypes } from './graph/step-configs.ts';
 import { triggerTypes } from './rows.ts';
-import { stepTypes } from './step-configs.ts';
 
 const p = defineEntity.properties;
 

@@ -5,14 +5,14 @@ export {
   type EnrolmentPlace,
   enrolAudience,
   restoreSchedules,
-} from './enrolment.ts';
+} from './enrollment/audience.ts';
 export { type MigrationDeps, type MigrationShare, moveContacts } from './migrating/job.ts';
 export { cancelMigrationRow } from './migrating/queries.ts';
 export { recoverableMigrations } from './migrating/service.ts';
+export { upcomingMails } from './runs/upcoming.ts';
 export { type AdvanceDeps, advance } from './runtime/advance.ts';
 export type { Directive, StepAt } from './runtime/directive.ts';
 export { cancelByOperator } from './runtime/operator.ts';
 export { createOrphanCheck, recoverableRuns, recoverableWaits } from './runtime/recovery.ts';
 export { callWebhook, type WebhookStepDeps } from './runtime/webhook-step.ts';
-export { upcomingMails } from './upcoming-service.ts';
-export { removeUnusedVersions } from './versions.ts';
+export { removeUnusedVersions } from './versions/versions.ts';

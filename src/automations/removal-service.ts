@@ -3,10 +3,10 @@ import { conflict, notFound } from '../core/lib/errors.ts';
 import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
 import type { Changed } from './changed.ts';
+import { scheduleCommand } from './enrollment/triggers.ts';
 import { deleteAutomations, findAutomation, found, hasActiveRuns, lockAutomationsForDeletion } from './queries.ts';
 import { checkRevision } from './revision.ts';
 import type { BulkUpdateWorkflows } from './schema.ts';
-import { scheduleCommand } from './triggers.ts';
 
 /**
  * Deletes automations with everything of them but their mail: all or none.

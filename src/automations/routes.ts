@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
 import { dispatched } from './changed.ts';
-import { workflowFields } from './fields-service.ts';
+import { workflowFields } from './graph/fields.ts';
 import { listAutomations } from './list-service.ts';
 import { bulkUpdateAutomations, deleteAutomationsOf } from './removal-service.ts';
 import { editOf } from './revision.ts';
@@ -21,7 +21,7 @@ import {
   WorkflowWithGraph,
 } from './schema.ts';
 import { createAutomation, duplicateAutomation, getAutomation, patchAutomation } from './service.ts';
-import { getVersion, listVersions } from './versions-service.ts';
+import { getVersion, listVersions } from './versions/service.ts';
 
 const ids = { id: 'workflow' };
 

@@ -1,6 +1,6 @@
 import { isoText } from '../core/database/columns.ts';
 import { raw } from '../core/database/sql.ts';
-import type { ExecutionBody } from './runs-schema.ts';
+import type { ExecutionBody } from './runs/schema.ts';
 import type { StepBody, TransitionBody, WorkflowBody } from './schema.ts';
 
 /** What starts an automation. */

@@ -16,8 +16,8 @@ import { longestNote, longestStepName, waitOutcomes } from '@posthorn/workflow-g
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';
+import { StepConfigShape, stepTypes } from './graph/step-configs.ts';
 import { triggerTypes } from './rows.ts';
-import { StepConfigShape, stepTypes } from './step-configs.ts';
 
 const Json = v.record(v.string(), v.unknown());
 const Name = textField('name', 1, 255);

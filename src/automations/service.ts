@@ -4,8 +4,9 @@ import { newId } from '../core/lib/ids.ts';
 import { enqueue } from '../core/outbox/enqueue.ts';
 import { recordChange } from '../platform/audit/index.ts';
 import type { Changed } from './changed.ts';
-import { insertSteps, insertTransitions, updateSteps } from './graph-queries.ts';
-import { issuesAsProblems, issuesOf } from './issues-service.ts';
+import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './enrollment/triggers.ts';
+import { issuesAsProblems, issuesOf } from './graph/issues.ts';
+import { insertSteps, insertTransitions, updateSteps } from './graph/queries.ts';
 import {
   findAutomation,
   found,
@@ -20,7 +21,6 @@ import {
 import { checkRevision, type Edited, type EditTarget, lastEditOf } from './revision.ts';
 import { type AutomationRow, workflowBody } from './rows.ts';
 import type { CreateWorkflow, Issue, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
-import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './triggers.ts';
 
 /**
  * Creates a disabled automation with its TRIGGER step.

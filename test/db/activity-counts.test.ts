@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
-import { ensureVersion } from '../../src/automations/versions.ts';
+import { ensureVersion } from '../../src/automations/versions/versions.ts';
 import { hourMs, type Span, sqlSpan } from '../../src/core/lib/span.ts';
 import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
 import { sources } from '../../src/insight/activity/types.ts';

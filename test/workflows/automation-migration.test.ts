@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { migrationActivities } from '../../activities/migration.ts';
-import { startRuns } from '../../src/automations/starting.ts';
+import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';

@@ -1,11 +1,11 @@
 import { defaultPayloadConverter } from '@temporalio/common';
 import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { retryExecutions } from '../../src/automations/retrying.ts';
+import { startRuns } from '../../src/automations/enrollment/starting.ts';
+import { retryExecutions } from '../../src/automations/runs/retrying.ts';
 import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
-import { startRuns } from '../../src/automations/starting.ts';
-import { ensureVersion } from '../../src/automations/versions.ts';
+import { ensureVersion } from '../../src/automations/versions/versions.ts';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { openAutomations } from '../../src/core/outbox/open-executions.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enrolmentActivities } from '../../activities/enrolment.ts';
-import { enrolAudience, restoreSchedules } from '../../src/automations/enrolment.ts';
+import { enrolAudience, restoreSchedules } from '../../src/automations/enrollment/audience.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { systemClock } from '../../src/core/lib/time.ts';
 import { Outbox } from '../../src/core/outbox/dispatcher.ts';

@@ -1,8 +1,8 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { Graph } from '../graph.ts';
-import { pinnedVersion } from '../versions.ts';
+import type { Graph } from '../graph/graph.ts';
+import { pinnedVersion } from '../versions/versions.ts';
 import {
   advanceMigration,
   lockMigration,

@@ -1,8 +1,8 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
+import type { StepType } from '../graph/step-configs.ts';
 import { isActive } from '../rows.ts';
-import type { StepType } from '../step-configs.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
 import type { MigrationBody } from './schema.ts';
 

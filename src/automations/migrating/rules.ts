@@ -1,7 +1,7 @@
 import { stepOf } from '@posthorn/workflow-graph';
-import type { Graph, GraphStep } from '../graph.ts';
+import type { Graph, GraphStep } from '../graph/graph.ts';
+import { delayMs, readStepConfig, type StepType } from '../graph/step-configs.ts';
 import { inputOf } from '../runtime/steps.ts';
-import { delayMs, readStepConfig, type StepType } from '../step-configs.ts';
 
 /** What becomes of contacts at a step of an old version. */
 export const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;

@@ -1,7 +1,7 @@
 import { nameSchemas } from '@posthorn/openapi/names';
 import { choice, GivenUuid, Instant, textField } from '@posthorn/validation';
 import * as v from 'valibot';
-import { stepTypes } from '../step-configs.ts';
+import { stepTypes } from '../graph/step-configs.ts';
 import { migrationStates } from './queries.ts';
 import { moveActions } from './rules.ts';
 

@@ -7,10 +7,10 @@ import { newId } from '../../core/lib/ids.ts';
 import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { issuesAsProblems, issuesOf } from '../issues-service.ts';
+import { issuesAsProblems, issuesOf } from '../graph/issues.ts';
 import { found, lockAutomation } from '../queries.ts';
 import type { AutomationRow } from '../rows.ts';
-import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
+import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
 import {
   cancelMigrationRow,
   contactsOfOtherVersions,

@@ -2,13 +2,13 @@ import type { FieldProblem } from '@posthorn/validation';
 import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
-import type { Draft } from '../drafts.ts';
-import type { GraphTransition } from '../graph.ts';
-import type { NewStep } from '../graph-queries.ts';
+import type { Draft } from '../graph/drafts.ts';
+import type { GraphTransition } from '../graph/graph.ts';
+import type { NewStep } from '../graph/queries.ts';
+import type { StepType } from '../graph/step-configs.ts';
+import { noteOf, stepContent } from '../graph/step-content.ts';
+import { conditionOf } from '../graph/transitions.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
-import type { StepType } from '../step-configs.ts';
-import { noteOf, stepContent } from '../step-content.ts';
-import { conditionOf } from '../transitions-service.ts';
 import type { GraphChanges, PutGraph } from './schema.ts';
 
 /** A step as it shall be. */

@@ -2,8 +2,9 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalid } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { type Draft, draftSteps } from '../drafts.ts';
-import { type Graph, inRoutingOrder } from '../graph.ts';
+import { type Draft, draftSteps } from '../graph/drafts.ts';
+import { type Graph, inRoutingOrder } from '../graph/graph.ts';
+import { issuesAsProblems, issuesOf } from '../graph/issues.ts';
 import {
   deleteSteps,
   deleteTransitions,
@@ -11,14 +12,13 @@ import {
   insertSteps,
   insertTransitions,
   updateSteps,
-} from '../graph-queries.ts';
-import { issuesAsProblems, issuesOf } from '../issues-service.ts';
+} from '../graph/queries.ts';
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
 import { workflowWithGraph } from '../service.ts';
-import { graphHash } from '../versions.ts';
+import { graphHash } from '../versions/versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 

@@ -2,7 +2,7 @@ import { eventData } from '../../audience/events/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { type StartOutcome, startRuns } from '../starting.ts';
+import { type StartOutcome, startRuns } from '../enrollment/starting.ts';
 import { startsUnderWay } from './under-way.ts';
 import { contextOf } from './values.ts';
 

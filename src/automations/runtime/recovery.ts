@@ -10,8 +10,8 @@ import {
   type StalledWork,
   stalledPage,
 } from '../../core/outbox/recovery.ts';
+import { type LaunchFacts, launchRun } from '../enrollment/starting.ts';
 import { isActive, type RunRow } from '../rows.ts';
-import { type LaunchFacts, launchRun } from '../starting.ts';
 
 interface ActiveRun extends LaunchFacts, Pick<RunRow, 'id' | 'projectId' | 'workflowId' | 'contactId' | 'entry'> {
   version: number;

@@ -3,8 +3,8 @@ import { eventData } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { StepType } from '../graph/step-configs.ts';
 import type { RunStatus, StepRunStatus } from '../rows.ts';
-import type { StepType } from '../step-configs.ts';
 import { contextOf, type StepContact } from './values.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */

@@ -12,7 +12,7 @@ import {
 } from '@posthorn/renderer';
 import { LRUCache } from 'lru-cache';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
-import { literalOrigin } from '../webhook-config.ts';
+import { literalOrigin } from '../graph/webhook-config.ts';
 import { StepFailure } from './failure.ts';
 import type { StepFacts } from './values.ts';
 

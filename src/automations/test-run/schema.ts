@@ -1,8 +1,8 @@
 import { nameSchemas } from '@posthorn/openapi/names';
 import { Instant, JsonObject } from '@posthorn/validation';
 import * as v from 'valibot';
+import { stepTypes } from '../graph/step-configs.ts';
 import { PutGraph } from '../publishing/schema.ts';
-import { stepTypes } from '../step-configs.ts';
 
 /** `POST /workflows/{id}/test-run`. */
 export const TestRun = v.object({

@@ -6,7 +6,7 @@ import { AppError, invalid } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
-import type { Graph, GraphStep } from '../graph.ts';
+import type { Graph, GraphStep } from '../graph/graph.ts';
 import { plannedGraph } from '../publishing/service.ts';
 import { findAutomation, found } from '../queries.ts';
 import { StepFailure } from '../runtime/failure.ts';
@@ -14,7 +14,7 @@ import { mailKind, templateOf } from '../runtime/mail-step.ts';
 import { configOf, recipientOf } from '../runtime/steps.ts';
 import { contextOf, type StepFacts } from '../runtime/values.ts';
 import { webhookRequest } from '../runtime/webhook-request.ts';
-import { draftGraph } from '../versions.ts';
+import { draftGraph } from '../versions/versions.ts';
 import type { TestRun, TestRunBody } from './schema.ts';
 import { type Rehearsal, tryGraph } from './walk.ts';
 

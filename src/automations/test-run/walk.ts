@@ -1,11 +1,11 @@
 import { nextStep, type StepResult, triggerOf } from '@posthorn/workflow-graph';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { Graph, GraphStep } from '../graph.ts';
+import type { Graph, GraphStep } from '../graph/graph.ts';
+import { delayMs } from '../graph/step-configs.ts';
 import { type ConditionConfig, evaluateStepCondition } from '../runtime/condition.ts';
 import { StepFailure } from '../runtime/failure.ts';
 import { configOf, splitUpdates } from '../runtime/steps.ts';
 import { contextOf, mergeContext, type StepFacts } from '../runtime/values.ts';
-import { delayMs } from '../step-configs.ts';
 import type { TestedStep, TestRun, TestRunBody } from './schema.ts';
 
 /** What the steps of a test run ask for. Nothing of it may have an effect. */

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { startRuns } from '../../../src/automations/starting.ts';
+import { startRuns } from '../../../src/automations/enrollment/starting.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audience } from '../../support/audience.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ensureVersion } from '../../../src/automations/versions.ts';
+import { ensureVersion } from '../../../src/automations/versions/versions.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { activityTypes } from '../../../src/insight/activity/types.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

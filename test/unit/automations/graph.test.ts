@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { enablingIssues } from '../../../src/automations/checks.ts';
-import type { Graph, GraphStep } from '../../../src/automations/graph.ts';
-import { delayMs, readStepConfig, type StepType } from '../../../src/automations/step-configs.ts';
-import { graphHash } from '../../../src/automations/versions.ts';
+import { enablingIssues } from '../../../src/automations/graph/checks.ts';
+import type { Graph, GraphStep } from '../../../src/automations/graph/graph.ts';
+import { delayMs, readStepConfig, type StepType } from '../../../src/automations/graph/step-configs.ts';
+import { graphHash } from '../../../src/automations/versions/versions.ts';
 
 const step = (id: string, type: StepType, config: Record<string, unknown> = {}): GraphStep => ({
   id,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { delayMs } from '../../../src/automations/graph/step-configs.ts';
 import { evaluateStepCondition } from '../../../src/automations/runtime/condition.ts';
 import { StepFailure } from '../../../src/automations/runtime/failure.ts';
 import { fieldValue, mergeContext, type StepFacts } from '../../../src/automations/runtime/values.ts';
-import { delayMs } from '../../../src/automations/step-configs.ts';
 import type { JsonValue } from '../../../src/core/lib/json.ts';
 
 const facts: StepFacts = {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { calendarsOf, readSchedule } from '../../../src/automations/schedule.ts';
+import { calendarsOf, readSchedule } from '../../../src/automations/enrollment/schedule.ts';
 
 const segmentId = '0199aaaa-0000-7000-8000-000000000001';
 const range = (from: number, through: number) => Array.from({ length: through - from + 1 }, (_, n) => from + n);

@@ -2,7 +2,7 @@ import { maxFilters, parseCondition } from '@posthorn/conditions';
 import { sanitizeHtml, textAsHtml } from '@posthorn/mail-providers';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../../packages/renderer/test/counted-steps.ts';
-import { calendarsOf, readSchedule } from '../../../src/automations/schedule.ts';
+import { calendarsOf, readSchedule } from '../../../src/automations/enrollment/schedule.ts';
 import { matchesGlob } from '../../../src/core/lib/glob.ts';
 
 test.each([

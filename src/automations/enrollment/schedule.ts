@@ -1,7 +1,7 @@
 import { coded, type FieldProblem, fieldProblems, JsonObject, textField, Uuid } from '@posthorn/validation';
 import { CronPattern } from 'croner';
 import * as v from 'valibot';
-import type { CalendarTimes } from '../../temporal/commands.ts';
+import type { CalendarTimes } from '../../../temporal/commands.ts';
 
 // Five fields of numbers, names, lists, ranges and steps: what cron itself and Temporal read alike. Everything that only
 // some readers of cron know (seconds, `L`, `W`, `#`, `@daily`) is refused instead of guessed.

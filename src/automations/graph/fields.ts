@@ -1,6 +1,6 @@
-import { listFields } from '../audience/contacts/index.ts';
-import { eventData } from '../audience/events/index.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
+import { listFields } from '../../audience/contacts/index.ts';
+import { eventData } from '../../audience/events/index.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** Keys at the top of the data of the newest 100 events with data, of one name or of all. */
 async function newestEventKeys(db: Database, projectId: string, name: string | null): Promise<string[]> {

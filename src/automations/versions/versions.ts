@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { type Database, type Query, raw, sql } from '../core/database/sql.ts';
-import { newId } from '../core/lib/ids.ts';
-import type { Graph, GraphStep, GraphTransition } from './graph.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { newId } from '../../core/lib/ids.ts';
+import type { Graph, GraphStep, GraphTransition } from '../graph/graph.ts';
 
 /**
  * The version that new runs are pinned to (contract page 2, 4.11). After an edit a new one is written here, in the

@@ -1,8 +1,8 @@
-import { getContact } from '../audience/contacts/index.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
-import { executionBody } from './rows.ts';
-import { type ListedRun, listedRuns } from './runs-queries.ts';
-import type { ContactExecutions } from './runs-schema.ts';
+import { getContact } from '../../audience/contacts/index.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { executionBody } from '../rows.ts';
+import { type ListedRun, listedRuns } from './queries.ts';
+import type { ContactExecutions } from './schema.ts';
 
 const mostRuns = 100;
 

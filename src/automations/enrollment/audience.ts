@@ -1,8 +1,8 @@
-import { conditionQuery } from '../audience/conditions/index.ts';
-import { storedDefinition } from '../audience/segments/index.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
-import { enqueue, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import { type AutomationRow, automationColumns } from './rows.ts';
+import { conditionQuery } from '../../audience/conditions/index.ts';
+import { storedDefinition } from '../../audience/segments/index.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { type AutomationRow, automationColumns } from '../rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 

@@ -1,8 +1,8 @@
-import type { Database } from '../core/database/sql.ts';
-import { recordChange } from '../platform/audit/index.ts';
-import { found, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from './queries.ts';
-import { checkRevision, type Edited, type EditTarget } from './revision.ts';
-import type { AutomationRow, StepRow, TransitionRow } from './rows.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { recordChange } from '../../platform/audit/index.ts';
+import { found, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from '../queries.ts';
+import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
+import type { AutomationRow, StepRow, TransitionRow } from '../rows.ts';
 
 /** An automation that is being edited: its row is locked, so that edits come one after the other. */
 export interface Draft {

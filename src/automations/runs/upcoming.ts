@@ -1,7 +1,7 @@
 import { nextStep } from '@posthorn/workflow-graph';
-import { isoText } from '../core/database/columns.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
-import { pinnedVersion } from './versions.ts';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { pinnedVersion } from '../versions/versions.ts';
 
 /** A mail that a run will send when its delay is over. */
 export interface UpcomingMail {

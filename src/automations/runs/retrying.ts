@@ -1,12 +1,12 @@
-import { type Database, sql } from '../core/database/sql.ts';
-import { badRequest } from '../core/lib/errors.ts';
-import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import { recordChange } from '../platform/audit/index.ts';
-import { findAutomation, found } from './queries.ts';
-import { isActive, type RunRow, runColumns } from './rows.ts';
-import type { RetriedExecutions } from './runs-schema.ts';
-import { launchRun } from './starting.ts';
-import { ensureVersion, pinnedVersion } from './versions.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { badRequest } from '../../core/lib/errors.ts';
+import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { recordChange } from '../../platform/audit/index.ts';
+import { launchRun } from '../enrollment/starting.ts';
+import { findAutomation, found } from '../queries.ts';
+import { isActive, type RunRow, runColumns } from '../rows.ts';
+import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
+import type { RetriedExecutions } from './schema.ts';
 
 /** Most runs that one request retries. */
 export const mostRetries = 1_000;

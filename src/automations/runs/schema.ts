@@ -1,9 +1,9 @@
 import { nameSchemas } from '@posthorn/openapi/names';
 import { Instant, pageParameters, parameter, textField, Uuid } from '@posthorn/validation';
 import * as v from 'valibot';
-import { PageFigures } from '../core/lib/offset-page.ts';
-import { runStatuses, stepRunStatuses } from './rows.ts';
-import { StepBody, StepTypeField, WorkflowBody } from './schema.ts';
+import { PageFigures } from '../../core/lib/offset-page.ts';
+import { runStatuses, stepRunStatuses } from '../rows.ts';
+import { StepBody, StepTypeField, WorkflowBody } from '../schema.ts';
 
 const Json = v.record(v.string(), v.unknown());
 

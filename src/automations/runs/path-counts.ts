@@ -1,5 +1,5 @@
-import { RecentResults } from '../core/lib/recent-results.ts';
-import type { PathCount } from './runs-queries.ts';
+import { RecentResults } from '../../core/lib/recent-results.ts';
+import type { PathCount } from './queries.ts';
 
 /** How many automations are remembered. */
 const mostKept = 500;

@@ -1,9 +1,9 @@
-import type { Database } from '../core/database/sql.ts';
-import { invalidField } from '../core/lib/errors.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { invalidField } from '../../core/lib/errors.ts';
+import { findAutomation, found, stepsOf } from '../queries.ts';
 import { PathCountCache } from './path-counts.ts';
-import { findAutomation, found, stepsOf } from './queries.ts';
-import { contactsByStep, countPaths, pendingEnrollments } from './runs-queries.ts';
-import type { CountWorkflowPeople, WorkflowPeople } from './runs-schema.ts';
+import { contactsByStep, countPaths, pendingEnrollments } from './queries.ts';
+import type { CountWorkflowPeople, WorkflowPeople } from './schema.ts';
 
 /** Path counts by automation; see `PathCountCache`. */
 const pathCounts = new PathCountCache(performance.now.bind(performance));

@@ -1,13 +1,13 @@
 import { jsonType } from '@posthorn/validation';
-import type { Database } from '../core/database/sql.ts';
-import { withoutDangerousKeys } from '../core/lib/contact-data.ts';
-import { AppError, badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
-import { isUuid } from '../core/lib/ids.ts';
-import type { JsonObjectValue } from '../core/lib/json.ts';
-import type { Changed } from './changed.ts';
-import { findAutomation, found } from './queries.ts';
-import { executionBody } from './rows.ts';
-import type { ExecutionBody, StartExecution } from './runs-schema.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { withoutDangerousKeys } from '../../core/lib/contact-data.ts';
+import { AppError, badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { Changed } from '../changed.ts';
+import { findAutomation, found } from '../queries.ts';
+import { executionBody } from '../rows.ts';
+import type { ExecutionBody, StartExecution } from '../runs/schema.ts';
 import { type StartOutcome, startRuns } from './starting.ts';
 
 /** The largest context of a run, as characters of JSON. */

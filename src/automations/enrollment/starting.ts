@@ -1,10 +1,10 @@
 import { triggerOf } from '@posthorn/workflow-graph';
-import { type StartCommand, workflowId } from '../../temporal/commands.ts';
-import { type Database, sql } from '../core/database/sql.ts';
-import { newId } from '../core/lib/ids.ts';
-import { enqueueAll, type OutboxTicket } from '../core/outbox/enqueue.ts';
-import { type RunRow, runColumns } from './rows.ts';
-import { ensureVersion, pinnedVersion } from './versions.ts';
+import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { type RunRow, runColumns } from '../rows.ts';
+import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
 
 /** A request to enroll a contact in an automation. */
 export interface StartRequest {

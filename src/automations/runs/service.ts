@@ -1,11 +1,13 @@
 import { stepOf } from '@posthorn/workflow-graph';
-import { workflowId } from '../../temporal/commands.ts';
-import type { Database } from '../core/database/sql.ts';
-import { badRequest, notFound } from '../core/lib/errors.ts';
-import { isUuid } from '../core/lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
-import { findAutomation, found, stepsOf } from './queries.ts';
-import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from './rows.ts';
+import { workflowId } from '../../../temporal/commands.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { badRequest, notFound } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { findAutomation, found, stepsOf } from '../queries.ts';
+import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from '../rows.ts';
+import type { StepBody } from '../schema.ts';
+import { type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
 import {
   countRuns,
   findRun,
@@ -14,10 +16,8 @@ import {
   type RunFilter,
   type StepRunRow,
   stepRunsOf,
-} from './runs-queries.ts';
-import type { ExecutionStory, ListExecutions, ListedExecution } from './runs-schema.ts';
-import type { StepBody } from './schema.ts';
-import { type PinnedVersion, pinnedVersion } from './versions.ts';
+} from './queries.ts';
+import type { ExecutionStory, ListExecutions, ListedExecution } from './schema.ts';
 
 /** A page of runs, newest first. @throws 404, 400 for an unknown status */
 export async function listExecutions(db: Database, projectId: string, automationId: string, query: ListExecutions) {

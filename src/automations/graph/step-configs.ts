@@ -11,8 +11,8 @@ import {
   Uuid,
 } from '@posthorn/validation';
 import * as v from 'valibot';
-import { splitData } from '../core/lib/contact-data.ts';
-import { AppError } from '../core/lib/errors.ts';
+import { splitData } from '../../core/lib/contact-data.ts';
+import { AppError } from '../../core/lib/errors.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */

@@ -1,11 +1,11 @@
-import { type Command, workflowId, workflowScheduleId } from '../../temporal/commands.ts';
-import { checkedDefinition } from '../audience/segments/index.ts';
-import { type Database, sql } from '../core/database/sql.ts';
-import { AppError } from '../core/lib/errors.ts';
-import { cutText } from '../core/lib/text.ts';
-import type { AutomationRow } from './rows.ts';
+import { type Command, workflowId, workflowScheduleId } from '../../../temporal/commands.ts';
+import { checkedDefinition } from '../../audience/segments/index.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { AppError } from '../../core/lib/errors.ts';
+import { cutText } from '../../core/lib/text.ts';
+import type { AutomationRow } from '../rows.ts';
+import type { Issue } from '../schema.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
-import type { Issue } from './schema.ts';
 
 /** The name of the event in a trigger's config, or null. */
 export function eventNameOf(config: unknown): string | null {

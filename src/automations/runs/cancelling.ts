@@ -1,12 +1,12 @@
-import { workflowId } from '../../temporal/commands.ts';
-import type { Database } from '../core/database/sql.ts';
-import { notFound } from '../core/lib/errors.ts';
-import type { OutboxTicket } from '../core/outbox/enqueue.ts';
-import type { Changed } from './changed.ts';
-import { findAutomation, found } from './queries.ts';
-import { executionBody } from './rows.ts';
-import { cancelRuns, findRun } from './runs-queries.ts';
-import type { ExecutionBody } from './runs-schema.ts';
+import { workflowId } from '../../../temporal/commands.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { notFound } from '../../core/lib/errors.ts';
+import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import type { Changed } from '../changed.ts';
+import { findAutomation, found } from '../queries.ts';
+import { executionBody } from '../rows.ts';
+import { cancelRuns, findRun } from './queries.ts';
+import type { ExecutionBody } from './schema.ts';
 
 /** Ends a run; one that is over stays as it is. @throws 404 */
 export async function cancelExecution(

@@ -1,9 +1,9 @@
-import { contactsAndTrash } from '../audience/contacts/index.ts';
-import { isoText } from '../core/database/columns.ts';
-import { type Database, join, type Query, raw, sql } from '../core/database/sql.ts';
-import { outboxChannel } from '../core/outbox/enqueue.ts';
-import { isActive, type RunRow, type RunStatus, runColumns, stepRunColumns } from './rows.ts';
-import type { ListedExecution, StepExecutionBody } from './runs-schema.ts';
+import { contactsAndTrash } from '../../audience/contacts/index.ts';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
+import { outboxChannel } from '../../core/outbox/enqueue.ts';
+import { isActive, type RunRow, type RunStatus, runColumns, stepRunColumns } from '../rows.ts';
+import type { ListedExecution, StepExecutionBody } from './schema.ts';
 
 /** A run with what lists show beside it; the step is null where it is no longer part of the automation. */
 export type ListedRun = RunRow & Omit<ListedExecution, keyof RunRow>;

@@ -7,14 +7,14 @@ import {
   unknownPathProblem,
   type WaitOutcome,
 } from '@posthorn/workflow-graph';
-import { badRequest, conflict, invalidField, notFound } from '../core/lib/errors.ts';
-import { newId } from '../core/lib/ids.ts';
+import { badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';
+import { newId } from '../../core/lib/ids.ts';
+import { hasActiveRuns } from '../queries.ts';
+import type { Edited, EditTarget } from '../revision.ts';
+import type { StepRow, TransitionRow } from '../rows.ts';
+import type { CreateTransition, TransitionBody } from '../schema.ts';
 import { type Draft, edit } from './drafts.ts';
-import { deleteTransitions, insertTransition } from './graph-queries.ts';
-import { hasActiveRuns } from './queries.ts';
-import type { Edited, EditTarget } from './revision.ts';
-import type { StepRow, TransitionRow } from './rows.ts';
-import type { CreateTransition, TransitionBody } from './schema.ts';
+import { deleteTransitions, insertTransition } from './queries.ts';
 
 /**
  * Connects two steps (contract page 2, 3.5).

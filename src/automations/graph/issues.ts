@@ -1,11 +1,11 @@
 import type { FieldProblem } from '@posthorn/validation';
-import type { Database } from '../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { triggerIssues } from '../enrollment/triggers.ts';
+import type { AutomationRow } from '../rows.ts';
+import type { Issue } from '../schema.ts';
 import { enablingIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
-import { templatesAmong } from './graph-queries.ts';
-import type { AutomationRow } from './rows.ts';
-import type { Issue } from './schema.ts';
-import { triggerIssues } from './triggers.ts';
+import { templatesAmong } from './queries.ts';
 
 /** What enabling would refuse, as the entries of a 422. */
 export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {

@@ -1,8 +1,8 @@
-import type { Database } from '../core/database/sql.ts';
-import { AppError, invalidField, notFound } from '../core/lib/errors.ts';
-import { isUuid } from '../core/lib/ids.ts';
-import { holdTemplates } from './graph-queries.ts';
-import type { StepRow } from './rows.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { AppError, invalidField, notFound } from '../../core/lib/errors.ts';
+import { isUuid } from '../../core/lib/ids.ts';
+import type { StepRow } from '../rows.ts';
+import { holdTemplates } from './queries.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 
 /** The note of a step as a write leaves it: one that the write does not name stays. */

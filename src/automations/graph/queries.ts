@@ -1,8 +1,8 @@
-import { type Database, sql } from '../core/database/sql.ts';
-import { AutomationStep, AutomationTransition } from './entity.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { AutomationStep, AutomationTransition } from '../entity.ts';
+import { written } from '../queries.ts';
+import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from '../rows.ts';
 import type { GraphStep, GraphTransition } from './graph.ts';
-import { written } from './queries.ts';
-import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from './rows.ts';
 
 /** A step to be written. */
 export type NewStep = GraphStep & Pick<StepRow, 'position' | 'note'>;

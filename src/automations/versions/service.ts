@@ -1,11 +1,11 @@
-import { isoText } from '../core/database/columns.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
-import { notFound } from '../core/lib/errors.ts';
-import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
-import type { Graph } from './graph.ts';
-import { findAutomation, found, stepsOf } from './queries.ts';
-import type { StepRow } from './rows.ts';
-import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
+import { isoText } from '../../core/database/columns.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { notFound } from '../../core/lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import type { Graph } from '../graph/graph.ts';
+import { findAutomation, found, stepsOf } from '../queries.ts';
+import type { StepRow } from '../rows.ts';
+import type { ListVersions, VersionPage, VersionWithGraph } from '../schema.ts';
 
 interface Pinned extends Pick<VersionWithGraph, 'version' | 'createdAt' | 'isCurrent'> {
   graph: Graph;

@@ -1,10 +1,11 @@
-import type { Config } from '../core/config/config.ts';
-import { inProject, route } from '../core/http/route.ts';
-import { bareBadRequest } from '../core/lib/errors.ts';
+import type { Config } from '../../core/config/config.ts';
+import { inProject, route } from '../../core/http/route.ts';
+import { bareBadRequest } from '../../core/lib/errors.ts';
+import { dispatched } from '../changed.ts';
+import { startExecution } from '../enrollment/service.ts';
 import { cancelExecution, cancelExecutions } from './cancelling.ts';
-import { dispatched } from './changed.ts';
-import { executionsOfContact } from './contact-runs.ts';
-import { countInside } from './people-service.ts';
+import { countInside } from './contacts-inside.ts';
+import { executionsOfContact } from './of-contact.ts';
 import { retryExecutions } from './retrying.ts';
 import {
   CancelledExecutions,
@@ -18,9 +19,8 @@ import {
   RetryExecutions,
   StartExecution,
   WorkflowPeople,
-} from './runs-schema.ts';
-import { getExecution, listExecutions } from './runs-service.ts';
-import { startExecution } from './start-service.ts';
+} from './schema.ts';
+import { getExecution, listExecutions } from './service.ts';
 
 const ids = { id: 'workflow' };
 /** The page of an execution in the Temporal Web UI. */
