@@ -43,7 +43,8 @@ interface Clause {
  */
 export function conditionSentence(tree: Tree, segments: SegmentNames): string {
   const text = textOf(treeClause(tree, segments));
-  return text === '' ? 'All contacts.' : `Contacts ${text}.`;
+  if (text === '') return 'All contacts.';
+  return text.endsWith('…') ? `Contacts ${text}` : `Contacts ${text}.`;
 }
 
 function treeClause({ logic, groups }: Tree, segments: SegmentNames): Clause {

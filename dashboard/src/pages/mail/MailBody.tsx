@@ -98,7 +98,7 @@ function Tools({
   onOpen: (dialog: Dialog) => void;
 }) {
   return (
-    <div className="row">
+    <div className="row mt-2">
       <span className="muted">
         {isDocument ? 'Type / for blocks and {{ for variables.' : 'HTML with Liquid. Type {{ for variables.'}
       </span>

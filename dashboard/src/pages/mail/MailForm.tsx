@@ -36,18 +36,18 @@ export function MailForm({
         />
         <TextField label="From name" placeholder="Project name" {...field('fromName')} />
         <TextField label="Reply-to" type="email" placeholder="From address" {...field('replyTo')} />
-        <SelectField
-          label="Type"
-          value={content.type}
-          onChange={(event) => onChange({ type: event.target.value as MailContent['type'] })}
-        >
-          {Object.entries(mailTypes).map(([value, text]) => (
-            <option key={value} value={value}>
-              {text}
-            </option>
-          ))}
-        </SelectField>
       </div>
+      <SelectField
+        label="Type"
+        value={content.type}
+        onChange={(event) => onChange({ type: event.target.value as MailContent['type'] })}
+      >
+        {Object.entries(mailTypes).map(([value, text]) => (
+          <option key={value} value={value}>
+            {text}
+          </option>
+        ))}
+      </SelectField>
       <VariableField
         label="Subject"
         required

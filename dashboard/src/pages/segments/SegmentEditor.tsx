@@ -202,6 +202,7 @@ function Details({
       />
       <TextArea
         label="Description"
+        rows={2}
         maxLength={500}
         value={draft.description}
         problem={refused?.problemOf('description')}
