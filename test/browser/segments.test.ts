@@ -197,7 +197,7 @@ test('a segment is built by keyboard alone, and its counts follow what is typed'
     await keyboard.press('Delete');
     await filterOf(page, 'Group 2').locator('[data-slot="group-count"]').waitFor({ state: 'detached' });
     await filterOf(page, 'Group 1').getByText('12 contacts match this group').waitFor();
-    await page.getByText('Contacts whose plan is “pro” and whose email address contains ….', { exact: true }).waitFor();
+    await page.getByText('Contacts whose plan is “pro” and whose email address contains …', { exact: true }).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
 
     // What is removed leaves the focus to what is there.

@@ -129,7 +129,7 @@ if (status === undefined || contacts.data === undefined) throw new Error('nothin
   writeFileSync(
     join(folder, 'tsconfig.json'),
     JSON.stringify({
-      extends: '../../../../tsconfig.json',
+      extends: join(root, 'tsconfig.json'),
       compilerOptions: { skipLibCheck: false },
       include: ['./*.ts'],
     }),
