@@ -103,6 +103,8 @@ test.each([
     await page.getByRole('textbox', { name: 'Body' }).click();
     await page.keyboard.type('Before');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
+    // Keys that move the cursor do nothing until the editor has loaded; letters are kept.
+    await page.locator('.written').waitFor();
     await page.getByRole('textbox', { name: 'Body' }).click();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(' and after');
