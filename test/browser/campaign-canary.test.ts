@@ -172,9 +172,9 @@ test('a paused campaign is fixed and continued, and who got the first version ge
     await button(page, 'Follow up').click();
     await dialog.getByText('30 contacts right now.').waitFor();
     await page.keyboard.press('Tab');
-    await dialog.getByLabel('Send to').selectOption('Those who clicked a link');
-    await dialog.getByText('No recipient can be written to.').waitFor();
-    await dialog.getByLabel('Send to').selectOption('Those who did not open it');
+    await dialog.getByLabel('Send to').selectOption('Recipients who clicked a link');
+    await dialog.getByText('None of these recipients can receive the email.').waitFor();
+    await dialog.getByLabel('Send to').selectOption('Recipients who did not open it');
     await dialog.getByText('30 contacts right now.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create draft' }).press('Enter');

@@ -112,9 +112,9 @@ test('the history shows the contact as it was after a change', async () => {
   await own.call('PATCH', `/contacts/${id}`, { data: { plan: 'pro' } });
   await inDashboard(async (page) => {
     await page.goto(`${api.url}/app/${project.id}/contacts/${id}?tab=history`);
-    const changes = page.getByRole('region', { name: 'Changes of this contact' });
+    const changes = page.getByRole('region', { name: 'Contact changes' });
     await changes.getByText('Created').waitFor();
-    await changes.getByRole('button', { name: 'View contact then', exact: true }).last().click();
+    await changes.getByRole('button', { name: 'View contact at that time', exact: true }).last().click();
     await page.getByRole('heading', { name: /^As of / }).waitFor();
     const former = page.locator('section, div', { has: page.getByRole('heading', { name: /^As of / }) }).last();
     await former.getByText('free', { exact: true }).waitFor();
@@ -148,8 +148,7 @@ for (const colorScheme of ['light', 'dark'] as const)
         for (const name of ['Emails', 'Events', 'Segments', 'Workflows', 'Subscription', 'History', 'Activity']) {
           await page.getByRole('tab', { name, exact: true }).click();
           if (name === 'Events') await page.getByText('bird seen').waitFor();
-          if (name === 'Subscription')
-            await page.getByRole('region', { name: 'Changes of the subscription' }).waitFor();
+          if (name === 'Subscription') await page.getByRole('region', { name: 'Subscription changes' }).waitFor();
           await page.locator('[data-slot=loading]').first().waitFor({ state: 'detached' });
           expect(await accessibilityProblems(page), name).toEqual([]);
           expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(phone.width);

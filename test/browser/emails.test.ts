@@ -82,7 +82,7 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await page.getByLabel('Subject').fill('');
     await rows(page).filter({ hasText: 'ole@wattenmeer.test' }).waitFor();
     await page.getByLabel('Tag (name:value)').fill('order');
-    await page.getByText('Type a whole tag').waitFor();
+    await page.getByText('Type a full tag').waitFor();
     await page.getByLabel('Tag (name:value)').fill('order:A-17');
     await rows(page).filter({ hasText: 'imke@wattenmeer.test' }).waitFor();
     expect(await rows(page).count()).toBe(1);
@@ -242,7 +242,7 @@ test('scheduled mail is moved, sent now and canceled from its list', async () =>
     await expect.poll(() => waiting.count()).toBe(1);
 
     await open(page, `emails/${canceled}`);
-    await page.getByText('Not sent: somebody canceled this email in time.').waitFor();
+    await page.getByText('Not sent: this email was canceled.').waitFor();
   });
   expect((await own.done('GET', `/emails/${moved}`)).scheduledFor).toMatch(/T0[67]:00:00/);
   await expect.poll(() => statusOf(released ?? ''), { timeout: 60_000 }).toBe('DELIVERED');

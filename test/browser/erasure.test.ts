@@ -59,7 +59,7 @@ test('exports the data of a contact, erases it, and keeps a certificate that the
 
     await page.getByRole('button', { name: 'Privacy', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Erase contact', exact: true }).click();
-    const dialog = page.getByRole('alertdialog', { name: `Erase ${email} for good?` });
+    const dialog = page.getByRole('alertdialog', { name: `Erase ${email} permanently?` });
     await dialog.getByLabel('Reference').fill('DSR-7');
     const confirm = dialog.getByRole('button', { name: 'Erase contact', exact: true });
     expect(await confirm.isDisabled()).toBe(true);

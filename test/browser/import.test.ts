@@ -41,7 +41,7 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
       await page.getByRole('button', { name: 'Import', exact: true }).click();
       const dialog = page.getByRole('dialog');
       await dialog.getByLabel('File').setInputFiles(file);
-      const columns = dialog.getByRole('region', { name: 'Columns of the file' });
+      const columns = dialog.getByRole('region', { name: 'File columns' });
       await columns.waitFor();
       await dialog.getByText('x.0.lee@example.com').waitFor();
       const fieldOf = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true });

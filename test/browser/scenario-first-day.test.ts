@@ -127,12 +127,12 @@ async function addsAnEndpoint(page: Page, url: string): Promise<void> {
   await menu(page, 'Settings');
   await page.getByRole('tab', { name: 'Webhooks' }).click();
   await button(page, 'Add endpoint').click();
-  const dialog = page.getByRole('dialog', { name: 'Add a webhook endpoint' });
+  const dialog = page.getByRole('dialog', { name: 'Add webhook endpoint' });
   await dialog.getByLabel('URL').fill(url);
   await dialog.getByLabel('Events').fill('email.delivery');
   await page.keyboard.press('Tab');
   await dialog.getByRole('button', { name: 'Add endpoint' }).click();
-  await page.getByRole('dialog', { name: 'The endpoint is ready' }).waitFor();
+  await page.getByRole('dialog', { name: 'Endpoint added' }).waitFor();
   await button(page, 'Done').click();
   await page.getByRole('link', { name: url }).click();
 }

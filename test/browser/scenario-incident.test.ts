@@ -167,7 +167,7 @@ async function erases(page: Page, email: string): Promise<void> {
   await page.getByRole('link', { name: email, exact: true }).click();
   await button(page, 'Privacy').click();
   await page.getByRole('menuitem', { name: 'Erase contact', exact: true }).click();
-  const dialog = page.getByRole('alertdialog', { name: `Erase ${email} for good?` });
+  const dialog = page.getByRole('alertdialog', { name: `Erase ${email} permanently?` });
   await dialog.getByLabel('Reference').fill('Letter of November 23');
   await dialog.getByLabel(`Type “${email}” to confirm`).fill(email);
   await dialog.getByRole('button', { name: 'Erase contact', exact: true }).click();

@@ -78,7 +78,7 @@ async function previewImport(page: Page, file: ReturnType<typeof csv>, map: () =
   await visit(page, 'Contacts');
   await page.getByRole('button', { name: 'Import', exact: true }).first().click();
   await page.getByRole('dialog').getByLabel('File').setInputFiles(file);
-  await page.getByRole('region', { name: 'Columns of the file' }).waitFor();
+  await page.getByRole('region', { name: 'File columns' }).waitFor();
   await map();
   await press(page, 'Preview changes');
 }
@@ -344,10 +344,7 @@ test('Friday evening: a recipient unsubscribes by their own page, and the contac
     await title(page, 'okke@wattenmeer.test');
     await page.getByText('Not subscribed', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Subscription', exact: true }).click();
-    await page
-      .getByRole('region', { name: 'Changes of the subscription' })
-      .getByText('Recipient’s own choice')
-      .waitFor();
+    await page.getByRole('region', { name: 'Subscription changes' }).getByText('Recipient').waitFor();
     await page.getByRole('tab', { name: 'Workflows', exact: true }).click();
     await page
       .getByRole('region', { name: 'Workflows of this contact' })

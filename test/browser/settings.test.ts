@@ -64,13 +64,13 @@ test('a key is created with scopes and shown once, then edited, rotated with an 
     await edit.getByLabel('Name', { exact: true }).fill('Web shop');
     await edit.getByRole('checkbox', { name: 'Templates and images: Write' }).check();
     await edit.getByRole('button', { name: 'Save key' }).click();
-    await page.getByText('Web shop is saved').waitFor();
+    await page.getByText('Web shop saved').waitFor();
     expect(await statusWith(key, '/templates')).toBe(200);
 
     await button(page, 'Actions for Web shop').click();
     await page.getByRole('menuitem', { name: 'Rotate' }).click();
     const rotate = page.getByRole('dialog', { name: 'Rotate Web shop?' });
-    await rotate.getByLabel('The old key keeps working').selectOption('1 hour');
+    await rotate.getByLabel('Old key expires').selectOption('In 1 hour');
     await rotate.getByRole('button', { name: 'Rotate key' }).click();
     await page.getByRole('dialog', { name: 'Web shop has a new key' }).waitFor();
     const next = await secretOf(page);
@@ -86,7 +86,7 @@ test('a key is created with scopes and shown once, then edited, rotated with an 
     const remove = page.getByRole('alertdialog', { name: 'Delete Web shop? Requests with it fail immediately.' });
     expect(await accessibilityProblems(page)).toEqual([]);
     await remove.getByRole('button', { name: 'Delete key' }).click();
-    await page.getByText('Web shop is deleted').waitFor();
+    await page.getByText('Web shop deleted').waitFor();
     await page.getByText('No keys yet').waitFor();
     expect(await statusWith(next, '/contacts')).toBe(401);
   });
@@ -102,7 +102,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
   await inDashboard(async (page) => {
     await open(page, 'settings?tab=webhooks');
     await button(page, 'Add endpoint').click();
-    const dialog = page.getByRole('dialog', { name: 'Add a webhook endpoint' });
+    const dialog = page.getByRole('dialog', { name: 'Add webhook endpoint' });
     await dialog.getByLabel('URL').fill('http://shop.example/hook');
     await dialog.getByRole('button', { name: 'Add contact.*' }).click();
     await dialog.getByRole('button', { name: 'Add endpoint' }).click();
@@ -112,7 +112,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     await dialog.getByLabel('Events').fill('plan.changed');
     await page.keyboard.press('Tab');
     await dialog.getByRole('button', { name: 'Add endpoint' }).click();
-    await page.getByRole('dialog', { name: 'The endpoint is ready' }).waitFor();
+    await page.getByRole('dialog', { name: 'Endpoint added' }).waitFor();
     const secret = await secretOf(page);
     expect(secret).toMatch(/^whsec_/);
     await button(page, 'Done').click();
@@ -120,7 +120,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     await page.getByRole('link', { name: url }).click();
 
     await button(page, 'Send test event').click();
-    const testing = page.getByRole('dialog', { name: 'Send a test event' });
+    const testing = page.getByRole('dialog', { name: 'Send test event' });
     await testing.getByLabel('Event').fill('email.bounce');
     await page.keyboard.press('Enter');
     await testing.getByText('Status 200').waitFor();
@@ -140,10 +140,10 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     // There may be another attempt by now.
     await delivery.getByText('Status 500').first().waitFor();
     await delivery.getByText('out of shelves').first().waitFor();
-    await delivery.getByRole('region', { name: 'Body of the call' }).getByText('"plan": "team"').waitFor();
+    await delivery.getByRole('region', { name: 'Request body' }).getByText('"plan": "team"').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     isBroken = false;
-    await delivery.getByRole('button', { name: 'Deliver again' }).click();
+    await delivery.getByRole('button', { name: 'Redeliver' }).click();
     await delivery.getByText('Status 200').first().waitFor();
     await page.keyboard.press('Escape');
     await log.filter({ hasText: 'Delivered' }).waitFor();
@@ -171,7 +171,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
       await page.getByLabel(name).fill(header(name));
     await page.getByLabel('Body').fill(call?.body ?? '');
     await button(page, 'Check signature').click();
-    await page.getByText('The signature is valid: this call came from Posthorn, unchanged.').waitFor();
+    await page.getByText('The signature is valid: this request came from Posthorn, unchanged.').waitFor();
     await page.getByLabel('Body').fill(`${call?.body} `);
     await button(page, 'Check signature').click();
     await page.getByText('No signature fits.', { exact: false }).waitFor();
@@ -194,22 +194,22 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     await page.getByLabel('Events').selectOption('Every event');
     const before = receiver.requests.length;
     await button(page, 'Start replay').click();
-    await page.getByText('The replay has started').waitFor();
+    await page.getByText('Replay started').waitFor();
     await page.getByRole('region', { name: 'Replays' }).getByText('Done').waitFor();
     await expect.poll(() => receiver.requests.length).toBeGreaterThan(before);
 
     await button(page, 'Rotate secret').click();
     await page.getByRole('dialog').getByRole('button', { name: 'Rotate secret' }).click();
-    await page.getByRole('dialog', { name: 'The endpoint has a new secret' }).waitFor();
+    await page.getByRole('dialog', { name: 'New signing secret' }).waitFor();
     expect(await secretOf(page)).not.toBe(secret);
     await button(page, 'Done').click();
     await button(page, 'Pause').click();
     await page.getByText('Paused. Events wait', { exact: false }).waitFor();
     await button(page, 'Enable').click();
-    await page.getByText('The endpoint is enabled').waitFor();
+    await page.getByText('Endpoint enabled').waitFor();
     await button(page, 'Delete').click();
     await page
-      .getByRole('alertdialog', { name: 'Delete the endpoint with its log?' })
+      .getByRole('alertdialog', { name: 'Delete this endpoint and its log?' })
       .getByRole('button', { name: 'Delete endpoint' })
       .click();
     await page.getByText('No webhook endpoints yet').waitFor();
@@ -242,7 +242,7 @@ test('the audit log is filtered, shows what changed, is verified, and leaves as 
     expect(await accessibilityProblems(page)).toEqual([]);
     await page.keyboard.press('Escape');
     await button(page, 'Verify log').click();
-    await page.getByText(`The log is whole: ${all} entr`, { exact: false }).waitFor();
+    await page.getByText(`Log verified: ${all} entr`, { exact: false }).waitFor();
     const [download] = await Promise.all([page.waitForEvent('download'), button(page, 'Download as CSV').click()]);
     expect(download.suggestedFilename()).toBe('audit-log.csv');
     const csv = await text(await download.createReadStream());

@@ -3051,7 +3051,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a contact
-         * @description Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:write`.
+         * @description Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:write`.
          */
         post: operations["eraseContact"];
         delete?: never;

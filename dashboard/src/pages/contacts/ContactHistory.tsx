@@ -31,11 +31,11 @@ export function ContactHistory({
   });
   return (
     <EndlessRows
-      label={only ? 'Changes of the subscription' : 'Changes of this contact'}
+      label={only ? 'Subscription changes' : 'Contact changes'}
       query={history}
       rowsOf={(page) => (only ? page.data.filter(({ subscribed }) => subscribed !== null) : page.data)}
       rowKey={({ at }) => at}
-      empty={<Empty title="No changes yet">Changes of fields and subscription appear here, with their cause.</Empty>}
+      empty={<Empty title="No changes yet">Changes to fields and subscription appear here with their cause.</Empty>}
     >
       {(change) => (
         <div className="stack">
@@ -45,7 +45,7 @@ export function ContactHistory({
               <CauseText cause={change.cause} /> · <Timestamp at={change.at} />
               {onMoment === undefined || change.kind === 'deleted' ? null : (
                 <Button size="small" look="plain" onClick={() => onMoment(change.at)}>
-                  View contact then
+                  View contact at that time
                 </Button>
               )}
             </span>
@@ -105,8 +105,8 @@ const names = {
   send: 'Email sent',
   smtp: 'Email sent by SMTP',
   inbound: 'Email received',
-  report: 'Report of the provider',
-  page: 'Recipient’s own choice',
+  report: 'Provider report',
+  page: 'Recipient',
   step: 'Workflow',
   import: 'Import',
   bulk: 'Bulk change',

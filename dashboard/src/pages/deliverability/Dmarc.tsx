@@ -18,14 +18,14 @@ export function Dmarc({ id, domain }: { id: string; domain: string }) {
       <Shown query={check}>
         {({ state, name, record, inheritedFrom, advice }) => (
           <>
-            {state === 'skipped' ? <p className="muted">With the mail sandbox, no DNS is asked.</p> : null}
+            {state === 'skipped' ? <p className="muted">The mail sandbox doesn’t check DNS.</p> : null}
             {state === 'unanswered' ? (
-              <p className="muted">The name servers of this domain don’t answer. Try again in a few minutes.</p>
+              <p className="muted">The name servers of this domain don’t respond. Try again in a few minutes.</p>
             ) : null}
             {record ? (
               <p>
                 Found at <code>{name}</code>
-                {inheritedFrom ? `, which counts for ${domain} too` : ''}: <code className="break">{record}</code>
+                {inheritedFrom ? `, which also applies to ${domain}` : ''}: <code className="break">{record}</code>
               </p>
             ) : null}
             <ul className="stack">

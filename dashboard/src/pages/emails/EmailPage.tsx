@@ -77,7 +77,7 @@ function OneEmail({ email }: { email: Email }) {
             {whyOf(email)}{' '}
             {email.status === 'PENDING' && isWaiting ? (
               <>
-                It leaves <Timestamp at={email.scheduledFor ?? email.heldUntil} />.
+                It will be sent <Timestamp at={email.scheduledFor ?? email.heldUntil} />.
               </>
             ) : null}
           </p>

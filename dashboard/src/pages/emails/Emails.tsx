@@ -73,7 +73,7 @@ function Everything() {
           empty={
             isFiltered ? (
               <Empty title="No emails match">
-                Try other filters or a longer time. Emails of campaigns are found by the subject you wrote, with its
+                Try other filters or a longer period. Emails of campaigns are found by the subject you wrote, with its
                 variables.
               </Empty>
             ) : (
@@ -86,7 +86,7 @@ function Everything() {
           {(email) => <EmailRow email={email} />}
         </EndlessRows>
       ) : (
-        <Empty title="Type a whole tag">A tag has a name and a value, for example order:A-17.</Empty>
+        <Empty title="Type a full tag">A tag has a name and a value, for example order:A-17.</Empty>
       )}
     </>
   );
@@ -156,7 +156,7 @@ function Addresses({ text, onChoose }: { text: string; onChoose: (address: strin
     <Shown query={contacts}>
       {(found) =>
         found.length === 0 ? (
-          <Empty title="No contact has this address">Type the whole address of a recipient.</Empty>
+          <Empty title="No contact has this address">Type the full address of a recipient.</Empty>
         ) : (
           <section className="stack" aria-label="Matching addresses">
             <h2>Choose a recipient</h2>

@@ -56,7 +56,7 @@ export function QueuedDialog({
       }}
       onClose={onClose}
     >
-      It leaves immediately instead of at its scheduled time.
+      It will be sent immediately instead of at its scheduled time.
     </ConfirmDialog>
   );
 }

@@ -56,7 +56,7 @@ export function whyOf(email: Email): string {
   const { status, error, errorCode, suppression, scheduledFor, heldUntil, attempts, lastRefusal } = email;
   switch (status) {
     case 'PENDING':
-      if (heldUntil) return 'This email is on hold. It is sent when the hold ends, unless somebody cancels it.';
+      if (heldUntil) return 'This email is on hold. It is sent when the hold ends, unless it is canceled.';
       if (scheduledFor)
         return 'This email waits for its scheduled time. Consent and suppression rules are checked again then.';
       return attempts
@@ -73,9 +73,9 @@ export function whyOf(email: Email): string {
     case 'CLICKED':
       return 'The recipient clicked a link in this email.';
     case 'RECEIVED':
-      return 'Somebody sent this email to your project.';
+      return 'This email was sent to your project.';
     case 'CANCELLED':
-      return 'Not sent: somebody canceled this email in time.';
+      return 'Not sent: this email was canceled.';
     case 'BOUNCED':
       return `Not delivered: the recipient’s server returned this email${error ? ` (${error})` : ''}.`;
     case 'COMPLAINED':
@@ -86,7 +86,7 @@ export function whyOf(email: Email): string {
         : `Not sent: the suppression rule “${String(suppression?.name ?? '')}” matches this address.`;
     case 'FAILED':
       return errorCode === 'submission_unknown'
-        ? 'The email provider did not answer, so nobody knows whether this email arrived.'
+        ? 'The email provider did not respond, so it is unknown whether this email arrived.'
         : `Not sent: ${error ?? 'the email provider refused it'}.`;
   }
 }

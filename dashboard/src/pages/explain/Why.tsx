@@ -65,7 +65,11 @@ function AskDialog({ about, onClose }: { about: About; onClose: () => void }) {
   const [address, setAddress] = useState('');
   const ask = useMutation({ mutationFn: () => explain(address.trim(), about) });
   return (
-    <Dialog title="Explain a contact" description="Find out why somebody got this, or did not." onClose={onClose}>
+    <Dialog
+      title="Explain a contact"
+      description="Find out why a contact did or did not receive this."
+      onClose={onClose}
+    >
       <form
         className="stack"
         onSubmit={(event) => {

@@ -10,7 +10,7 @@ export function AttemptResult({ attempt }: { attempt: components['schemas']['Web
   return (
     <div className="field">
       <div className="row">
-        <Badge tone={isTaken ? 'good' : 'bad'}>{statusCode === null ? 'No answer' : `Status ${statusCode}`}</Badge>
+        <Badge tone={isTaken ? 'good' : 'bad'}>{statusCode === null ? 'No response' : `Status ${statusCode}`}</Badge>
         <span className="text-sm text-muted">
           <Timestamp at={at} />, {count(ms)} ms
         </span>
@@ -18,7 +18,7 @@ export function AttemptResult({ attempt }: { attempt: components['schemas']['Web
       {error ? <p className="break text-sm text-bad">{error}</p> : null}
       {answer ? (
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1)
-        <section className="json" tabIndex={0} aria-label="Answer of the endpoint">
+        <section className="json" tabIndex={0} aria-label="Response">
           <pre>{answer}</pre>
         </section>
       ) : null}

@@ -128,7 +128,7 @@ function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; event
     mutationFn: () => answer(api.POST('/webhook-endpoints/{id}/deliveries/{eventId}/redeliver', { params })),
     onSuccess: async () => {
       setAgain(true);
-      toast('The event is queued again');
+      toast('Event queued again');
       await queries.invalidateQueries({ queryKey: ['webhooks', project, endpoint.id] });
     },
   });
@@ -144,7 +144,7 @@ function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; event
           disabled={delivery.data === undefined || (isAgain && delivery.data.status === 'PENDING')}
           onClick={() => redeliver.mutate()}
         >
-          Deliver again
+          Redeliver
         </Button>
       </footer>
     </Dialog>
@@ -177,11 +177,11 @@ function DeliveryFacts({
       ) : (
         <>
           {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard (WCAG 2.1.1) */}
-          <section className="json" tabIndex={0} aria-label="Body of the call">
+          <section className="json" tabIndex={0} aria-label="Request body">
             <pre>{indented(body)}</pre>
           </section>
           <div>
-            <CopyButton text={body} what="the body as it was sent" />
+            <CopyButton text={body} what="the request body" />
           </div>
         </>
       )}

@@ -32,7 +32,7 @@ export function EndpointForm({
     onSuccess: onSaved,
   });
   return (
-    <Dialog title={endpoint === null ? 'Add a webhook endpoint' : 'Edit the endpoint'} onClose={onClose}>
+    <Dialog title={endpoint === null ? 'Add webhook endpoint' : 'Edit endpoint'} onClose={onClose}>
       <Form onSubmit={() => save.mutate()}>
         <TextField
           label="URL"
@@ -55,12 +55,12 @@ export function EndpointForm({
           value={payload}
           onChange={(event) => setPayload(event.target.value as Endpoint['payload'])}
         >
-          <option value="full">The whole event</option>
-          <option value="thin">IDs only, for receivers that look events up</option>
+          <option value="full">Full event</option>
+          <option value="thin">IDs only: your code fetches the rest</option>
         </SelectField>
         <CheckField
           label="In order"
-          hint="One event at a time, each after the one before it was taken. Slower."
+          hint="One event at a time, each after the previous one was accepted. Slower."
           checked={ordered}
           onChange={(event) => setOrdered(event.target.checked)}
         />
@@ -91,7 +91,7 @@ function EventsField({
     <>
       <TextArea
         label="Events"
-        hint="One per line. email.* stands for all that begin with “email.”, and * for every event."
+        hint="One per line. email.* matches every event that starts with “email.”, and * matches all events."
         required
         value={value}
         problem={problem}

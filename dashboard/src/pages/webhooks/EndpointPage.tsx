@@ -58,7 +58,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
   const flip = useMutation({
     mutationFn: () => answer(api.PATCH('/webhook-endpoints/{id}', { params, body: { paused: isOn } })),
     onSuccess: async ({ status }) => {
-      toast(status === 'PAUSED' ? 'The endpoint is paused' : 'The endpoint is enabled');
+      toast(status === 'PAUSED' ? 'Endpoint paused' : 'Endpoint enabled');
       await refresh();
     },
   });
@@ -111,22 +111,22 @@ function StateNotes({ endpoint }: { endpoint: Endpoint }) {
   return (
     <>
       {endpoint.status === 'PAUSED' ? (
-        <Note tone="warn">Paused. Events wait, and are delivered when you enable the endpoint.</Note>
+        <Note tone="warn">Paused. Events are kept and delivered once you enable the endpoint.</Note>
       ) : null}
       {endpoint.status === 'DISABLED' ? (
         <Note tone="bad">
-          {endpoint.disabledReason}. Repair the endpoint, then enable it: it goes on where it stopped.
+          {endpoint.disabledReason}. Fix the endpoint, then enable it: deliveries resume where they stopped.
         </Note>
       ) : null}
       {isOn && endpoint.failingSince ? (
         <Note tone="bad">
-          Every delivery failed since <Timestamp at={endpoint.failingSince} after />. After five days the endpoint is
-          disabled.
+          Every delivery has failed since <Timestamp at={endpoint.failingSince} after />. After five days the endpoint
+          is disabled.
         </Note>
       ) : null}
       {isOn && endpoint.restingUntil ? (
         <Note tone="warn">
-          The endpoint asked for a pause. Deliveries go on <Timestamp at={endpoint.restingUntil} />.
+          The endpoint asked Posthorn to wait. Deliveries resume <Timestamp at={endpoint.restingUntil} />.
         </Note>
       ) : null}
     </>
@@ -155,7 +155,7 @@ function Dialogs({
           endpoint={endpoint}
           onSaved={async () => {
             close();
-            toast('The endpoint is saved');
+            toast('Endpoint saved');
             await onChanged();
           }}
           onClose={close}
@@ -174,22 +174,22 @@ function Dialogs({
       ) : null}
       {open === 'delete' ? (
         <ConfirmDialog
-          title="Delete the endpoint with its log?"
+          title="Delete this endpoint and its log?"
           action="Delete endpoint"
           onConfirm={async () => {
             await answer(api.DELETE('/webhook-endpoints/{id}', { params: { path: { id: endpoint.id } } }));
-            toast('The endpoint is deleted');
+            toast('Endpoint deleted');
             await navigate({ to: '/app/$project/settings', params: { project }, search: { tab: 'webhooks' } });
             await onChanged();
           }}
           onClose={close}
         >
-          {endpoint.url} is not called any more. Events that wait for it are not delivered.
+          {endpoint.url} is no longer called, and its pending events are not delivered.
         </ConfirmDialog>
       ) : null}
       {secret ? (
         <ShownOnce
-          title="The endpoint has a new secret"
+          title="New signing secret"
           what="the signing secret"
           secret={secret}
           onClose={() => setSecret(null)}

@@ -43,7 +43,7 @@ export function Endpoints() {
         {(all) =>
           all.length === 0 ? (
             <Empty title="No webhook endpoints yet" action={create}>
-              Add one to hear of bounces, clicks, unsubscribes and your own events as they happen.
+              Add one to get bounces, clicks, unsubscribes and your own events as they happen.
             </Empty>
           ) : (
             <>
@@ -72,10 +72,10 @@ export function Endpoints() {
       ) : null}
       {secret ? (
         <ShownOnce
-          title="The endpoint is ready"
+          title="Endpoint added"
           what="the signing secret"
           secret={secret}
-          more="Verify each call with it before you trust the body."
+          more="Verify each request with it before you trust the body."
           onClose={() => setSecret(null)}
         />
       ) : null}

@@ -47,16 +47,16 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
         }),
       ),
     onSuccess: async () => {
-      toast('The replay has started');
+      toast('Replay started');
       await queries.invalidateQueries({ queryKey });
     },
   });
   return (
     <div className="stack">
-      <Card title="Deliver events again">
+      <Card title="Replay events">
         <Form onSubmit={() => start.mutate()}>
           <p className="muted">
-            Events of at most 30 days ago. They keep their webhook ID, so that a receiver can tell which it knows.
+            Events of the last 30 days. They keep their webhook ID, so your endpoint can skip those it has processed.
           </p>
           <div className="filters">
             <TextField
@@ -81,7 +81,7 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
               onChange={(event) => setOnly(event.target.value as 'failed' | 'all')}
             >
               <option value="failed">Failed deliveries</option>
-              <option value="all">Every event</option>
+              <option value="all">All events</option>
             </SelectField>
             <Button type="submit" look="primary" busy={start.isPending}>
               Start replay

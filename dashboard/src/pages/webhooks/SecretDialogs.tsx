@@ -9,7 +9,7 @@ import { RotateDialog } from '../../ui/RotateDialog.tsx';
 import { AttemptResult } from './AttemptResult.tsx';
 import type { Endpoint } from './endpoint.ts';
 
-const overlaps = { '0': 'Not at all', '1': 'For 1 hour', '24': 'For 24 hours', '72': 'For 3 days' } as const;
+const overlaps = { '0': 'Immediately', '1': 'In 1 hour', '24': 'In 24 hours', '72': 'In 3 days' } as const;
 
 /** Gives an endpoint a new secret; for a while calls are signed with both. */
 export function RotateSecretDialog({
@@ -23,9 +23,9 @@ export function RotateSecretDialog({
 }) {
   return (
     <RotateDialog
-      title="Rotate the signing secret?"
-      label="Sign with the old secret as well"
-      hint="Receivers accept a call when one of its signatures fits."
+      title="Rotate signing secret?"
+      label="Old secret expires"
+      hint="Until then, requests are signed with both secrets, and your endpoint can verify either."
       overlaps={overlaps}
       action="Rotate secret"
       rotate={async (overlapHours) => {
@@ -47,8 +47,8 @@ export function TestCallDialog({ endpoint, onClose }: { endpoint: Endpoint; onCl
   });
   return (
     <Dialog
-      title="Send a test event"
-      description="A made-up event, signed like any other. It is part of no log and is not repeated."
+      title="Send test event"
+      description="A sample event, signed like any other. It is not logged, and not sent again if it fails."
       onClose={onClose}
     >
       <Form onSubmit={() => test.mutate()}>

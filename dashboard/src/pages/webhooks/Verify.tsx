@@ -25,7 +25,7 @@ export function Verify() {
 function Snippets() {
   const [{ language }, change] = useFilters();
   return (
-    <Card title="Verify calls in your code">
+    <Card title="Verify requests in your code">
       <Tabs
         label="Language"
         value={snippets.find(({ key }) => key === language)?.key ?? 'node'}
@@ -67,7 +67,7 @@ function Check() {
     <Card title="Check a signature">
       <Form onSubmit={() => void signatureProblem(call).then((problem) => setResult({ problem }))}>
         <p className="muted">
-          Paste a call as your endpoint received it. The check runs in your browser: the secret is sent nowhere.
+          Paste a request as your endpoint received it. The check runs in your browser, and the secret stays there.
         </p>
         <TextField
           label="Signing secret"
@@ -85,7 +85,7 @@ function Check() {
         <div role="status">
           {result ? (
             <Note tone={result.problem === null ? 'good' : 'warn'}>
-              {result.problem ?? 'The signature is valid: this call came from Posthorn, unchanged.'}
+              {result.problem ?? 'The signature is valid: this request came from Posthorn, unchanged.'}
             </Note>
           ) : null}
         </div>

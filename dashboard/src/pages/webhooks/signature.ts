@@ -27,7 +27,7 @@ export async function signatureProblem({
     const mac = version === 'v1' ? fromBase64(text) : null;
     if (mac !== null && (await crypto.subtle.verify('HMAC', key, mac, signed))) return null;
   }
-  return 'No signature fits. Check that the secret is of this endpoint, and that the body is exactly as it arrived, not parsed and printed again.';
+  return 'No signature matches. Check that the secret belongs to this endpoint and that the body is exactly as received, not parsed and serialized again.';
 }
 
 function fromBase64(text: string): Uint8Array<ArrayBuffer> | null {

@@ -211,8 +211,8 @@ function CancelAll({ workflow, active, onClose }: { workflow: Workflow; active: 
       }}
       onClose={onClose}
     >
-      {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further step is taken for them.
-      The workflow stays {enabled ? 'enabled' : 'disabled'}.
+      {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further steps run for them. The
+      workflow stays {enabled ? 'enabled' : 'disabled'}.
     </ConfirmDialog>
   );
 }

@@ -101,7 +101,7 @@ function usePublish(
       void refreshWorkflows(queries, project);
       if (migration) onMigration(migration.id);
       else {
-        toast(enabled ? `${name} is published: who enters now follows the new graph` : `${name} is saved`);
+        toast(enabled ? `${name} published: contacts who enter now follow the new version` : `${name} saved`);
         onClose();
       }
     },

@@ -37,8 +37,8 @@ export function RetryDialog({
       }}
       onClose={onClose}
     >
-      Each goes on with the step that failed, in the current version of {workflow.name}. An email or a webhook of that
-      step is sent again.
+      Each resumes at the step that failed, in the current version of {workflow.name}. If that step sends an email or
+      calls a webhook, it does so again.
     </ConfirmDialog>
   );
 }

@@ -84,7 +84,7 @@ interface EraseOptions {
 async function erase(contact: string, options: EraseOptions, command: Command): Promise<void> {
   const client = clientOf(command);
   const id = await contactIdOf(client, contact);
-  if (!options.yes) await confirm(`Erase ${contact} and everything stored of it, for good?`);
+  if (!options.yes) await confirm(`Erase ${contact} and everything stored of it, permanently?`);
   const { reference, keepSuppressed } = options;
   const body = {
     ...(reference === undefined ? {} : { reference }),

@@ -50,7 +50,7 @@ export function AudienceCount({ draft, campaign }: { draft: CampaignContent; cam
     return isFaulty(found.error) ? null : <Problem error={found.error} again={() => void found.refetch()} />;
   if (found.data === undefined) return <Loading what="Counting" />;
   const { recipients, unsubscribed } = found.data;
-  const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} left out.`;
+  const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} excluded.`;
   return (
     <div aria-live="polite" aria-busy={found.isFetching}>
       <Note {...(recipients === 0 ? { tone: 'warn' as const } : {})}>

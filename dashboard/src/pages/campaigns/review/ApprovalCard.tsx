@@ -27,7 +27,7 @@ export function ApprovalCard({ campaign }: { campaign: Campaign }) {
   });
   const withdraw = useMutation({
     mutationFn: () => answer(api.DELETE('/campaigns/{id}/approval', { params: { path: { id } } })),
-    onSuccess: () => toast('This send no longer waits for approval'),
+    onSuccess: () => toast('This send is no longer waiting for approval'),
     onSettled,
   });
   if (approval === null) return null;
@@ -44,7 +44,7 @@ export function ApprovalCard({ campaign }: { campaign: Campaign }) {
           {counted(recipients, 'contact')} <Timestamp at={requestedAt} />.{' '}
           {scheduledFor ? (
             <>
-              It would leave <Timestamp at={scheduledFor} />.{' '}
+              It would be sent <Timestamp at={scheduledFor} />.{' '}
             </>
           ) : null}
           The request expires <Timestamp at={expiresAt} />.

@@ -59,7 +59,7 @@ export function LaunchReviewed({ run, campaign, disabled }: { run: DryRun; campa
           onConfirm={() => send.mutateAsync(fingerprint)}
           onClose={() => setAsking(false)}
         >
-          The email leaves exactly as it was checked. If it has been edited since, nothing is sent.
+          The email is sent exactly as it was checked. If it has been edited since, nothing is sent.
         </ConfirmDialog>
       ) : null}
     </>

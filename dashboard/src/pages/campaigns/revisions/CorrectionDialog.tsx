@@ -16,9 +16,9 @@ import { EarlierCount } from './EarlierCount.tsx';
 type Who = 'got' | 'opened' | 'clicked';
 
 const reaches: Record<Who, string> = {
-  got: 'Everyone who got it',
-  opened: 'Those who opened it',
-  clicked: 'Those who clicked a link',
+  got: 'All recipients',
+  opened: 'Recipients who opened it',
+  clicked: 'Recipients who clicked a link',
 };
 
 /** Writes a campaign to exactly those who got certain versions of this one, as a draft. */

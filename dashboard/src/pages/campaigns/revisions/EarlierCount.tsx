@@ -7,12 +7,12 @@ export function EarlierCount({ found }: { found: UseQueryResult<{ recipients: nu
   if (found.error) return <Problem error={found.error} again={() => void found.refetch()} />;
   if (found.data === undefined) return <Loading what="Counting" />;
   const { recipients, unsubscribed } = found.data;
-  const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} left out.`;
+  const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} excluded.`;
   return (
     <div aria-live="polite" aria-busy={found.isFetching}>
       <Note {...(recipients === 0 ? { tone: 'warn' as const } : {})}>
         {recipients === 0
-          ? `No recipient can be written to.${left}`
+          ? `None of these recipients can receive the email.${left}`
           : `${counted(recipients, 'contact')} right now.${left}`}
       </Note>
     </div>

@@ -11,11 +11,11 @@ import type { Campaign } from '../campaign.ts';
 import { EarlierCount } from './EarlierCount.tsx';
 
 const reaches = {
-  not_opened: 'Those who did not open it',
-  not_clicked: 'Those who did not click a link',
-  opened: 'Those who opened it',
-  clicked: 'Those who clicked a link',
-  got: 'Everyone who got it',
+  not_opened: 'Recipients who did not open it',
+  not_clicked: 'Recipients who did not click a link',
+  opened: 'Recipients who opened it',
+  clicked: 'Recipients who clicked a link',
+  got: 'All recipients',
 } as const;
 type Who = keyof typeof reaches;
 

@@ -20,7 +20,7 @@ export function LinkMap({ campaign, links }: { campaign: Campaign; links: Result
     retry: false,
     queryFn: () => answer(api.POST('/templates/preview', { body: { subject, body, type, contactId: null } })),
   });
-  if (links.length === 0) return <Empty title="No clicks yet">Links appear here once somebody clicks them.</Empty>;
+  if (links.length === 0) return <Empty title="No clicks yet">Links appear here after the first click.</Empty>;
   return (
     <div className="grid items-start gap-4 @3xl:grid-cols-2">
       <Shown query={mail}>{({ html }) => <Drawn html={html} links={links} />}</Shown>

@@ -63,8 +63,8 @@ export function RunDialogs({
         }}
         onClose={onClose}
       >
-        {counted(missed, 'recipient was', 'recipients were')} skipped or failed. Those who can receive it now get it in
-        a new campaign, which starts immediately.
+        {counted(missed, 'recipient was', 'recipients were')} skipped or failed. Recipients who can receive it now get
+        it in a new campaign, which starts immediately.
       </ConfirmDialog>
     );
   if (asked === 'follow') return <FollowUpDialog campaign={campaign} onOpen={onOpen} onClose={onClose} />;

@@ -79,7 +79,7 @@ export function Actions({ contact, onChanged }: { contact: Contact; onChanged: (
           onClose={() => setDialog(null)}
         >
           {email} is deleted with all events, emails and segment memberships. Running workflows for this contact stop.
-          You can undo this for 7 days, here or by the API; to leave nothing behind, erase the contact instead.
+          You can undo this for 7 days. To remove everything for good, erase the contact instead.
         </ConfirmDialog>
       ) : null}
     </>

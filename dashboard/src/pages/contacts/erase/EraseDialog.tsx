@@ -22,7 +22,7 @@ export function EraseDialog({ id, email, onClose }: { id: string; email: string;
   };
   return (
     <ConfirmDialog
-      title={`Erase ${email} for good?`}
+      title={`Erase ${email} permanently?`}
       action="Erase contact"
       typed={email}
       onConfirm={erase}
@@ -35,14 +35,14 @@ export function EraseDialog({ id, email, onClose }: { id: string; email: string;
         </p>
         <TextField
           label="Reference"
-          hint="Optional, such as the number of the request. It is kept, so don’t name anybody."
+          hint="Optional, such as a ticket number. It is kept, so don’t include personal data."
           maxLength={200}
           value={reference}
           onChange={(event) => setReference(event.target.value)}
         />
         <CheckField
           label="Keep the address suppressed"
-          hint="Nobody can add it or send to it again. Imports never bring it back in either case."
+          hint="No one can add it or send to it again. Imports never bring it back either way."
           checked={keepSuppressed}
           onChange={(event) => setKeepSuppressed(event.target.checked)}
         />

@@ -125,7 +125,7 @@ function CertificateCard({ id, certificate }: { id: string; certificate: NonNull
     <Card title="Certificate">
       <div className="stack">
         <p>
-          Signed with the key of this project (Ed25519).{' '}
+          Signed with this project’s key (Ed25519).{' '}
           {verification.data ? (
             <Badge tone={verification.data.valid ? 'good' : 'bad'}>
               {verification.data.valid ? 'Verified' : 'Not valid'}
@@ -137,7 +137,7 @@ function CertificateCard({ id, certificate }: { id: string; certificate: NonNull
             Download certificate
           </Button>
         </div>
-        <p>Anybody can verify the file with Node.js, without this service:</p>
+        <p>Anyone can verify the file with Node.js, without this service:</p>
         <div className="row items-start">
           <code className="break min-w-0 flex-1 rounded bg-sunken p-2 text-sm">{verifyCommand}</code>
           <CopyButton text={verifyCommand} what="verify command" />

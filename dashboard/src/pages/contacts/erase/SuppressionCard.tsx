@@ -20,7 +20,7 @@ export function SuppressionCard({ erasure }: { erasure: Erasure }) {
     <Card title="Address">
       <p>
         {suppressed
-          ? 'The address is suppressed: nobody can add it or send to it.'
+          ? 'The address is suppressed: no one can add it or send to it.'
           : keepSuppressed
             ? 'The suppression was lifted: the address can be added again, except by an import.'
             : 'The address is not suppressed: it can be added again, except by an import.'}
@@ -57,7 +57,7 @@ function LiftDialog({ id, onClose }: { id: string; onClose: () => void }) {
         <p>Only do this when the owner of the address has asked for email again. What was erased stays erased.</p>
         <TextField
           label="Reason"
-          hint="Kept in the audit log, so don’t name anybody."
+          hint="Kept in the audit log, so don’t include personal data."
           required
           maxLength={500}
           value={reason}

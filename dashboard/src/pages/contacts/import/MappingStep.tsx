@@ -18,7 +18,7 @@ export function MappingStep({
     onChange(choices.map((choice, each) => (each === place ? { ...choice, ...next } : choice)));
   return (
     <Table
-      label="Columns of the file"
+      label="File columns"
       rows={rows}
       rowKey={({ place }) => String(place)}
       columns={[

@@ -111,7 +111,7 @@ function Changes({ found }: { found: Preview }) {
 function Invalid({ found: { reasons, errors } }: { found: Preview }) {
   return (
     <Note tone="warn">
-      <p>Invalid rows are left out:</p>
+      <p>Invalid rows are skipped:</p>
       <ul>
         {Object.entries(reasons).map(([reason, times]) => (
           <li key={reason}>

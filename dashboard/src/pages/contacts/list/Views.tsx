@@ -97,7 +97,7 @@ export function Views({ state, onChange }: { state: ListState; onChange: (state:
           }}
           onClose={() => setDialog(null)}
         >
-          Everybody in this project loses the view. The contacts are kept.
+          Everyone in this project loses the view. The contacts are kept.
         </ConfirmDialog>
       ) : null}
     </>
@@ -146,7 +146,7 @@ function NameDialog({
   return (
     <Dialog
       title={view ? 'Rename view' : 'Save view'}
-      description={view ? undefined : 'Filters, sort and columns, for everybody in this project.'}
+      description={view ? undefined : 'Saves filters, sort and columns for everyone in this project.'}
       onClose={onClose}
     >
       <Form onSubmit={() => save.mutate()}>

@@ -57,7 +57,7 @@ export function Confirmation({ project, newKey }: { project: string; newKey: New
         </Note>
       ) : key.data?.lastUsedAt ? (
         <Note tone="warn">
-          A request with this key came in, but no email was accepted. The answer to the request says why. Waiting for
+          A request with this key came in, but no email was accepted. The response to the request says why. Waiting for
           the next one…
         </Note>
       ) : (

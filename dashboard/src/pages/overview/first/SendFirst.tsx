@@ -55,7 +55,7 @@ export function SendFirst({
     return (
       <div className="stack">
         <p className="muted">
-          Create an API key that can send emails, and nothing else. It appears here once, in a request ready to paste.
+          Create an API key that can only send emails. It appears here once, in a request ready to paste.
         </p>
         <div>
           <Button look="primary" busy={create.isPending} onClick={() => create.mutate()}>

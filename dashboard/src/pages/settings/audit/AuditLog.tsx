@@ -51,11 +51,11 @@ export function AuditLog({ project }: { project: Project }) {
   return (
     <>
       <p className="muted mb-4">
-        Every change of the last 400 days: who made it, what it was before, and what it became. Entries are chained by
-        hashes, so that one that was altered or removed shows.
+        Every change in the last 400 days: who made it, and the values before and after. Entries are chained by hashes,
+        so altered or removed entries are detected.
       </p>
       <div className="filters">
-        <ChoiceFilter name="actor" label="Actor" all="Anybody" choices={Object.entries(kinds)} />
+        <ChoiceFilter name="actor" label="Actor" all="Anyone" choices={Object.entries(kinds)} />
         <ChoiceFilter name="action" label="Area" all="Any area" choices={Object.entries(areas)} />
         <SearchField label="Target ID" value={target} onChange={(text) => change({ target: text.trim() })} />
         <div className="row">
@@ -103,9 +103,7 @@ function Verified({
   missing: number;
 }) {
   if (valid)
-    return (
-      <Note tone="good">The log is whole: {counted(entries, 'entry', 'entries')}, none altered, none missing.</Note>
-    );
+    return <Note tone="good">Log verified: {counted(entries, 'entry', 'entries')}, none altered or missing.</Note>;
   return (
     <Note tone="bad">
       The log was tampered with. {firstChanged ? `Entry ${count(firstChanged.position)} was altered. ` : ''}

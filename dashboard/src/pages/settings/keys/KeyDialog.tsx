@@ -70,7 +70,7 @@ export function NewKeyDialog({
         />
         <CheckField
           label="Test key"
-          hint="Emails to anybody else are stored as suppressed and never sent."
+          hint="Emails to anyone else are stored as suppressed and never sent."
           checked={isTest}
           onChange={(event) => setTest(event.target.checked)}
         />
@@ -177,7 +177,13 @@ export function EditKeyDialog({
   );
 }
 
-const overlaps = { '0': 'Not at all', '1': '1 hour', '24': '24 hours', '72': '3 days', '168': '7 days' } as const;
+const overlaps = {
+  '0': 'Immediately',
+  '1': 'In 1 hour',
+  '24': 'In 24 hours',
+  '72': 'In 3 days',
+  '168': 'In 7 days',
+} as const;
 
 /** Gives a key a new secret; the old one works on for a while. */
 export function RotateKeyDialog({
@@ -195,7 +201,7 @@ export function RotateKeyDialog({
     <RotateDialog
       title={`Rotate ${apiKey.name}?`}
       description="You get a new key. Replace the old one everywhere while both work."
-      label="The old key keeps working"
+      label="Old key expires"
       overlaps={overlaps}
       action="Rotate key"
       rotate={async (overlapHours) => {

@@ -178,7 +178,7 @@ function ChosenDialog({
       apiKey={key}
       onSaved={async (name) => {
         onClose();
-        toast(`${name} is saved`);
+        toast(`${name} saved`);
         await onChanged();
       }}
       onClose={onClose}
@@ -205,7 +205,7 @@ function DeleteKeyDialog({
         await answer(
           api.DELETE('/users/@me/projects/{id}/api-keys/{keyId}', { params: { path: { id: project, keyId: id } } }),
         );
-        toast(`${name} is deleted`);
+        toast(`${name} deleted`);
         await onDeleted();
       }}
       onClose={onClose}

@@ -46,7 +46,7 @@ function WaitingPlan({ project, plan }: { project: Project; plan: Plan }) {
       return isApproved;
     },
     onSuccess: (isApproved) =>
-      toast(isApproved ? 'Approved. The assistant can carry the plan out for 10 minutes.' : 'The plan is refused'),
+      toast(isApproved ? 'Approved. The assistant can carry the plan out for 10 minutes.' : 'Plan refused'),
     onSettled: () => queries.invalidateQueries({ queryKey: ['mcp-plans', project.id] }),
   });
   return (
