@@ -2,7 +2,7 @@ import { useQuery } from '@tanstack/react-query';
 import { useParams } from '@tanstack/react-router';
 import { useProjectId } from '../../app/address.ts';
 import { Shown } from '../../ui/States.tsx';
-import { Designer } from './Designer.tsx';
+import { Designer } from './designer/Designer.tsx';
 import { workflowQuery } from './workflow.ts';
 
 /** One automation: its graph to draw and to watch. */

@@ -15,7 +15,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { count } from '../../words/numbers.ts';
 import { DeleteWorkflow } from './DeleteWorkflow.tsx';
 import { NewWorkflow } from './NewWorkflow.tsx';
-import { WorkflowSwitch } from './WorkflowSwitch.tsx';
+import { WorkflowSwitch } from './publish/WorkflowSwitch.tsx';
 import { type ListedWorkflow, refreshWorkflows, startedBy } from './workflow.ts';
 
 /** Every automation of the project. */

@@ -1,0 +1,211 @@
+import { keepPreviousData, useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode, useMemo, useState } from 'react';
+import { useProjectId } from '../../../app/address.ts';
+import { useUnsaved } from '../../../app/unsaved.tsx';
+import { usePart } from '../../../standby/use-part.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { Page } from '../../../ui/Page.tsx';
+import { Note, Problem } from '../../../ui/States.tsx';
+import { fieldSentence } from '../../../words/sentences.ts';
+import { Canvas } from '../canvas/Canvas.tsx';
+import { FiguresPeriod } from '../canvas/FiguresPeriod.tsx';
+import type { Selection } from '../canvas/selection.ts';
+import { type Issue, type People, peopleQuery, type Workflow } from '../workflow.ts';
+import { useCheck } from './check.ts';
+import type { DesignerDialogsProps, OpenDialog } from './DesignerDialogs.tsx';
+import { DesignerAbout, DesignerActions } from './DesignerHead.tsx';
+import { editsOf } from './designer-edits.ts';
+import { EditState } from './EditState.tsx';
+import { blockedBy, type Editing, useEditing } from './editing.ts';
+import { SidePanel } from './SidePanel.tsx';
+import { shownSteps, shownWays } from './shown.ts';
+import { DesignerToolbar } from './Toolbar.tsx';
+
+/** The graph of an automation, drawn and edited. An edit is of this browser alone until it is published as a whole. */
+export function Designer({ workflow }: { workflow: Workflow }) {
+  const project = useProjectId();
+  const editing = useEditing(workflow);
+  const { issues, error: unchecked, isChecking } = useCheck(workflow, editing);
+  const { selection, select, isPanelOpen, setPanelOpen } = useSelection();
+  const [dialog, setDialog] = useState<OpenDialog>(null);
+  const [days, setDays] = useState(0);
+  const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
+  const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
+  const { save, isSaving, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
+  // What the browser keeps is there when one comes back.
+  const unsaved = useUnsaved(!editing.isKept);
+  const edits = editsOf(editing, selection, select, () => setDialog('step'));
+  const { steps, ways } = useShown(workflow, editing, issues, people.data);
+  return (
+    <Page
+      title={workflow.name}
+      above={<ToWorkflows project={project} />}
+      about={<DesignerAbout workflow={workflow} people={people.data} />}
+      actions={
+        <DesignerActions
+          workflow={workflow}
+          editing={editing}
+          onRefused={setRefused}
+          onTest={() => setDialog('test')}
+          onMigrate={() => setDialog('migrate')}
+          onDelete={() => setDialog('workflow')}
+        />
+      }
+    >
+      <Notes refused={refused} onClose={() => setRefused(null)} unchecked={unchecked} issues={issues}>
+        <EditState editing={editing} onSelect={(id) => select({ kind: 'step', id })} />
+      </Notes>
+      <div className="designer" data-panel={isPanelOpen}>
+        <DesignerToolbar
+          editing={editing}
+          isChecking={isChecking}
+          publishes={publishes}
+          blocked={blockedBy(editing)}
+          isSaving={isSaving}
+          isPanelOpen={isPanelOpen}
+          edits={edits}
+          selection={selection}
+          onSave={() => void save()}
+          onPanel={setPanelOpen}
+        />
+        <Canvas
+          label={`Graph of ${workflow.name}`}
+          steps={steps}
+          ways={ways}
+          selection={selection}
+          onSelect={select}
+          edits={edits}
+          foot={<FiguresPeriod days={days} onChange={setDays} />}
+        />
+        {isPanelOpen ? (
+          <SidePanel
+            workflow={workflow}
+            editing={editing}
+            selection={selection}
+            issues={issues}
+            publishes={publishes}
+            edits={edits}
+            ways={ways}
+            onDeleteStep={() => setDialog('step')}
+            onPeople={() => setDialog('people')}
+          />
+        ) : null}
+      </div>
+      <Dialogs
+        open={dialog}
+        workflow={workflow}
+        editing={editing}
+        step={selection?.kind === 'step' ? editing.graph.steps.find(({ id }) => id === selection.id) : undefined}
+        onClose={() => setDialog(null)}
+      />
+      {unsaved}
+    </Page>
+  );
+}
+
+const loadDialogs = () => import('./DesignerDialogs.tsx');
+
+function Dialogs(props: DesignerDialogsProps) {
+  const part = usePart(loadDialogs, props.open !== null);
+  return part && props.open ? <part.DesignerDialogs {...props} /> : null;
+}
+
+function ToWorkflows({ project }: { project: string }) {
+  return (
+    <Link to="/app/$project/workflows" params={{ project }}>
+      Workflows
+    </Link>
+  );
+}
+
+/** What is selected; what is selected newly is shown in the panel. */
+function useSelection() {
+  const [selection, setSelection] = useState<Selection>(null);
+  // On a phone the graph comes first.
+  const [isPanelOpen, setPanelOpen] = useState(() => window.matchMedia('(min-width: 60.01rem)').matches);
+  const select = (next: Selection) => {
+    setSelection(next);
+    if (next !== null) setPanelOpen(true);
+  };
+  return { selection, select, isPanelOpen, setPanelOpen };
+}
+
+/** Saves the edit of an automation that no contact notices; for another one it asks for the dialog that publishes. */
+function useSaving(editing: Editing, publishes: boolean, onPublish: () => void) {
+  const [isSaving, setSaving] = useState(false);
+  const [refused, setRefused] = useState<unknown>(null);
+  const save = async () => {
+    if (publishes) {
+      onPublish();
+      return;
+    }
+    setSaving(true);
+    await editing.publish(null).then(() => setRefused(null), setRefused);
+    setSaving(false);
+  };
+  return { save, isSaving, refused, setRefused };
+}
+
+/** The graph as it is drawn: with its problems, and how many contacts are where. */
+function useShown(
+  workflow: Workflow,
+  { graph, conflicts, settings }: Editing,
+  issues: readonly Issue[],
+  people: People | undefined,
+) {
+  const steps = useMemo(
+    () => shownSteps(workflow, { graph, conflicts, settings }, issues, people),
+    [workflow, graph, conflicts, settings, issues, people],
+  );
+  const ways = useMemo(() => shownWays(graph.steps, graph.transitions, people), [graph, people]);
+  return { steps, ways };
+}
+
+/** What is wrong with the graph as a whole, or was refused; `children` say where its edit stands. */
+function Notes({
+  refused,
+  onClose,
+  unchecked,
+  issues,
+  children,
+}: {
+  refused: unknown;
+  onClose: () => void;
+  unchecked: unknown;
+  issues: readonly Issue[];
+  children: ReactNode;
+}) {
+  return (
+    <div className="designer-notes">
+      {refused ? <Refused error={refused} onClose={onClose} /> : null}
+      {children}
+      {unchecked ? <Problem error={unchecked} /> : null}
+      <GeneralIssues issues={issues.filter(({ stepId }) => stepId === null)} />
+    </div>
+  );
+}
+
+function Refused({ error, onClose }: { error: unknown; onClose: () => void }) {
+  return (
+    <div>
+      <Problem error={error} />
+      <Button size="small" look="plain" onClick={onClose}>
+        Close
+      </Button>
+    </div>
+  );
+}
+
+function GeneralIssues({ issues }: { issues: readonly Issue[] }) {
+  if (issues.length === 0) return null;
+  return (
+    <Note tone="warn">
+      <ul>
+        {issues.map(({ field, message }) => (
+          <li key={`${field} ${message}`}>{fieldSentence({ field: field ?? '', message })}</li>
+        ))}
+      </ul>
+    </Note>
+  );
+}

@@ -1,0 +1,51 @@
+import { useNavigate } from '@tanstack/react-router';
+import { useProjectId } from '../../../app/address.ts';
+import { DeleteWorkflow } from '../DeleteWorkflow.tsx';
+import { PeopleDialog } from '../executions/PeopleDialog.tsx';
+import { type DraftStep, withoutStep } from '../graph/draft.ts';
+import { MigrateDialog } from '../publish/MigrateDialog.tsx';
+import { PublishDialog } from '../publish/PublishDialog.tsx';
+import { DeleteStep } from '../steps/DeleteStep.tsx';
+import { TestRunDialog } from '../test-run/TestRunDialog.tsx';
+import type { Workflow } from '../workflow.ts';
+import type { Editing } from './editing.ts';
+
+/** Which dialog is open. */
+export type OpenDialog = 'step' | 'people' | 'workflow' | 'migrate' | 'publish' | 'test' | null;
+
+export interface DesignerDialogsProps {
+  open: OpenDialog;
+  workflow: Workflow;
+  editing: Editing;
+  step: DraftStep | undefined;
+  onClose: () => void;
+}
+
+/** The dialog of the designer that is open. */
+export function DesignerDialogs({ open, workflow, editing, step, onClose }: DesignerDialogsProps) {
+  const project = useProjectId();
+  const navigate = useNavigate();
+  const { id, name, steps } = workflow;
+  if (open === 'migrate') return <MigrateDialog workflow={workflow} onClose={onClose} />;
+  if (open === 'test') return <TestRunDialog workflow={id} graph={editing.graph} onClose={onClose} />;
+  if (open === 'publish') return <PublishDialog workflow={workflow} editing={editing} onClose={onClose} />;
+  if (open === 'workflow')
+    return (
+      <DeleteWorkflow
+        workflow={{ id, name, steps: steps.length, revision: editing.revision }}
+        onDeleted={() => navigate({ to: '/app/$project/workflows', params: { project }, ignoreBlocker: true })}
+        onClose={onClose}
+      />
+    );
+  if (open === 'people' && step) return <PeopleDialog workflow={id} step={step} onClose={onClose} />;
+  if (open === 'step' && step)
+    return (
+      <DeleteStep
+        graph={editing.graph}
+        step={step}
+        onDelete={(splice) => editing.edit((before) => withoutStep(before, step.id, splice))}
+        onClose={onClose}
+      />
+    );
+  return null;
+}

@@ -1,0 +1,72 @@
+import { BoxSelect, ClipboardPaste, Copy, CopyPlus, Ellipsis, Scissors, Trash2 } from 'lucide-react';
+import { Button } from '../../../ui/Button.tsx';
+import { Menu, MenuItem, MenuSeparator } from '../../../ui/Menu.tsx';
+import { counted } from '../../../words/numbers.ts';
+import type { CanvasEdits } from '../canvas/Canvas.tsx';
+import { readClipboard, writeClipboard } from '../canvas/clipboard.ts';
+import { type Selection, selectedSteps } from '../canvas/selection.ts';
+
+/** What the keys for copying do, as a menu. */
+export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: Selection }) {
+  const hasSteps = selectedSteps(selection).length > 0;
+  const take = (text: string | null) => {
+    if (text !== null) void writeClipboard(text);
+  };
+  return (
+    <Menu
+      trigger={
+        <Button size="small" look="plain" aria-label="Edit steps">
+          <Ellipsis aria-hidden />
+        </Button>
+      }
+    >
+      {hasSteps ? (
+        <>
+          <MenuItem onSelect={() => take(edits.onCopy())}>
+            <Copy aria-hidden /> Copy
+          </MenuItem>
+          <MenuItem onSelect={() => take(edits.onCut())}>
+            <Scissors aria-hidden /> Cut
+          </MenuItem>
+          <MenuItem onSelect={edits.onDuplicate}>
+            <CopyPlus aria-hidden /> Duplicate
+          </MenuItem>
+        </>
+      ) : null}
+      <MenuItem onSelect={() => void readClipboard().then((text) => edits.onPaste(text ?? ''))}>
+        <ClipboardPaste aria-hidden /> Paste
+      </MenuItem>
+      <MenuSeparator />
+      <MenuItem onSelect={edits.onSelectAll}>
+        <BoxSelect aria-hidden /> Select all steps
+      </MenuItem>
+    </Menu>
+  );
+}
+
+/** Several steps that are selected: what can be done with all of them. */
+export function StepsPanel({ ids, edits }: { ids: readonly string[]; edits: CanvasEdits }) {
+  return (
+    <div className="stack">
+      <h2>{counted(ids.length, 'step')} selected</h2>
+      <div className="row">
+        <Button size="small" onClick={edits.onDuplicate}>
+          <CopyPlus aria-hidden /> Duplicate
+        </Button>
+        <Button
+          size="small"
+          onClick={() => {
+            const text = edits.onCopy();
+            if (text !== null) void writeClipboard(text);
+          }}
+        >
+          <Copy aria-hidden /> Copy
+        </Button>
+        <Button size="small" look="danger" onClick={edits.onDelete}>
+          <Trash2 aria-hidden /> Delete steps
+        </Button>
+      </div>
+      <p className="muted">Paste copied steps here or into another workflow.</p>
+    </div>
+  );
+}

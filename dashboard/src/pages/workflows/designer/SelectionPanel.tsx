@@ -1,0 +1,65 @@
+import type { ReactNode } from 'react';
+import type { ShownWay } from '../canvas/Canvas.tsx';
+import type { Selection } from '../canvas/selection.ts';
+import { StepPanel } from '../steps/StepPanel.tsx';
+import { TriggerForm } from '../steps/TriggerForm.tsx';
+import { WayPanel } from '../steps/WayPanel.tsx';
+import type { Issue, Workflow } from '../workflow.ts';
+import type { DesignerEdits } from './designer-edits.ts';
+import { StepsPanel } from './EditMenu.tsx';
+import type { Editing } from './editing.ts';
+
+export interface SelectionProps {
+  workflow: Workflow;
+  editing: Editing;
+  selection: Selection;
+  issues: readonly Issue[];
+  edits: DesignerEdits;
+  /** The paths as they are drawn. */
+  ways: readonly ShownWay[];
+  onDeleteStep: () => void;
+  onPeople: () => void;
+  /** Shown where what was selected is no longer there. */
+  otherwise: ReactNode;
+}
+
+/** The form of what is selected: a step, a path, or several steps. */
+export function SelectionPanel({
+  workflow,
+  editing,
+  selection,
+  issues,
+  edits,
+  ways,
+  onDeleteStep,
+  onPeople,
+  otherwise,
+}: SelectionProps) {
+  const { graph } = editing;
+  const step = selection?.kind === 'step' ? graph.steps.find(({ id }) => id === selection.id) : undefined;
+  const way = selection?.kind === 'way' ? graph.transitions.find(({ id }) => id === selection.id) : undefined;
+  if (step)
+    return (
+      <div className="stack" key={step.id}>
+        {step.type === 'TRIGGER' ? <TriggerForm workflow={workflow} editing={editing} /> : null}
+        <StepPanel
+          step={step}
+          editing={editing}
+          issues={issues.filter(({ stepId }) => stepId === step.id)}
+          onDelete={onDeleteStep}
+          onPeople={onPeople}
+        />
+      </div>
+    );
+  if (way)
+    return (
+      <WayPanel
+        graph={graph}
+        way={way}
+        words={ways.find(({ id }) => id === way.id)?.figures?.words}
+        onInsert={(type) => edits.onInsert(way.id, type)}
+        onRemove={() => edits.removeWay(way.id)}
+      />
+    );
+  return selection?.kind === 'steps' ? <StepsPanel ids={selection.ids} edits={edits} /> : otherwise;
+}

@@ -1,0 +1,77 @@
+import { usePart } from '../../../standby/use-part.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { StepIcon } from '../canvas/StepIcon.tsx';
+import { type Addable, addable, stepNames } from '../graph/graph.ts';
+import type { SelectionProps } from './SelectionPanel.tsx';
+
+const load = () => import('./SelectionPanel.tsx');
+
+/** What is selected, to be edited; where nothing is, the steps that can be added. */
+export function SidePanel({ publishes, ...selected }: Omit<SelectionProps, 'otherwise'> & { publishes: boolean }) {
+  const { selection, edits } = selected;
+  const part = usePart(load, selection !== null);
+  const palette = <Palette publishes={publishes} onAdd={(type) => edits.add(type, null)} />;
+  return (
+    <aside aria-label="Selection">
+      {selection && part ? <part.SelectionPanel {...selected} otherwise={palette} /> : palette}
+    </aside>
+  );
+}
+
+/** The types of steps, to drag onto the canvas or to press. */
+function Palette({ publishes, onAdd }: { publishes: boolean; onAdd: (type: Addable) => void }) {
+  return (
+    <div className="stack">
+      <h2>Steps</h2>
+      <div className="grid grid-cols-2 gap-2 [&_button]:justify-start">
+        {addable.map(({ type }) => (
+          <Button
+            key={type}
+            draggable
+            onDragStart={(event) => event.dataTransfer.setData('text/step-type', type)}
+            onClick={() => onAdd(type)}
+          >
+            <StepIcon type={type} /> {stepNames[type]}
+          </Button>
+        ))}
+      </div>
+      <p>
+        Drag a step onto the canvas, or use + on a path. Select a step to edit it. Drag from the lower edge of a step to
+        connect it.
+      </p>
+      <p>
+        Changes stay in this browser until you {publishes ? 'publish' : 'save'} them. Nothing changes for contacts
+        before that.
+      </p>
+      <details>
+        <summary>Keyboard</summary>
+        <dl className="facts mt-2">
+          <dt>Tab</dt>
+          <dd>Go to a step or path</dd>
+          <dt>Arrow keys</dt>
+          <dd>Go to the next step</dd>
+          <dt>Alt + arrow</dt>
+          <dd>Move the step</dd>
+          <dt>Enter</dt>
+          <dd>Open</dd>
+          <dt>Shift + arrow, Shift + click</dt>
+          <dd>Select more steps</dd>
+          <dt>Ctrl + C, X, V</dt>
+          <dd>Copy, cut, paste</dd>
+          <dt>Ctrl + D</dt>
+          <dd>Duplicate</dd>
+          <dt>Ctrl + A</dt>
+          <dd>Select all steps</dd>
+          <dt>Delete</dt>
+          <dd>Delete</dd>
+          <dt>Escape</dt>
+          <dd>Clear the selection</dd>
+          <dt>/ or Ctrl + F</dt>
+          <dd>Find a step</dd>
+          <dt>Ctrl + Z, Ctrl + Y</dt>
+          <dd>Undo, redo</dd>
+        </dl>
+      </details>
+    </div>
+  );
+}

@@ -1,0 +1,218 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link, useParams } from '@tanstack/react-router';
+import { useState } from 'react';
+import { answer, api } from '../../../api/client.ts';
+import type { components } from '../../../api/schema.d.ts';
+import { useFilters, useProjectId } from '../../../app/address.ts';
+import { Address } from '../../../ui/Address.tsx';
+import { Badge } from '../../../ui/Badge.tsx';
+import { Button } from '../../../ui/Button.tsx';
+import { ConfirmDialog } from '../../../ui/Dialog.tsx';
+import { SelectField } from '../../../ui/Field.tsx';
+import { Page } from '../../../ui/Page.tsx';
+import { Pager } from '../../../ui/Pager.tsx';
+import { Empty, Shown } from '../../../ui/States.tsx';
+import { Table } from '../../../ui/Table.tsx';
+import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { toast } from '../../../ui/toasts.tsx';
+import { counted } from '../../../words/numbers.ts';
+import { AskWhy, WhyButton } from '../../explain/Why.tsx';
+import { executionStates, isActive, peopleQuery, refreshWorkflows, type Workflow, workflowQuery } from '../workflow.ts';
+import { RetryDialog } from './RetryDialog.tsx';
+import { StartDialog } from './StartDialog.tsx';
+
+/** Everybody who is or was in an automation. */
+export function Executions() {
+  const project = useProjectId();
+  const { workflow: id = '' } = useParams({ strict: false });
+  const workflow = useQuery(workflowQuery(project, id));
+  return <Shown query={workflow}>{(loaded) => <List workflow={loaded} />}</Shown>;
+}
+
+function List({ workflow }: { workflow: Workflow }) {
+  const { id, name, enabled, steps } = workflow;
+  const project = useProjectId();
+  const [{ status, stepId, page }, change] = useFilters();
+  const [dialog, setDialog] = useState<'start' | 'cancel' | 'retry' | null>(null);
+  const people = useQuery(peopleQuery(project, id));
+  const executions = useQuery({
+    queryKey: ['workflows', project, id, 'executions', { status, stepId, page }],
+    refetchInterval: ({ state }) => (state.data?.data.some(isActive) ? 3_000 : 15_000),
+    placeholderData: (before) => before,
+    queryFn: () =>
+      answer(
+        api.GET('/workflows/{id}/executions', {
+          params: { path: { id }, query: { status, stepId, page: Number(page ?? 1), pageSize: 50 } },
+        }),
+      ),
+  });
+  const active = people.data?.active ?? 0;
+  const isFiltered = Boolean(status || stepId);
+  const failed = status === 'FAILED' ? (executions.data?.total ?? 0) : 0;
+  return (
+    <Page
+      title={`Executions of ${name}`}
+      above={
+        <>
+          <Link to="/app/$project/workflows" params={{ project }}>
+            Workflows
+          </Link>
+          {' / '}
+          <Link to="/app/$project/workflows/$workflow" params={{ project, workflow: id }} dir="auto">
+            {name}
+          </Link>
+        </>
+      }
+      about="Each execution is one contact’s path through the workflow."
+      actions={
+        <>
+          <AskWhy about={{ workflowId: id }} />
+          {failed > 0 && enabled ? <Button onClick={() => setDialog('retry')}>Retry failed executions</Button> : null}
+          <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
+            Cancel all executions
+          </Button>
+          <Button look="primary" disabled={!enabled} onClick={() => setDialog('start')}>
+            Start for contact
+          </Button>
+        </>
+      }
+    >
+      <Filters steps={steps} />
+      <Shown query={executions}>
+        {(found) =>
+          found.total === 0 ? (
+            <Empty title={isFiltered ? 'No executions match' : 'No executions yet'}>
+              {isFiltered
+                ? undefined
+                : enabled
+                  ? 'Contacts enter when the trigger fires, or when you start one.'
+                  : 'Enable the workflow so that contacts can enter.'}
+            </Empty>
+          ) : (
+            <>
+              <ExecutionTable workflow={id} rows={found.data} />
+              <Pager found={found} onChange={(next) => change({ page: String(next) })} />
+            </>
+          )
+        }
+      </Shown>
+      {dialog === 'start' ? <StartDialog workflow={id} onClose={() => setDialog(null)} /> : null}
+      {dialog === 'retry' ? (
+        <RetryDialog
+          workflow={workflow}
+          title={`Retry ${counted(failed, 'failed execution')}?`}
+          onClose={() => setDialog(null)}
+        />
+      ) : null}
+      {dialog === 'cancel' ? <CancelAll workflow={workflow} active={active} onClose={() => setDialog(null)} /> : null}
+    </Page>
+  );
+}
+
+function Filters({ steps }: { steps: Workflow['steps'] }) {
+  const [{ status, stepId }, change] = useFilters();
+  return (
+    <div className="filters">
+      <SelectField
+        label="Status"
+        value={status ?? ''}
+        onChange={(event) => change({ status: event.target.value, page: undefined })}
+      >
+        <option value="">All</option>
+        {Object.entries(executionStates).map(([value, { name: title }]) => (
+          <option key={value} value={value}>
+            {title}
+          </option>
+        ))}
+      </SelectField>
+      <SelectField
+        label="Current step"
+        value={stepId ?? ''}
+        onChange={(event) => change({ stepId: event.target.value, page: undefined })}
+      >
+        <option value="">Any step</option>
+        {steps.map((step) => (
+          <option key={step.id} value={step.id}>
+            {step.name}
+          </option>
+        ))}
+      </SelectField>
+    </div>
+  );
+}
+
+type Execution = components['schemas']['ListWorkflowExecutionsResponse']['data'][number];
+
+function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly Execution[] }) {
+  const project = useProjectId();
+  return (
+    <Table
+      label="Executions"
+      rows={rows}
+      rowKey={({ id: execution }) => execution}
+      columns={[
+        {
+          key: 'contact',
+          title: 'Contact',
+          cell: ({ id: execution, contact }) => (
+            <Link
+              to="/app/$project/workflows/$workflow/executions/$execution"
+              params={{ project, workflow, execution }}
+            >
+              <Address>{contact.email}</Address>
+            </Link>
+          ),
+        },
+        {
+          key: 'status',
+          title: 'Status',
+          cell: (each) => <Badge tone={executionStates[each.status].tone}>{executionStates[each.status].name}</Badge>,
+        },
+        {
+          key: 'step',
+          title: 'At',
+          cell: ({ currentStep }) => <span dir="auto">{currentStep?.name ?? '–'}</span>,
+        },
+        { key: 'since', title: 'Since', cell: ({ currentStepSince }) => <Timestamp at={currentStepSince} /> },
+        { key: 'started', title: 'Entered', cell: ({ startedAt }) => <Timestamp at={startedAt} /> },
+        { key: 'ended', title: 'Ended', cell: ({ completedAt }) => <Timestamp at={completedAt} /> },
+        {
+          key: 'reason',
+          title: 'Reason',
+          cell: ({ exitReason }) => <span dir="auto">{exitReason ?? ''}</span>,
+        },
+        {
+          key: 'why',
+          title: 'Explanation',
+          cell: ({ contact }) => (
+            <WhyButton contact={contact.id} about={{ workflowId: workflow }} row={contact.email} />
+          ),
+        },
+      ]}
+    />
+  );
+}
+
+function CancelAll({ workflow, active, onClose }: { workflow: Workflow; active: number; onClose: () => void }) {
+  const project = useProjectId();
+  const queries = useQueryClient();
+  const { id, name, enabled } = workflow;
+  return (
+    <ConfirmDialog
+      title={`Cancel all executions of ${name}?`}
+      action={`Cancel ${counted(active, 'execution')}`}
+      wayOut="Keep running"
+      onConfirm={async () => {
+        const { cancelled } = await answer(
+          api.POST('/workflows/{id}/executions/cancel-all', { params: { path: { id } } }),
+        );
+        toast(`${counted(cancelled, 'execution')} canceled`);
+        await refreshWorkflows(queries, project);
+      }}
+      onClose={onClose}
+    >
+      {counted(active, 'contact exits', 'contacts exit')} {name} at the current step. No further steps run for them. The
+      workflow stays {enabled ? 'enabled' : 'disabled'}.
+    </ConfirmDialog>
+  );
+}

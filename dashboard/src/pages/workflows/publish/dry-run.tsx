@@ -1,0 +1,51 @@
+import { Note } from '../../../ui/States.tsx';
+import type { Editing } from '../designer/editing.ts';
+import { putGraph } from '../workflow.ts';
+
+type Migrate = Parameters<typeof putGraph>[3]['migrate'];
+
+/** What a publication would do. */
+export type PublishPreview = Extract<Awaited<ReturnType<typeof putGraph>>, { dryRun: true }>;
+
+/** What a publication of the edit would do, as a query that never does it. `key` tells one plan of a dialog from another. */
+export function dryRunQuery(
+  project: string,
+  workflow: string,
+  editing: Editing | undefined,
+  migrate: Migrate,
+  key: unknown,
+) {
+  return {
+    queryKey: ['workflows', project, workflow, 'dry run', editing?.revision, editing?.graph, key],
+    staleTime: 0,
+    gcTime: 0,
+    retry: false,
+    queryFn: async () => {
+      if (editing === undefined) throw new Error('There is no edit to preview');
+      const told = await putGraph(workflow, editing.revision, editing.graph, { dryRun: true, migrate });
+      if (!told.dryRun) throw new Error('The service has published where it was only asked');
+      return told;
+    },
+  };
+}
+
+interface Issue {
+  field: string;
+  message: string;
+}
+
+/** What is wrong with an edit; `title` says what to do about it. */
+export function Issues({ tone, title, issues }: { tone: 'bad' | 'warn'; title: string; issues: readonly Issue[] }) {
+  return (
+    <Note tone={tone}>
+      <p>{title}</p>
+      <ul>
+        {issues.map(({ field, message }) => (
+          <li key={`${field} ${message}`} className="break">
+            {message}
+          </li>
+        ))}
+      </ul>
+    </Note>
+  );
+}

@@ -1,0 +1,138 @@
+import { useMutation } from '@tanstack/react-query';
+import { type FormEvent, useState } from 'react';
+import { ApiError } from '../../../api/errors.ts';
+import { Button } from '../../../ui/Button.tsx';
+import { CheckField, SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
+import { Note, Problem } from '../../../ui/States.tsx';
+import { toast } from '../../../ui/toasts.tsx';
+import type { Editing } from '../designer/editing.ts';
+import { EventField } from '../NewWorkflow.tsx';
+import type { Workflow } from '../workflow.ts';
+import { ScheduleFields } from './ScheduleFields.tsx';
+import { type Settings, settingsOf, triggerBody } from './settings.ts';
+
+/** The form of the settings, which are saved apart from the graph. */
+export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing: Editing }) {
+  const { settings: draft, writeSettings: onWrite } = editing;
+  const saved = settingsOf(workflow);
+  const [base, setBase] = useState(saved);
+  const shown = draft ?? saved;
+  const change = (part: Partial<Settings>) => {
+    if (draft === null) setBase(saved);
+    onWrite({ ...shown, ...part });
+  };
+  const byOthers = draft !== null && JSON.stringify(base) !== JSON.stringify(saved);
+  const save = useSaving(shown, saved, editing);
+  const problemOf = (field: string) => (save.error instanceof ApiError ? save.error.problemOf(field) : undefined);
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    save.mutate();
+  };
+  return (
+    <form className="stack" onSubmit={submit}>
+      <h2>Trigger and settings</h2>
+      {byOthers ? <SavedByOthers onTheirs={() => onWrite(null)} onMine={() => setBase(saved)} /> : null}
+      <TextField
+        label="Workflow name"
+        required
+        maxLength={255}
+        value={shown.name}
+        problem={problemOf('name')}
+        onChange={(event) => change({ name: event.target.value })}
+      />
+      <TextArea
+        label="Description"
+        maxLength={2000}
+        value={shown.description}
+        onChange={(event) => change({ description: event.target.value })}
+      />
+      <StartFields shown={shown} problemOf={problemOf} onChange={change} />
+      <CheckField
+        label="Allow re-entry"
+        hint="Otherwise each contact enters only once."
+        checked={shown.allowReentry}
+        onChange={(event) => change({ allowReentry: event.target.checked })}
+      />
+      {save.error ? <Problem error={save.error} /> : null}
+      <div className="row">
+        <Button type="submit" look="primary" busy={save.isPending} disabled={draft === null || byOthers}>
+          Save settings
+        </Button>
+        {draft ? (
+          <Button look="plain" onClick={() => onWrite(null)}>
+            Discard settings
+          </Button>
+        ) : null}
+      </div>
+    </form>
+  );
+}
+
+function useSaving(shown: Settings, saved: Settings, { patch, writeSettings }: Editing) {
+  return useMutation({
+    mutationFn: () => {
+      const { name, description, allowReentry } = shown;
+      const trigger = triggerBody(shown);
+      const isSameTrigger = JSON.stringify(trigger) === JSON.stringify(triggerBody(saved));
+      return patch({ name, description: description || null, allowReentry, ...(isSameTrigger ? {} : trigger) });
+    },
+    onSuccess: () => {
+      toast('Settings saved');
+      writeSettings(null);
+    },
+  });
+}
+
+function SavedByOthers({ onTheirs, onMine }: { onTheirs: () => void; onMine: () => void }) {
+  return (
+    <Note tone="warn">
+      <p>Someone else saved these settings while you were editing. Your version is kept here.</p>
+      <span className="row">
+        <Button size="small" onClick={onTheirs}>
+          Use theirs
+        </Button>
+        <Button size="small" onClick={onMine}>
+          Keep mine
+        </Button>
+      </span>
+    </Note>
+  );
+}
+
+/** What starts the automation, with the fields of that kind. */
+function StartFields({
+  shown,
+  problemOf,
+  onChange,
+}: {
+  shown: Settings;
+  problemOf: (field: string) => string | undefined;
+  onChange: (part: Partial<Settings>) => void;
+}) {
+  return (
+    <>
+      <SelectField
+        label="Trigger"
+        value={shown.triggerType}
+        onChange={(event) => onChange({ triggerType: event.target.value as Settings['triggerType'] })}
+      >
+        <option value="EVENT">Event</option>
+        <option value="SCHEDULE">Schedule</option>
+        <option value="MANUAL">Manual or API only</option>
+      </SelectField>
+      {shown.triggerType === 'EVENT' ? (
+        <EventField
+          label="Event"
+          hint="Exactly as tracked. Case matters."
+          required
+          value={shown.eventName}
+          problem={problemOf('triggerConfig.eventName')}
+          onChange={(eventName) => onChange({ eventName })}
+        />
+      ) : null}
+      {shown.triggerType === 'SCHEDULE' ? (
+        <ScheduleFields shown={shown} problemOf={problemOf} onChange={onChange} />
+      ) : null}
+    </>
+  );
+}

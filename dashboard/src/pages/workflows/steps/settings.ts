@@ -1,0 +1,46 @@
+import { inOrder, type Tree } from '../../../conditions/tree.ts';
+import type { Workflow } from '../workflow.ts';
+
+/** What an automation is called, what starts it, and whether contacts may come again. */
+export interface Settings {
+  name: string;
+  description: string;
+  allowReentry: boolean;
+  triggerType: Workflow['triggerType'];
+  eventName: string;
+  schedule: string;
+  timezone: string;
+  segmentId: string;
+  /** Only contacts that match it enter; beside a segment, those of its contacts. */
+  audienceCondition: Tree | null;
+}
+
+/** The settings of a saved automation. */
+export function settingsOf(workflow: Workflow): Settings {
+  const { name, description, allowReentry, triggerType, triggerConfig } = workflow;
+  const text = (key: string) => (typeof triggerConfig?.[key] === 'string' ? triggerConfig[key] : '');
+  return {
+    name,
+    description: description ?? '',
+    allowReentry,
+    triggerType,
+    eventName: text('eventName'),
+    schedule: text('schedule'),
+    timezone: text('timezone') || 'UTC',
+    segmentId: text('segmentId'),
+    // What the service has stored has passed its grammar, or is named among the issues.
+    audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
+  };
+}
+
+function isTree(value: unknown): value is Tree {
+  return typeof value === 'object' && value !== null && Array.isArray((value as { groups?: unknown }).groups);
+}
+
+/** The part of a change of the automation that says what starts it. */
+export function triggerBody({ triggerType, eventName, schedule, timezone, segmentId, audienceCondition }: Settings) {
+  if (triggerType === 'EVENT') return { triggerType, triggerConfig: { eventName } };
+  if (triggerType === 'MANUAL') return { triggerType, triggerConfig: {} };
+  const audience = { ...(segmentId ? { segmentId } : {}), ...(audienceCondition ? { audienceCondition } : {}) };
+  return { triggerType, triggerConfig: { schedule, timezone, ...audience } };
+}

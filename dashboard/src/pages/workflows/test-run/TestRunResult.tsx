@@ -1,0 +1,92 @@
+import type { ReactNode } from 'react';
+import type { components } from '../../../api/schema.d.ts';
+import { Badge, type Tone } from '../../../ui/Badge.tsx';
+import { Note } from '../../../ui/States.tsx';
+import { Timestamp } from '../../../ui/Timestamp.tsx';
+import { StepIcon } from '../canvas/StepIcon.tsx';
+
+/** What would happen to a contact, as the API answers it. */
+export type TestRun = components['schemas']['WorkflowTestRun'];
+type TestedStep = TestRun['steps'][number];
+
+const outcomes: Record<TestedStep['outcome'], { name: string; tone?: Tone }> = {
+  COMPLETED: { name: 'Would run', tone: 'good' },
+  SKIPPED: { name: 'Would be skipped', tone: 'warn' },
+  FAILED: { name: 'Would fail', tone: 'bad' },
+  WAITING: { name: 'Would wait', tone: 'info' },
+};
+
+/** The steps of a test run with what each would do, and how it ends. */
+export function TestRunResult({ run: { end, reason, endsAt, steps } }: { run: TestRun }) {
+  return (
+    <section aria-live="polite" aria-label="Test result" className="stack">
+      <ol className="stack">
+        {steps.map((step, index) => (
+          <li key={step.stepId}>
+            <h3 className="break row">
+              <StepIcon type={step.type} /> {index + 1}. {step.name}{' '}
+              <Badge tone={outcomes[step.outcome].tone}>{outcomes[step.outcome].name}</Badge>
+            </h3>
+            <p className="break">
+              <Deed step={step} />{' '}
+              <span className="muted">
+                (<Timestamp at={step.at} />)
+              </span>
+            </p>
+          </li>
+        ))}
+      </ol>
+      <Note tone={end === 'FAILED' ? 'bad' : end === 'WAITING' ? 'warn' : 'good'}>
+        <p className="break">{endings[end](reason ?? '')}</p>
+        {endsAt && end !== 'FAILED' ? (
+          <p>
+            Ends <Timestamp at={endsAt} />.
+          </p>
+        ) : null}
+      </Note>
+    </section>
+  );
+}
+
+const endings: Record<TestRun['end'], (reason: string) => string> = {
+  COMPLETED: () => 'The contact would reach the end of the workflow.',
+  EXITED: (reason) => `The contact would leave the workflow: ${reason}.`,
+  FAILED: (reason) => `The workflow would fail: ${reason}.`,
+  WAITING: (reason) => `The contact would stay: ${reason}.`,
+};
+
+function Deed({ step: { type, outcome, output, error } }: { step: TestedStep }): ReactNode {
+  if (error !== null) return `${error}.`;
+  const text = (key: string) => String(output[key] ?? '');
+  switch (type) {
+    case 'TRIGGER':
+      return output.eventName === null ? 'The workflow starts.' : `Starts with the event ${text('eventName')}.`;
+    case 'SEND_EMAIL': {
+      if (outcome === 'SKIPPED') return 'Sends nothing: the contact is unsubscribed.';
+      const missing = Array.isArray(output.missing) ? ` No value for ${output.missing.join(', ')}.` : '';
+      return `Sends “${text('subject')}” to ${text('recipientEmail')}.${missing}`;
+    }
+    case 'DELAY':
+      return (
+        <>
+          Waits until <Timestamp at={text('until')} after />.
+        </>
+      );
+    case 'WAIT_FOR_EVENT':
+      if (outcome === 'WAITING') return `Waits for ${text('eventName')}.`;
+      return output.waitOutcome === 'EVENT'
+        ? `Continues with the event ${text('eventName')}.`
+        : `Times out without the event ${text('eventName')}.`;
+    case 'CONDITION':
+      return `${text('field')} is ${JSON.stringify(output.actualValue)}: takes the path ${text('branch')}.`;
+    case 'WEBHOOK':
+      return `Calls ${text('method')} ${text('url')}.`;
+    case 'UPDATE_CONTACT': {
+      const keys = Object.keys((output.updates as object | null) ?? {});
+      const subscription = output.subscribed === true ? 'subscribed' : 'unsubscribed';
+      return keys.length > 0 ? `Updates ${keys.join(', ')}.` : `Leaves the contact ${subscription}.`;
+    }
+    case 'EXIT':
+      return 'Ends the workflow for the contact.';
+  }
+}
