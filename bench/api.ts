@@ -3,7 +3,7 @@ import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
-import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
+import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
 import { type LoadOrder, type LoadResult, runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
 import { benchServices } from './support/services.ts';

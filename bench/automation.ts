@@ -4,7 +4,7 @@ import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
 import { pause } from '../src/core/lib/time.ts';
-import { createFirstProject } from '../src/main/first-project.ts';
+import { createFirstProject } from '../src/main/projects/first-project.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import { anAutomation, anEvent, type TestAutomation } from '../test/support/automation-fixtures.ts';

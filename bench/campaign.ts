@@ -1,6 +1,6 @@
 import type { Store } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
-import type { FirstProjectFacts } from '../src/main/first-project.ts';
+import type { FirstProjectFacts } from '../src/main/projects/first-project.ts';
 import type { Usage } from './support/campaign-child.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { FloorResult } from './support/campaign-floor.ts';

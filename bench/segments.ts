@@ -5,9 +5,9 @@ import { settleSegment } from '../src/audience/segments/settle.ts';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import type { Database } from '../src/core/database/sql.ts';
-import { startApi } from '../src/main/api-runtime.ts';
-import { createFirstProject, type FirstProjectFacts } from '../src/main/first-project.ts';
-import { createLogger } from '../src/main/logger.ts';
+import { startApi } from '../src/main/api/api-runtime.ts';
+import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { createLogger } from '../src/main/setup/logger.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { benchServices } from './support/services.ts';
 

@@ -2,7 +2,7 @@ import { foldContactChanges } from '../../src/audience/contacts/catalogue-querie
 import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
 import { readConfig } from '../../src/core/config/config.ts';
 import type { Database } from '../../src/core/database/sql.ts';
-import { createFirstProject } from '../../src/main/first-project.ts';
+import { createFirstProject } from '../../src/main/projects/first-project.ts';
 import { foldMailChanges } from '../../src/sending/ledger/mail-count-queries.ts';
 import type { Seeded } from '../../test/support/dashboard-seed.ts';
 import { fillAudience } from './audience.ts';

@@ -1,6 +1,6 @@
-import { startApi } from './api-runtime.ts';
-import { describeMail, mailWarnings } from './mail.ts';
-import { type Part, runAlone } from './process.ts';
+import { startApi } from './api/api-runtime.ts';
+import { describeMail, mailWarnings } from './setup/mail.ts';
+import { type Part, runAlone } from './setup/process.ts';
 
 /** A request that was sent before its client heard of the end has arrived by then. */
 const idleConnectionsMs = 1_000;

@@ -1,6 +1,6 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { firstProjectOrNeeds } from './first-project.ts';
+import { firstProjectOrNeeds } from './projects/first-project.ts';
 
 // `node src/main/create-first-project.ts`: makes the first project of a deployment and prints it.
 const config = readConfigOrExit(['DATABASE_URL']);

@@ -6,7 +6,7 @@ import { MigrationError, migrateDatabase } from '../core/database/migrate.ts';
 import { newerSchema } from '../core/database/readiness.ts';
 import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';
 import { pause } from '../core/lib/time.ts';
-import { temporalSettings } from './temporal-settings.ts';
+import { temporalSettings } from './temporal/temporal-settings.ts';
 
 const waitMs = 60_000;
 

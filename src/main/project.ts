@@ -2,7 +2,7 @@ import { readConfigOrExit } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
 import { type Query, sql } from '../core/database/sql.ts';
 import { isUuid } from '../core/lib/ids.ts';
-import { createByHand } from './project-create.ts';
+import { createByHand } from './projects/project-create.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
 // it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one.

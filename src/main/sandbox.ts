@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { createSandbox } from '@posthorn/mail-sandbox';
 import { ConfigError } from '../core/config/config.ts';
-import { type Part, runAlone } from './process.ts';
+import { type Part, runAlone } from './setup/process.ts';
 
 export const sandboxPart: Part = {
   name: 'sandbox',

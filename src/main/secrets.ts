@@ -1,7 +1,7 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
-import { useKeptSecret } from './project-create.ts';
-import { countSealed, sealedColumns } from './sealed-queries.ts';
+import { useKeptSecret } from './projects/project-create.ts';
+import { countSealed, sealedColumns } from './projects/sealed-queries.ts';
 
 // `npm run secrets -- check` counts what is stored encrypted by the key that decrypts it; `-- reencrypt` encrypts what a
 // previous key did with the current one. Both end with status 1 while something is left that the current key does not decrypt.

@@ -1,8 +1,8 @@
 import { readConfigOrExit } from '../core/config/config.ts';
-import { firstProjectOrNeeds } from './first-project.ts';
-import { keepMemoryLow } from './low-memory.ts';
 import { migrate } from './migrate.ts';
-import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './process.ts';
+import { firstProjectOrNeeds } from './projects/first-project.ts';
+import { keepMemoryLow } from './setup/low-memory.ts';
+import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './setup/process.ts';
 import { stopInOrder } from './start/stop-order.ts';
 
 // What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what

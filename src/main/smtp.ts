@@ -1,6 +1,6 @@
-import { describeMail } from './mail.ts';
-import { type Part, runAlone } from './process.ts';
-import { startSmtp } from './smtp-runtime.ts';
+import { describeMail } from './setup/mail.ts';
+import { type Part, runAlone } from './setup/process.ts';
+import { startSmtp } from './smtp/smtp-runtime.ts';
 
 /** How long database, Temporal and what was written after the last answers may take. */
 const lettingGoMs = 4_000;

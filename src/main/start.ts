@@ -13,7 +13,7 @@ import {
 } from '@posthorn/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
-import { keepMemoryLow } from './low-memory.ts';
+import { keepMemoryLow } from './setup/low-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
 import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { serviceProcesses, untilReady } from './start/our-processes.ts';
@@ -51,7 +51,7 @@ async function start(): Promise<void> {
   else
     terminal.part(
       'Mail',
-      (await import('./mail.ts')).describeMail(config),
+      (await import('./setup/mail.ts')).describeMail(config),
       'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox',
     );
   for (const warning of unsafeSettings(config)) terminal.part('Warning', warning);

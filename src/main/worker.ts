@@ -1,5 +1,5 @@
-import { type Part, runAlone } from './process.ts';
-import { startWorker } from './worker-runtime.ts';
+import { type Part, runAlone } from './setup/process.ts';
+import { startWorker } from './worker/worker-runtime.ts';
 
 export const workerPart: Part = {
   name: 'worker',

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { startWorker } from '../../src/main/worker-runtime.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { fetched } from '../support/fetched.ts';

@@ -4,7 +4,7 @@ import { ApplicationFailure } from '@temporalio/common';
 import type { History } from '@temporalio/common/lib/proto-utils.js';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { performCommand, signalOrStart } from '../../src/core/outbox/calls.ts';
-import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 import { type QueueKind, signals, taskQueue, workflowQueues } from '../../temporal/commands.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Answer, Hand, ReplayCase } from './cases/case.ts';

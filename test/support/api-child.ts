@@ -2,7 +2,7 @@ import { createInterface } from 'node:readline';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
 import { readConfig } from '../../src/core/config/config.ts';
-import { startApi } from '../../src/main/api-runtime.ts';
+import { startApi } from '../../src/main/api/api-runtime.ts';
 
 /**
  * An API process that ends itself by SIGKILL between two steps of a request. Settings come as JSON in the first argument; it

@@ -5,7 +5,7 @@ import { type DestinationStream, pino } from 'pino';
 import { inject } from 'vitest';
 import { type Config, readConfig } from '../../src/core/config/config.ts';
 import type { Store } from '../../src/core/database/orm.ts';
-import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api-runtime.ts';
+import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api/api-runtime.ts';
 import { User } from '../../src/platform/accounts/entity.ts';
 import { Domain } from '../../src/platform/domains/entity.ts';
 import { newKeyPair } from '../../src/platform/projects/keys.ts';

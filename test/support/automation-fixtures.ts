@@ -12,7 +12,7 @@ import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
-import { revivers } from '../../src/main/revivers.ts';
+import { revivers } from '../../src/main/setup/revivers.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 

@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
 import { pino } from 'pino';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { startWorker } from '../../src/main/worker-runtime.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { type TestApi, testApi } from './api.ts';
 import { inPage, startBrowser } from './browser.ts';
 import { builtDashboard, ownAddress } from './dashboard-owner.ts';

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { readConfig } from '../../src/core/config/config.ts';
-import { startSmtp } from '../../src/main/smtp-runtime.ts';
+import { startSmtp } from '../../src/main/smtp/smtp-runtime.ts';
 
 // A process for SMTP submission that ends itself by SIGKILL as soon as a message is committed and before its client hears of it. Settings
 // come as JSON in the first argument; the second says whether it dies. It says `port …` when it listens.

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Docs, type OpenApiDocument } from '@posthorn/docs';
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
-import { routes } from '../../src/main/routes.ts';
+import { routes } from '../../src/main/api/routes.ts';
 import { order } from '../support/architecture/rooms.ts';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));

@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
 import fieldDescriptions from '../../src/core/http/field-descriptions.json' with { type: 'json' };
 import { openApiDocument } from '../../src/core/http/openapi.ts';
-import { routes } from '../../src/main/routes.ts';
+import { routes } from '../../src/main/api/routes.ts';
 
 interface Operation {
   operationId: string;

@@ -13,7 +13,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { workflowBundle } from '../../src/main/workflow-bundle.ts';
+import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
 
 const project = join(import.meta.dirname, '../..');
 const run = promisify(execFile);
@@ -88,8 +88,8 @@ test('a worker that finds its bundle loads no bundler', async () => {
   await workflowBundle();
   const program = `
     import Module from 'node:module';
-    import { workflowBundle } from './src/main/workflow-bundle.ts';
-    import './src/main/temporal-workers.ts';
+    import { workflowBundle } from './src/main/worker/workflow-bundle.ts';
+    import './src/main/worker/temporal-workers.ts';
     const { code } = await workflowBundle();
     const bundlers = Object.keys(Module._cache).filter((path) => /node_modules.(webpack.lib.Compiler|@swc.core)/.test(path));
     console.log(JSON.stringify({ size: code.length, bundlers }));`;

@@ -7,7 +7,7 @@ import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';
-import { installTemporalRuntime } from '../../src/main/temporal-runtime.ts';
+import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { recoverableCampaigns } from '../../src/sending/campaigns/lifecycle/recovery.ts';
 import {
   anAutomation,

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
 import { enqueue } from '../../src/core/outbox/enqueue.ts';
-import { startWorker } from '../../src/main/worker-runtime.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { testDatabase } from '../support/database.ts';
 import { temporalFailures, temporalMetrics } from '../support/deploy.ts';
 import { doorTo } from '../support/door.ts';

@@ -5,7 +5,7 @@ import { touchedProjects } from '../../src/audience/segments/changes.ts';
 import type { SweepReport } from '../../src/audience/segments/sweep.ts';
 import { readConfig } from '../../src/core/config/config.ts';
 import { createSegmentWatch } from '../../src/core/outbox/segment-watch.ts';
-import { startWorker } from '../../src/main/worker-runtime.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { workflowId } from '../../temporal/commands.ts';
 import { setUpTemporal } from '../../temporal/setup.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';

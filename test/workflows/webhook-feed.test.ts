@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { startWorker } from '../../src/main/worker-runtime.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { FakeMailer } from '../support/mailer.ts';

@@ -2,12 +2,12 @@ import { chmodSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
-import type { RunningProcess } from '../src/launch.ts';
-import { openLog } from '../src/log-file.ts';
 import { freePorts } from '../src/ports.ts';
-import { findPostgres } from '../src/postgres-binaries.ts';
-import { type PostgresOptions, postgresUrl, startPostgres } from '../src/postgres-server.ts';
-import { chooseServerUser } from '../src/postgres-user.ts';
+import { findPostgres } from '../src/postgres/postgres-binaries.ts';
+import { type PostgresOptions, postgresUrl, startPostgres } from '../src/postgres/postgres-server.ts';
+import { chooseServerUser } from '../src/postgres/postgres-user.ts';
+import type { RunningProcess } from '../src/process/launch.ts';
+import { openLog } from '../src/process/log-file.ts';
 import { fakeTerminal, temporaryFolder } from './fakes.ts';
 
 async function optionsIn(folder: string): Promise<PostgresOptions & { terminal: ReturnType<typeof fakeTerminal> }> {

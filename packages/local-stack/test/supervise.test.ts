@@ -3,14 +3,14 @@ import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { runCommand } from '../src/command.ts';
-import { launch } from '../src/launch.ts';
-import { openLog } from '../src/log-file.ts';
-import { commandOf, identityOf, isAlive } from '../src/process-identity.ts';
-import { takeDataDir } from '../src/run-file.ts';
+import { runCommand } from '../src/process/command.ts';
+import { launch } from '../src/process/launch.ts';
+import { openLog } from '../src/process/log-file.ts';
+import { commandOf, identityOf, isAlive } from '../src/process/process-identity.ts';
+import { takeDataDir } from '../src/process/run-file.ts';
+import { keepRunning } from '../src/process/supervise.ts';
+import { surfaceErrors } from '../src/process/surface-errors.ts';
 import { StartError, StartInterrupted } from '../src/start-error.ts';
-import { keepRunning } from '../src/supervise.ts';
-import { surfaceErrors } from '../src/surface-errors.ts';
 import { eventually, fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const quick = { first: 20, longest: 80, wellAfter: 60_000 };
@@ -74,8 +74,8 @@ test('what a supervisor started ends soon after the supervisor was killed', asyn
     `trap 'echo draining; touch ${drained}; exit 0' TERM\ntouch ${ready}\nwhile :; do sleep 0.05; done`,
   );
   const supervisor = `
-    import { launch } from ${JSON.stringify(moduleUrl('launch.ts'))};
-    import { openLog } from ${JSON.stringify(moduleUrl('log-file.ts'))};
+    import { launch } from ${JSON.stringify(moduleUrl('process/launch.ts'))};
+    import { openLog } from ${JSON.stringify(moduleUrl('process/log-file.ts'))};
     const log = openLog(${JSON.stringify(join(folder.path, 'server.log'))});
     const server = await launch({ command: ${JSON.stringify(server)}, args: [], env: process.env, log,
       stopSignal: 'SIGTERM', orphanGraceSeconds: 0, remove: ${JSON.stringify(join(folder.path, 'scratch'))} });

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { devServerArguments, devServerFlags, temporalCliVersion } from '../src/dev-server.ts';
 import { StartError } from '../src/start-error.ts';
-import { findTemporalCli, usualWays } from '../src/temporal-cli.ts';
+import { devServerArguments, devServerFlags, temporalCliVersion } from '../src/temporal/dev-server.ts';
+import { findTemporalCli, usualWays } from '../src/temporal/temporal-cli.ts';
 import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const goodVersion = 'echo "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"';

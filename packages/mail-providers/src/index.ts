@@ -12,15 +12,15 @@ export {
   type Verdict,
 } from './mailer.ts';
 export type { MailEffect, Notification } from './notification.ts';
-export { createPostmarkMailer } from './postmark.ts';
-export { createPostmarkDomains } from './postmark-domains.ts';
-export { parsePostmark, readPostmarkRecord } from './postmark-notification.ts';
-export { readPostmarkReceived } from './postmark-received.ts';
+export { createPostmarkMailer } from './postmark/postmark.ts';
+export { createPostmarkDomains } from './postmark/postmark-domains.ts';
+export { parsePostmark, readPostmarkRecord } from './postmark/postmark-notification.ts';
+export { readPostmarkReceived } from './postmark/postmark-received.ts';
 export type { ReceivedMail } from './received.ts';
 export { sanitizeHtml, textAsHtml } from './received-html.ts';
-export { readSesEvent } from './ses-notification.ts';
-export { readSesReceived } from './ses-received.ts';
-export { createSmtpMailer, type SigningKey, type SmtpOptions } from './smtp.ts';
-export { smtpAccess } from './smtp-session.ts';
-export { distrustSns, readSnsEnvelope, type SnsEnvelope } from './sns.ts';
-export { amazonUrl, createSnsClient, type GetText, type SnsClient } from './sns-client.ts';
+export { readSesEvent } from './ses/ses-notification.ts';
+export { readSesReceived } from './ses/ses-received.ts';
+export { distrustSns, readSnsEnvelope, type SnsEnvelope } from './ses/sns.ts';
+export { amazonUrl, createSnsClient, type GetText, type SnsClient } from './ses/sns-client.ts';
+export { createSmtpMailer, type SigningKey, type SmtpOptions } from './smtp/smtp.ts';
+export { smtpAccess } from './smtp/smtp-session.ts';

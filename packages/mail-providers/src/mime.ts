@@ -1,7 +1,7 @@
 import MailComposer from 'nodemailer/lib/mail-composer';
 import { cleanName, isOurHeader } from './headers.ts';
 import type { OutgoingMessage } from './mailer.ts';
-import { idHeaders } from './ses-notification.ts';
+import { idHeaders } from './ses/ses-notification.ts';
 
 /** The Message-ID that a message has wherever and however often it is handed over, without brackets. */
 export function messageIdOf({ emailId, from }: OutgoingMessage): string {

@@ -1,10 +1,10 @@
 import { Filled, type FilledPart, Literal } from '@posthorn/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type ChunkPool, createChunkPool } from '../src/chunk-pool.ts';
 import type { OutgoingMessage } from '../src/mailer.ts';
-import { type OutgoingBytes, PostmarkBatch } from '../src/postmark-batch.ts';
-import { mostBytes } from '../src/postmark-message.ts';
+import { type ChunkPool, createChunkPool } from '../src/postmark/chunk-pool.ts';
+import { type OutgoingBytes, PostmarkBatch } from '../src/postmark/postmark-batch.ts';
+import { mostBytes } from '../src/postmark/postmark-message.ts';
 import { aMessage } from './messages.ts';
 import { postmarkFields } from './postmark-fields.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parsePostmark, readPostmarkRecord } from '../src/postmark-notification.ts';
+import { parsePostmark, readPostmarkRecord } from '../src/postmark/postmark-notification.ts';
 
 const readPostmarkNotification = (body: string) => readPostmarkRecord(parsePostmark(body));
 const eid = '0198c0de-0000-7000-8000-000000000001';

@@ -2,8 +2,8 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { OutgoingMessage, Verdict } from '../src/mailer.ts';
-import { createPostmarkMailer, type PostmarkOptions } from '../src/postmark.ts';
-import { mostBytes } from '../src/postmark-message.ts';
+import { createPostmarkMailer, type PostmarkOptions } from '../src/postmark/postmark.ts';
+import { mostBytes } from '../src/postmark/postmark-message.ts';
 import { postmarkFields } from './postmark-fields.ts';
 
 interface Call {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { parseDocument } from 'htmlparser2';
 import { expect, test } from 'vitest';
-import { readPostmarkReceived } from '../src/postmark-received.ts';
+import { readPostmarkReceived } from '../src/postmark/postmark-received.ts';
 import { mostBodyLength, sanitizeHtml, textAsHtml } from '../src/received-html.ts';
 
 test('the text of a mail keeps its shape, and everything that runs, loads or asks is gone', () => {

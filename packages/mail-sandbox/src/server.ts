@@ -1,20 +1,20 @@
 import Koa from 'koa';
-import { apiRoutes } from './api-routes.ts';
-import { BodyError, createByteBudget } from './body.ts';
-import { providerDomainRoutes } from './domain-routes.ts';
+import { Faults } from './behavior/faults.ts';
+import { Outages } from './behavior/magic.ts';
+import { Outcomes } from './behavior/outcomes.ts';
+import { Webhooks } from './behavior/webhooks.ts';
 import { openDomains } from './domains.ts';
-import { Faults } from './faults.ts';
-import { guard, securityHeaders } from './guard.ts';
 import { listen } from './http-server.ts';
-import { inboxRoutes, problem } from './inbox-routes.ts';
-import { liveRoutes } from './live-routes.ts';
-import { lookupRoutes } from './lookup-routes.ts';
-import { Outages } from './magic.ts';
-import { Outcomes } from './outcomes.ts';
-import type { Parts } from './parts.ts';
-import { sendingRoutes } from './sending-routes.ts';
-import { MessageStore } from './store.ts';
-import { Webhooks } from './webhooks.ts';
+import { apiRoutes } from './routes/api-routes.ts';
+import { BodyError, createByteBudget } from './routes/body.ts';
+import { providerDomainRoutes } from './routes/domain-routes.ts';
+import { guard, securityHeaders } from './routes/guard.ts';
+import { inboxRoutes, problem } from './routes/inbox-routes.ts';
+import { liveRoutes } from './routes/live-routes.ts';
+import { lookupRoutes } from './routes/lookup-routes.ts';
+import type { Parts } from './routes/parts.ts';
+import { sendingRoutes } from './routes/sending-routes.ts';
+import { MessageStore } from './store/store.ts';
 
 /** The settings of the mail sandbox. */
 export interface SandboxOptions {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Errors, ServerClient } from 'postmark';
 import { expect, test } from 'vitest';
-import { createByteBudget } from '../src/body.ts';
+import { createByteBudget } from '../src/routes/body.ts';
 import { message, startSandbox } from './support.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;

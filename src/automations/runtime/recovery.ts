@@ -117,7 +117,7 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
 
 /**
  * Decides about an execution that a signal did not find: the start that goes on with `automation/<id>/<contact>/<entry>`,
- * or null when that run has ended or is gone. Takes its part in `src/main/revivers.ts`.
+ * or null when that run has ended or is gone. Takes its part in `src/main/setup/revivers.ts`.
  */
 export async function reviveAutomation(db: Database, executionId: string): Promise<StartCommand | null> {
   const place = placeOf(executionId);

@@ -11,7 +11,7 @@ import {
   surfaceErrors,
   type Terminal,
 } from '@posthorn/local-stack';
-import { workerNodeOptions } from '../worker-options.ts';
+import { workerNodeOptions } from '../worker/worker-options.ts';
 import { type StartConfig, smtpAddress } from './settings.ts';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));

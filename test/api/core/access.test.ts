@@ -4,7 +4,7 @@ import type { Route } from '../../../src/core/http/route.ts';
 import { systemRoutes } from '../../../src/core/http/system.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { type Scope, scopes } from '../../../src/core/lib/scopes.ts';
-import { routes } from '../../../src/main/routes.ts';
+import { routes } from '../../../src/main/api/routes.ts';
 import {
   type Caller,
   callers,

@@ -1,7 +1,7 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { bodyLimits } from '../../../src/core/http/body.ts';
-import { routes } from '../../../src/main/routes.ts';
+import { routes } from '../../../src/main/api/routes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 

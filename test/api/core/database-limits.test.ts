@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { openStore } from '../../../src/core/database/orm.ts';
 import { databaseProblem } from '../../../src/core/database/readiness.ts';
-import { requestDatabase, workerDatabase } from '../../../src/main/database-settings.ts';
+import { requestDatabase, workerDatabase } from '../../../src/main/setup/database-settings.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';

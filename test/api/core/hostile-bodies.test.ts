@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
-import { routes } from '../../../src/main/routes.ts';
+import { routes } from '../../../src/main/api/routes.ts';
 import { aProject } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type ApiProcess, apiProcess, attack, healthOf, largestKeyedBody, send } from '../../support/hostile-bodies.ts';

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { openApiDocument } from '../../../src/core/http/openapi.ts';
-import { routes } from '../../../src/main/routes.ts';
+import { routes } from '../../../src/main/api/routes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { fetched } from '../../support/fetched.ts';

@@ -4,7 +4,7 @@ import { linkToken } from '@posthorn/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { seal, unseal } from '../../../src/core/lib/seal.ts';
-import { sealedColumns } from '../../../src/main/sealed-queries.ts';
+import { sealedColumns } from '../../../src/main/projects/sealed-queries.ts';
 import { signingKey } from '../../../src/platform/domains/signing-queries.ts';
 import { projectRecord } from '../../../src/platform/projects/queries.ts';
 import { queueSystemMails } from '../../../src/platform/system-mail/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
-import { createFirstProject } from '../../../src/main/first-project.ts';
+import { createFirstProject } from '../../../src/main/projects/first-project.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { cookieOf } from '../../support/people.ts';

@@ -11,7 +11,7 @@ import { createTransport } from 'nodemailer';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { type Config, readConfig } from '../../../src/core/config/config.ts';
-import { type RunningSmtp, type SmtpOverrides, startSmtp } from '../../../src/main/smtp-runtime.ts';
+import { type RunningSmtp, type SmtpOverrides, startSmtp } from '../../../src/main/smtp/smtp-runtime.ts';
 import type { CreateApiKey } from '../../../src/platform/projects/api-key-schema.ts';
 import { createApiKey } from '../../../src/platform/projects/api-key-service.ts';
 import { createComposer } from '../../../src/sending/engine/compose.ts';

@@ -11,8 +11,8 @@ import {
   isTemporalUnreachable,
 } from '../../../src/core/lib/grpc.ts';
 import { pause } from '../../../src/core/lib/time.ts';
-import { cachedExecutions } from '../../../src/main/served-queues.ts';
-import { temporalSettings } from '../../../src/main/temporal-settings.ts';
+import { temporalSettings } from '../../../src/main/temporal/temporal-settings.ts';
+import { cachedExecutions } from '../../../src/main/worker/served-queues.ts';
 import { encryptingCodec } from '../../../temporal/codec.ts';
 import {
   queueKinds,

@@ -4,7 +4,7 @@ import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '@posthorn
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { settings } from '../../../src/core/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker-options.ts';
+import { workerNodeOptions } from '../../../src/main/worker/worker-options.ts';
 import { containerEnv, readCompose } from '../../support/compose.ts';
 
 const root = join(import.meta.dirname, '../../..');

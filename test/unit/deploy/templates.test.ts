@@ -6,7 +6,7 @@ import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { settings } from '../../../src/core/config/settings.ts';
 import { systemRoutes } from '../../../src/core/http/system.ts';
-import { workerNodeOptions } from '../../../src/main/worker-options.ts';
+import { workerNodeOptions } from '../../../src/main/worker/worker-options.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../../..');

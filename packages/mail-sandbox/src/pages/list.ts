@@ -1,4 +1,4 @@
-import { type Entry, statusOf } from '../entry.ts';
+import { type Entry, statusOf } from '../store/entry.ts';
 import { breakable, type Html, html } from './html.ts';
 import { moment } from './layout.ts';
 import { listAddress, messageAddress, type Place, withParameters } from './place.ts';

@@ -1,7 +1,7 @@
-import type { Mailbox } from '../addresses.ts';
-import { type Entry, eventName, type MailEvent } from '../entry.ts';
+import type { Mailbox } from '../message/addresses.ts';
+import { messageHeaders, messageSource } from '../message/source.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
-import { messageHeaders, messageSource } from '../source.ts';
+import { type Entry, eventName, type MailEvent } from '../store/entry.ts';
 import { breakable, type Html, html } from './html.ts';
 import { moment } from './layout.ts';
 import { type ListView, statusMark } from './list.ts';

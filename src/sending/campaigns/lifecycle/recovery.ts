@@ -64,7 +64,7 @@ function isResting({ dueAt, overdue, paused }: Stalled): boolean {
 
 /**
  * Decides about an execution that a signal did not find: the start that goes on with `campaign/<id>/<seq>`, or null when
- * that send is finished or gone. Takes its part in `src/main/revivers.ts`.
+ * that send is finished or gone. Takes its part in `src/main/setup/revivers.ts`.
  */
 export async function reviveCampaign(db: Database, workflowId: string): Promise<StartCommand | null> {
   const [, id = '', sendSeq = ''] = workflowId.split('/');

@@ -1,0 +1,145 @@
+import { dnsResolver, type Resolver } from '@posthorn/address-verification';
+import { type RunningServer, type ServerLimits, serve, usualLimits } from '@posthorn/http-server';
+import type { Mailer } from '@posthorn/mail-providers';
+import { createSnsClient, type GetText } from '@posthorn/mail-providers';
+import type { Logger } from 'pino';
+import { checkTemporal, openTemporal } from '../../../temporal/connection.ts';
+import { createErasedAddresses } from '../../audience/erased/addresses.ts';
+import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts';
+import { createTemplateCache } from '../../content/templates/cache.ts';
+import type { Config } from '../../core/config/config.ts';
+import { listenForChanges } from '../../core/database/changes.ts';
+import { openStore } from '../../core/database/orm.ts';
+import { createHttpApp } from '../../core/http/app.ts';
+import { routeCaller } from '../../core/http/call-route.ts';
+import type { App, RequestCredentials } from '../../core/http/context.ts';
+import { tooSlowAnswer } from '../../core/http/errors.ts';
+import { createHttpMetrics } from '../../core/http/metrics.ts';
+import { trustedOrigins } from '../../core/http/origins.ts';
+import { RateLimiter } from '../../core/http/rate-limit.ts';
+import type { Route } from '../../core/http/route.ts';
+import { type Clock, systemClock } from '../../core/lib/time.ts';
+import { Outbox } from '../../core/outbox/dispatcher.ts';
+import { createDeliveryWaker } from '../../core/outbox/wake.ts';
+import { authenticate } from '../../platform/access/authenticate.ts';
+import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../platform/accounts/oauth.ts';
+import { createProjectDirectory } from '../../platform/projects/directory.ts';
+import { cachedResolver } from '../../platform/verification/cached-resolver.ts';
+import { poolerWarnings, requestDatabase, sessionUrl } from '../setup/database-settings.ts';
+import { entities } from '../setup/entities.ts';
+import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
+import { outsideOf } from '../setup/outside.ts';
+import { measurePool } from '../setup/pool-metrics.ts';
+import { revivers } from '../setup/revivers.ts';
+import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
+import { temporalSettings } from '../temporal/temporal-settings.ts';
+import { openHealth } from './health.ts';
+import { routes } from './routes.ts';
+import { createImageStore } from './uploads.ts';
+
+/** An API process. */
+export interface RunningApi extends AsyncDisposable {
+  app: App;
+  url: string;
+  port: number;
+  /**
+   * Takes no new connections, lets requests under way finish for up to SHUTDOWN_GRACE_SECONDS, and lets go of everything.
+   * `lingerMs`: how long connections without a request stay open, for what is on its way already.
+   */
+  close(lingerMs?: number): Promise<void>;
+}
+
+/** What tests may put in the place of the world outside. */
+export interface ApiOverrides {
+  /** Where providers of sign-in are reached. */
+  oauth?: Partial<Record<OAuthName, OAuthEndpoints>>;
+  mailer?: Mailer;
+  resolver?: Resolver;
+  /** Fetches from Amazon's hosts. */
+  getFromAmazon?: GetText;
+  clock?: Clock;
+  /** How long the server waits for its clients. */
+  limits?: ServerLimits;
+}
+
+/** Starts the API: it serves as soon as Postgres can be reached, whether or not Temporal can. */
+export async function startApi(config: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
+  const listenUrl = await sessionUrl(config);
+  const store = await openStore(requestDatabase(config), entities);
+  const health = openHealth(config, store);
+  for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
+  const changes = listenForChanges(listenUrl, log);
+  const temporal = openTemporal(temporalSettings(config));
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
+  const onUnprepared = preparation.soon;
+  const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
+  const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
+  const origins = trustedOrigins(config);
+  const directory = createProjectDirectory(store.db, changes);
+  const clock = overrides.clock ?? systemClock;
+  const access = { config, clock, db: store.db, directory, origins };
+  const parts = {
+    routes,
+    authenticate: (route: Route, credentials: RequestCredentials) => authenticate(access, route, credentials),
+    limiter,
+  };
+  const app: App = {
+    ...(await outsideOf(config, log, store.db, overrides.mailer)),
+    clock,
+    oauth: createOAuthProviders(config, overrides.oauth),
+    sns: createSnsClient(overrides.getFromAmazon),
+    resolver: overrides.resolver ?? cachedResolver(dnsResolver({ servers: config.DNS_SERVERS })),
+    images: await createImageStore(config),
+    config,
+    db: store.db,
+    log,
+    directory,
+    templates: createTemplateCache(store.db, changes),
+    suppressionRules: createSuppressionRuleCache(store.db, changes),
+    erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
+    outbox,
+    waker: createDeliveryWaker({ temporal, queuePrefix, log }),
+    callRoute: routeCaller(parts),
+    checks: {
+      postgres: health.postgres,
+      temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
+    },
+  };
+  void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
+  const metrics = createHttpMetrics(health.figures);
+  measurePool(metrics.registry, store.db.pool);
+  const koa = createHttpApp(app, { ...parts, origins, metrics });
+  let server: RunningServer;
+  let metricsServer: MetricsServer | null = null;
+  try {
+    const { registry, text } = metrics;
+    if (config.API_METRICS_PORT !== null)
+      metricsServer = await serveMetrics(config.API_METRICS_PORT, config.METRICS_HOST ?? config.HOST, {
+        contentType: registry.contentType,
+        text,
+      });
+    const { PORT: port, HOST: host } = config;
+    server = await serve(koa.callback(), {
+      port,
+      host,
+      tooSlow: tooSlowAnswer,
+      limits: overrides.limits ?? usualLimits,
+    });
+  } catch (error) {
+    preparation.close();
+    await metricsServer?.close();
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
+    throw error;
+  }
+  const { port } = server;
+  const close = async (lingerMs = 0) => {
+    preparation.close();
+    const cut = await server.stop({ graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000, lingerMs });
+    if (cut > 0) log.warn({ requests: cut }, 'requests took longer than SHUTDOWN_GRACE_SECONDS and were cut');
+    await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
+    await metricsServer?.close();
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
+  };
+  return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
+}

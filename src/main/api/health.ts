@@ -1,0 +1,46 @@
+import type { Config } from '../../core/config/config.ts';
+import { openSidePool, type Store } from '../../core/database/orm.ts';
+import { databaseProblem } from '../../core/database/readiness.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { sideDatabase } from '../setup/database-settings.ts';
+
+/** What is asked about the service while requests hold every connection of their pool. */
+export interface Health {
+  /** Answers `ok`, or what is wrong with Postgres, within a second. Questions at the same time are one. */
+  postgres(): Promise<string>;
+  /** For the figures of `/metrics`. */
+  figures: Database;
+  close(): Promise<void>;
+}
+
+const answerWithinMs = 1_000;
+
+/** Opens two connections of their own, one for readiness and one for figures, each when it is first needed. */
+export function openHealth(config: Config, store: Store): Health {
+  const readiness = openSidePool(sideDatabase(config, 'posthorn-ready', answerWithinMs), store);
+  const figures = openSidePool(sideDatabase(config, 'posthorn-metrics', 5_000), store);
+  let pending: Promise<string> | null = null;
+  return {
+    postgres() {
+      pending ??= answerInTime(databaseProblem(readiness.db, config.READY_ON_NEWER_SCHEMA)).finally(() => {
+        pending = null;
+      });
+      return pending;
+    },
+    figures: figures.db,
+    close: async () => void (await Promise.all([readiness.close(), figures.close()])),
+  };
+}
+
+async function answerInTime(problem: Promise<string | null>): Promise<string> {
+  const late = new Promise<string>((resolve) => {
+    setTimeout(resolve, answerWithinMs, 'no answer within a second').unref();
+  });
+  return Promise.race([
+    problem.then(
+      (found) => found ?? 'ok',
+      (error: Error) => error.message || 'cannot be reached',
+    ),
+    late,
+  ]);
+}

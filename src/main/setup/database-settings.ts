@@ -1,0 +1,71 @@
+import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@posthorn/postgres';
+import type { Config } from '../../core/config/config.ts';
+import type { Store } from '../../core/database/orm.ts';
+
+const second = 1000;
+
+/** Postgres for requests: nobody waits for long, and what cannot be had in time is refused. */
+export function requestDatabase(config: Config): ConnectionSettings {
+  return {
+    url: urlOf(config),
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'posthorn-api',
+    limits: {
+      connectionMs: config.DATABASE_POOL_TIMEOUT * second,
+      statementMs: config.DATABASE_STATEMENT_TIMEOUT * second || null,
+      lockMs: config.DATABASE_LOCK_TIMEOUT * second || null,
+      idleInTransactionMs: config.DATABASE_STATEMENT_TIMEOUT * second || null,
+    },
+  };
+}
+
+/** One connection for a question that has to be answered while requests hold all of theirs, or never. */
+export function sideDatabase(config: Config, applicationName: string, statementMs: number): ConnectionSettings {
+  return {
+    url: urlOf(config),
+    poolSize: 1,
+    applicationName,
+    limits: { connectionMs: statementMs, statementMs, lockMs: statementMs, idleInTransactionMs: statementMs },
+  };
+}
+
+/** Postgres for workers: statements over whole audiences take as long as they take, but a worker that froze frees its locks. */
+export function workerDatabase(config: Config): ConnectionSettings {
+  return {
+    url: urlOf(config),
+    poolSize: config.DATABASE_POOL_SIZE,
+    applicationName: 'posthorn-worker',
+    limits: { connectionMs: 60 * second, statementMs: null, lockMs: null, idleInTransactionMs: 600 * second },
+  };
+}
+
+/**
+ * Where to listen for notifications. An address of its own where nothing answers passes, for whoever listens there keeps trying.
+ * @throws DatabaseAddressError when no session can be had there
+ */
+export async function sessionUrl(config: Config): Promise<string> {
+  const direct = config.DIRECT_DATABASE_URL;
+  if (direct === null) {
+    await requireSessions(urlOf(config), 'DATABASE_URL');
+    return urlOf(config);
+  }
+  await requireSessions(direct, 'DIRECT_DATABASE_URL').catch((error: Error) => {
+    if (error instanceof DatabaseAddressError) throw error;
+  });
+  return direct;
+}
+
+/** What a pooler that is in between leaves without a limit. */
+export async function poolerWarnings({ db, route }: Store, { limits }: ConnectionSettings): Promise<string[]> {
+  if (!route.pooled || !limits?.statementMs) return [];
+  const row = await db.row<{ limit: string }>("select current_setting('statement_timeout') as limit");
+  if (row?.limit !== '0') return [];
+  return [
+    'DATABASE_URL leads through a pooler that passes on no limits: set statement_timeout and lock_timeout in its connect_query (docs/operations.md, "Poolers")',
+  ];
+}
+
+function urlOf(config: Config): string {
+  if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
+  return config.DATABASE_URL;
+}

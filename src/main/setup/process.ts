@@ -1,0 +1,109 @@
+import { once } from 'node:events';
+import { DatabaseAddressError } from '@posthorn/postgres';
+import type { Logger } from 'pino';
+import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../../core/config/config.ts';
+import { unsafeSettings } from '../../core/config/safety.ts';
+import { createLogger } from './logger.ts';
+import { keepMemoryLow } from './low-memory.ts';
+
+/** A part of the service that runs in this process. */
+export interface RunningPart {
+  /** Lets what is under way finish, and lets go of everything. */
+  stop(): Promise<void>;
+  /** Resolves when it has begun to work, where that is later than its start. */
+  ready?: Promise<void>;
+}
+
+/** A part of the service as a program of its own and `npm start` run it. */
+export interface Part {
+  name: 'api' | 'smtp' | 'worker' | 'sandbox';
+  /** How messages call it. */
+  label: string;
+  needs: readonly RequiredSetting[];
+  start(config: Config, log: Logger): Promise<RunningPart>;
+  /** How long its end may take. */
+  stopWithinMs(config: Config): number;
+}
+
+// Ctrl-C in a terminal reaches a process twice when npm runs it: from the terminal, and handed on by npm.
+const oneSignalMs = 1_000;
+
+/** Resolves at the first SIGTERM or SIGINT; another one, a second or more later, ends the process at once. */
+export function untilToldToStop(): Promise<void> {
+  return new Promise((resolve) => {
+    let toldAt: number | null = null;
+    const stop = () => {
+      if (toldAt === null) {
+        toldAt = performance.now();
+        resolve();
+      } else if (performance.now() - toldAt >= oneSignalMs) process.exit(1);
+    };
+    process.on('SIGTERM', stop);
+    process.on('SIGINT', stop);
+  });
+}
+
+/** Does what is left to do before the end, and ends the process: with status 1 when it takes longer than the limit. */
+export async function finishAndExit(work: () => Promise<void>, limitMs: number): Promise<never> {
+  setTimeout(() => process.exit(1), limitMs).unref();
+  await work();
+  // Native threads of Temporal's SDK may linger for a while after everything is closed.
+  process.exit(0);
+}
+
+/** Runs one part as the program of this process, until it is told to stop. */
+export async function runAlone(part: Part): Promise<never> {
+  keepMemoryLow();
+  const config = readConfigOrExit(part.needs);
+  const told = untilToldToStop();
+  let hasStarted = false;
+  // Nothing has begun yet that would need an end.
+  void told.then(() => hasStarted || process.exit(0));
+  const running = await startPart(part, config);
+  hasStarted = true;
+  await told;
+  return finishAndExit(() => running.stop(), part.stopWithinMs(config));
+}
+
+/** Starts a part in this process. What keeps it from starting is logged, with the setting to change, and ends the process. */
+export async function startPart(part: Part, config: Config): Promise<RunningPart> {
+  const log = createLogger(config, part.name);
+  for (const warning of unsafeSettings(config)) log.warn(warning);
+  try {
+    return await part.start(config, log);
+  } catch (error) {
+    for (const problem of problemsOf(error, config)) log.fatal(problem);
+    if (problemsOf(error, config).length === 0) log.fatal({ err: error }, `${part.label} cannot start`);
+    process.exit(1);
+  }
+}
+
+const portSettings = [
+  'PORT',
+  'API_METRICS_PORT',
+  'SMTP_IN_PORT',
+  'SMTP_IN_TLS_PORT',
+  'SMTP_IN_METRICS_PORT',
+  'WORKER_METRICS_PORT',
+  'SANDBOX_PORT',
+] as const;
+
+/** What an operator has to set right; empty for what is no fault of theirs. */
+function problemsOf(error: unknown, config: Config): string[] {
+  if (error instanceof DatabaseAddressError) return [error.message];
+  if (error instanceof ConfigError) return error.problems;
+  const { code, port } = error as NodeJS.ErrnoException & { port?: number };
+  const setting = portSettings.find((name) => config[name] === port) ?? 'PORT';
+  if (code === 'EADDRINUSE') return [`port ${port} is in use: set ${setting} to another one`];
+  if (code === 'EACCES' && port !== undefined)
+    return [`port ${port} needs more rights than this process has: set ${setting} to another one`];
+  return [];
+}
+
+/** Resolves with the next word of `npm start`, which runs this process; at once without it. */
+export async function supervisorSays(): Promise<void> {
+  if (!process.channel) return;
+  process.channel.ref();
+  await once(process, 'message');
+  process.channel.unref();
+}

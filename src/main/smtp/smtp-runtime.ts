@@ -1,0 +1,170 @@
+import { readFileSync } from 'node:fs';
+import type { Mailer } from '@posthorn/mail-providers';
+import { BodyBudget } from '@posthorn/request-bodies';
+import type { Logger } from 'pino';
+import type { Registry } from 'prom-client';
+import { openTemporal } from '../../../temporal/connection.ts';
+import { createErasedAddresses } from '../../audience/erased/addresses.ts';
+import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts';
+import { createTemplateCache } from '../../content/templates/cache.ts';
+import { type Config, ConfigError } from '../../core/config/config.ts';
+import { listenForChanges } from '../../core/database/changes.ts';
+import { openStore } from '../../core/database/orm.ts';
+import { keyedBudgetSize } from '../../core/http/body-budget.ts';
+import { writeOnceWith } from '../../core/http/idempotency.ts';
+import { RateLimiter } from '../../core/http/rate-limit.ts';
+import { createDeliveryWaker } from '../../core/outbox/wake.ts';
+import { createProjectDirectory } from '../../platform/projects/directory.ts';
+import { createSmtpIn, type SmtpIn, type SmtpInDeps } from '../../sending/smtp-in/index.ts';
+import { requestDatabase, sessionUrl } from '../setup/database-settings.ts';
+import { entities } from '../setup/entities.ts';
+import { createMailer } from '../setup/mail.ts';
+import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
+import { measurePool } from '../setup/pool-metrics.ts';
+import { temporalSettings } from '../temporal/temporal-settings.ts';
+import { createSmtpMetrics } from './smtp-metrics.ts';
+
+/** A process for SMTP submission. */
+export interface RunningSmtp extends AsyncDisposable {
+  /** With STARTTLS, and with TLS from the first byte; null where it does not listen. */
+  ports: { plain: number | null; tls: number | null };
+  /** Connections at the moment. */
+  readonly connections: number;
+  /** What `/metrics` shows on SMTP_IN_METRICS_PORT. */
+  readonly metrics: Registry;
+  /** Takes nothing new, lets messages that are being read finish for up to SHUTDOWN_GRACE_SECONDS, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What tests may put in the place of the world outside. */
+export interface SmtpOverrides {
+  /** Hears of accepted mail, after the commit and before the client does. */
+  wake?: (projectId: string) => void;
+}
+
+interface Certificate {
+  cert: Buffer;
+  key: Buffer;
+}
+
+const megabyte = 1024 * 1024;
+const hour = 3_600_000;
+
+/** Starts SMTP submission. @throws ConfigError when no port is set or the certificate cannot be read */
+export async function startSmtp(config: Config, log: Logger, overrides: SmtpOverrides = {}): Promise<RunningSmtp> {
+  const { SMTP_IN_PORT: plainPort, SMTP_IN_TLS_PORT: tlsPort } = config;
+  if (plainPort === null && tlsPort === null)
+    throw new ConfigError(['SMTP_IN_PORT is missing: without it there is nothing to do']);
+  const certificate = readCertificate(config);
+  if (certificate === null && tlsPort !== null)
+    throw new ConfigError(['SMTP_IN_TLS_CERT is missing: SMTP_IN_TLS_PORT is set and needs it']);
+  const listenUrl = await sessionUrl(config);
+  const store = await openStore({ ...requestDatabase(config), applicationName: 'posthorn-smtp' }, entities);
+  const changes = listenForChanges(listenUrl, log);
+  const temporal = openTemporal(temporalSettings(config));
+  const waker = createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });
+  const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
+  const mailer = await createMailer(config, log, store.db);
+  const servers: SmtpIn[] = [];
+  const metrics = createSmtpMetrics(() => servers.reduce((sum, one) => sum + one.connections, 0));
+  measurePool(metrics.registry, store.db.pool);
+  const deps: SmtpInDeps = {
+    config,
+    counting: metrics,
+    db: store.db,
+    log,
+    writeOnceWith,
+    limiter,
+    wake: overrides.wake ?? ((projectId) => waker.wake(projectId)),
+    directory: createProjectDirectory(store.db, changes),
+    templates: createTemplateCache(store.db, changes),
+    suppressionRules: createSuppressionRuleCache(store.db, changes),
+    erasedAddresses: createErasedAddresses(store.db, changes, config.encryptionKeys),
+    budget: new BodyBudget(keyedBudgetSize()),
+    billing: config,
+    limits: limitsOf(config, mailer),
+  };
+  const server = (secure: boolean) =>
+    createSmtpIn(deps, {
+      name: new URL(config.API_URI).hostname,
+      tls: certificate,
+      secure,
+      connections: config.SMTP_IN_CONNECTIONS,
+      graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000,
+    });
+  const plain = plainPort === null ? null : server(false);
+  const tls = tlsPort === null ? null : server(true);
+  servers.push(...[plain, tls].filter((one) => one !== null));
+  const renewal = renewCertificates(config, log, certificate, servers);
+  const close = async () => {
+    clearInterval(renewal);
+    await Promise.all(servers.map((one) => one.stop()));
+    await Promise.allSettled([waker.drain(), limiter.close()]);
+    await Promise.allSettled([metricsServer?.close(), changes.close(), temporal.close(), store.close()]);
+  };
+  let metricsServer: MetricsServer | null = null;
+  try {
+    const { registry } = metrics;
+    if (config.SMTP_IN_METRICS_PORT !== null)
+      metricsServer = await serveMetrics(config.SMTP_IN_METRICS_PORT, config.METRICS_HOST ?? config.HOST, {
+        contentType: registry.contentType,
+        text: () => registry.metrics(),
+      });
+    const ports = {
+      plain: (await plain?.listen(plainPort ?? 0, config.SMTP_IN_HOST)) ?? null,
+      tls: (await tls?.listen(tlsPort ?? 0, config.SMTP_IN_HOST)) ?? null,
+    };
+    return {
+      ports,
+      get connections() {
+        return servers.reduce((sum, one) => sum + one.connections, 0);
+      },
+      metrics: registry,
+      close,
+      [Symbol.asyncDispose]: close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+function limitsOf(config: Config, mailer: Mailer): SmtpInDeps['limits'] {
+  return {
+    attachments: config.MAX_ATTACHMENTS_COUNT,
+    attachmentBytes: config.MAX_ATTACHMENT_SIZE_MB * megabyte,
+    messageBytes: mailer.maxMessageBytes,
+    refusedExtensions: mailer.refusedExtensions ?? new Set<string>(),
+  };
+}
+
+/** Reads the certificate again every hour, and gives it to the servers where it has changed. */
+function renewCertificates(
+  config: Config,
+  log: Logger,
+  first: Certificate | null,
+  servers: readonly SmtpIn[],
+): NodeJS.Timeout {
+  let certificate = first;
+  return setInterval(() => {
+    const renewed = readCertificate(config, log);
+    if (renewed === null || (renewed.cert.equals(certificate?.cert ?? renewed.cert) && certificate !== null)) return;
+    certificate = renewed;
+    for (const one of servers) one.renew(renewed);
+    log.info('the certificate of SMTP submission was renewed');
+  }, hour).unref();
+}
+
+/** Null where none is set, and where one that was read before cannot be read any more. @throws ConfigError without a log */
+function readCertificate(config: Config, log?: Logger): Certificate | null {
+  const { SMTP_IN_TLS_CERT: cert, SMTP_IN_TLS_KEY: key } = config;
+  if (cert === null || key === null) return null;
+  try {
+    return { cert: readFileSync(cert), key: readFileSync(key) };
+  } catch (error) {
+    const problem = `SMTP_IN_TLS_CERT and SMTP_IN_TLS_KEY cannot be read: ${(error as Error).message}`;
+    if (log === undefined) throw new ConfigError([problem]);
+    log.warn(problem);
+    return null;
+  }
+}

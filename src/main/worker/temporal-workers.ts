@@ -1,0 +1,196 @@
+import { hostname } from 'node:os';
+import {
+  GracefulShutdownPeriodExpiredError,
+  NativeConnection,
+  type Worker,
+  type WorkerOptions,
+} from '@temporalio/worker';
+import type { Logger } from 'pino';
+import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../../temporal/connection.ts';
+import { describeFailure } from '../../core/lib/grpc.ts';
+import { pause } from '../../core/lib/time.ts';
+import type { ActivityInterceptor } from './activity-log.ts';
+import type { ServedQueue } from './served-queues.ts';
+import type { WorkflowBundle } from './workflow-bundle.ts';
+import { shareWorkflowThread } from './workflow-thread.ts';
+
+/** The workers of a process. */
+export interface TemporalWorkers {
+  /** Resolves when every queue is served for the first time. */
+  readonly ready: Promise<void>;
+  /**
+   * Makes the workers anew, as with another store: what they remember of executions would not fit the histories of an
+   * older one. Activities that do not finish in a moment are cancelled and repeated.
+   */
+  renew(): void;
+  /** Takes nothing new, lets what runs finish for a moment, cancels the rest. */
+  stop(): Promise<void>;
+}
+
+/** What the workers are built from. */
+export interface TemporalWorkersDeps {
+  temporal: TemporalConnection;
+  queues: readonly ServedQueue[];
+  bundle: WorkflowBundle;
+  log: Logger;
+  interceptors: readonly ActivityInterceptor[];
+  /** Called when Temporal, or one with another store, is back after it was away. */
+  onBack?: () => void;
+}
+
+// `npm start` gives a worker 5.5 seconds; what is cut off is retried by another worker and settled by its claim.
+const finishMs = 3000;
+const forceMs = 4500;
+const retryMs = 1000;
+const watchMs = 5000;
+
+/** Serves the queues until told to stop: connects as soon as Temporal is there, and again whenever it was away too long. */
+export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
+  return new Serving(deps);
+}
+
+class Serving implements TemporalWorkers {
+  readonly ready: Promise<void>;
+  readonly #deps: TemporalWorkersDeps;
+  readonly #stopping = new AbortController();
+  readonly #running: Promise<void>;
+  readonly #resolveReady: () => void;
+  #workers: Worker[] = [];
+  #said: string | null = null;
+
+  constructor(deps: TemporalWorkersDeps) {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.ready = promise;
+    this.#resolveReady = resolve;
+    this.#deps = deps;
+    this.#running = this.#serve();
+  }
+
+  renew(): void {
+    for (const worker of this.#workers) shutDown(worker);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    this.renew();
+    await this.#running;
+  }
+
+  async #serve(): Promise<void> {
+    const { temporal, log } = this.#deps;
+    while (!this.#stopping.signal.aborted) {
+      // The client tells better than the SDK's core what is wrong: no server, no namespace, no access.
+      const reason = await checkTemporal(temporal);
+      try {
+        if (reason !== null) this.#say(reason);
+        else await this.#connectAndRun();
+      } catch (error) {
+        if (error instanceof GracefulShutdownPeriodExpiredError)
+          log.warn('activities were cut off at the end; another worker repeats them');
+        else if (this.#stopping.signal.aborted) log.warn({ err: error }, 'a worker stopped badly');
+        else this.#say(describeFailure(error, temporal.settings));
+      }
+      await pause(retryMs, this.#stopping.signal);
+    }
+  }
+
+  #say(reason: string): void {
+    if (reason !== this.#said) this.#deps.log.warn(`waiting for Temporal: ${reason}`);
+    this.#said = reason;
+  }
+
+  async #connectAndRun(): Promise<void> {
+    const { queues, temporal } = this.#deps;
+    const { settings } = temporal;
+    const connection = await NativeConnection.connect({
+      address: settings.address,
+      ...(settings.tls === null ? {} : { tls: settings.tls }),
+      ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
+    });
+    const over = new AbortController();
+    const thread = shareWorkflowThread(queues.flatMap(({ activities }) => Object.keys(activities)));
+    try {
+      await this.#run(thread, connection, over.signal);
+    } finally {
+      over.abort();
+      this.#workers = [];
+      await thread.close().catch(() => undefined);
+      await connection.close().catch(() => undefined);
+    }
+  }
+
+  /** Runs a worker for each queue until one of them ends; `over` ends the watch. @throws what a worker ended by */
+  async #run(
+    thread: ReturnType<typeof shareWorkflowThread>,
+    connection: NativeConnection,
+    over: AbortSignal,
+  ): Promise<void> {
+    const created = await Promise.allSettled(
+      this.#deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, this.#deps))),
+    );
+    this.#workers = created.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
+    const failed = created.find((result) => result.status === 'rejected');
+    const runs = this.#workers.map((worker) => worker.run());
+    if (failed !== undefined || this.#stopping.signal.aborted) this.renew();
+    else {
+      this.#sayServing();
+      void this.#watch(over);
+    }
+    // One worker that gives up takes the others along: they are made anew together.
+    for (const run of runs) run.catch(() => this.renew());
+    const ended = await Promise.allSettled(runs);
+    const broken = failed ?? ended.find((result) => result.status === 'rejected');
+    if (broken !== undefined) throw broken.reason;
+  }
+
+  #sayServing(): void {
+    const { queues, temporal, log } = this.#deps;
+    log.info({ queues: queues.map((queue) => queue.taskQueue) }, `serving ${temporal.settings.address}`);
+    this.#said = null;
+    this.#resolveReady();
+  }
+
+  /** The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. */
+  async #watch(until: AbortSignal): Promise<void> {
+    const { temporal, log, onBack } = this.#deps;
+    let away = false;
+    while (!until.aborted) {
+      await pause(watchMs, until);
+      if (until.aborted) return;
+      const reason = await checkTemporal(temporal);
+      if (reason !== null && !away) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
+      if (reason === null && away) {
+        log.info('Temporal is back');
+        onBack?.();
+      }
+      away = reason !== null;
+    }
+  }
+}
+
+function optionsOf(queue: ServedQueue, connection: NativeConnection, deps: TemporalWorkersDeps): WorkerOptions {
+  return {
+    connection,
+    namespace: deps.temporal.settings.namespace,
+    taskQueue: queue.taskQueue,
+    dataConverter: dataConverterOf(deps.temporal.settings),
+    identity: `${process.pid}@${hostname()}`,
+    activities: queue.activities,
+    ...(queue.maxCachedWorkflows > 0
+      ? { workflowBundle: deps.bundle, maxCachedWorkflows: queue.maxCachedWorkflows }
+      : {}),
+    maxConcurrentActivityTaskExecutions: queue.maxActivities,
+    workflowTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 20 },
+    activityTaskPollerBehavior: { type: 'autoscaling', initial: 2, maximum: 20 },
+    reuseV8Context: true,
+    // How long a killed worker's executions wait before another one takes them.
+    stickyQueueScheduleToStartTimeout: '3 seconds',
+    shutdownGraceTime: finishMs,
+    shutdownForceTime: forceMs,
+    interceptors: { activity: [...deps.interceptors] },
+  };
+}
+
+function shutDown(worker: Worker): void {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+}

@@ -1,0 +1,228 @@
+import { freePorts } from '@posthorn/local-stack';
+import type { Mailer } from '@posthorn/mail-providers';
+import { startWokenLoop } from '@posthorn/postgres';
+import type { Logger } from 'pino';
+import { createActivities } from '../../../activities/index.ts';
+import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
+import { reconcileNow } from '../../../temporal/setup.ts';
+import { foldAllContactChanges } from '../../audience/contacts/catalogue-queries.ts';
+import { countNewEvents } from '../../audience/events/counting-queries.ts';
+import { touchedProjects } from '../../audience/segments/changes.ts';
+import { arrivalsChannel, createEnroller } from '../../automations/runtime/enrol.ts';
+import { wakesUnderWay } from '../../automations/runtime/under-way.ts';
+import type { Config } from '../../core/config/config.ts';
+import { openStore } from '../../core/database/orm.ts';
+import type { Database } from '../../core/database/sql.ts';
+import { type Clock, pause, systemClock } from '../../core/lib/time.ts';
+import { Outbox } from '../../core/outbox/dispatcher.ts';
+import { startRelay } from '../../core/outbox/relay.ts';
+import { createSegmentWatch } from '../../core/outbox/segment-watch.ts';
+import { storeChangedAt } from '../../core/outbox/store-state.ts';
+import { createMailSweep } from '../../core/outbox/sweep.ts';
+import { createDeliveryWaker, type DeliveryWaker } from '../../core/outbox/wake.ts';
+import { createWebhookWatch } from '../../insight/webhooks/index.ts';
+import { foldAndJudge } from '../../sending/reputation/fold.ts';
+import { sessionUrl, workerDatabase } from '../setup/database-settings.ts';
+import { entities } from '../setup/entities.ts';
+import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
+import { outsideOf } from '../setup/outside.ts';
+import { measurePool } from '../setup/pool-metrics.ts';
+import { revivers } from '../setup/revivers.ts';
+import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
+import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
+import { temporalSettings } from '../temporal/temporal-settings.ts';
+import { logActivities } from './activity-log.ts';
+import { servedQueues } from './served-queues.ts';
+import { runTemporalWorkers } from './temporal-workers.ts';
+import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
+import { workflowBundle } from './workflow-bundle.ts';
+
+/** A worker process. */
+export interface RunningWorker extends AsyncDisposable {
+  /** Resolves when every task queue is served for the first time; waits for Temporal as long as it takes. */
+  readonly ready: Promise<void>;
+  /** Takes nothing new, lets what runs finish for a few seconds, and lets go of everything. */
+  close(): Promise<void>;
+}
+
+/** What tests may put in the place of the world outside. */
+export interface WorkerOverrides {
+  mailer?: Mailer;
+  clock?: Clock;
+}
+
+const sweepEveryMs = 3000;
+const bookkeepingEveryMs = 5000;
+const webhooksEveryMs = 1000;
+const watchEveryMs = 5000;
+
+/** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
+export async function startWorker(
+  config: Config,
+  log: Logger,
+  overrides: WorkerOverrides = {},
+): Promise<RunningWorker> {
+  const listenUrl = await sessionUrl(config);
+  const temporal = openTemporal(temporalSettings(config));
+  const metrics = await startMetrics(config, log);
+  const bundle = await workflowBundle();
+  const store = await openStore(workerDatabase(config), entities);
+  if (metrics !== null) measurePool(metrics.registry, store.db.pool);
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const clock = overrides.clock ?? systemClock;
+  const stopping = new AbortController();
+  const waker = createDeliveryWaker({ temporal, queuePrefix, log });
+  const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
+  const outbox = new Outbox({
+    db: store.db,
+    temporal,
+    queuePrefix,
+    log,
+    revivers,
+    onUnprepared: preparation.soon,
+    ...(metrics === null ? {} : { onCall: metrics.onCall }),
+  });
+  const activities = createActivities({
+    ...(await outsideOf(config, log, store.db, overrides.mailer)),
+    config,
+    db: store.db,
+    outbox,
+    waker,
+    temporal,
+    log,
+    clock,
+    stopping: stopping.signal,
+  });
+  const workers = runTemporalWorkers({
+    temporal,
+    queues: servedQueues(queuePrefix, activities),
+    bundle,
+    log,
+    onBack: () => void preparation.ensure().then(reconcileSoon),
+    interceptors: [logActivities(log, metrics?.registry ?? null)],
+  });
+  const loops = startLoops({
+    ...{ config, log, db: store.db, temporal, listenUrl, outbox, waker, clock, metrics },
+    stop: stopping.signal,
+    onOtherStore: () => workers.renew(),
+  });
+  // A worker that comes back after a crash should not wait for the next full minute.
+  void workers.ready.then(preparation.ensure).then(reconcileSoon);
+
+  function reconcileSoon(): Promise<void> {
+    return reconcileNow(temporal, queuePrefix).catch((error: Error) =>
+      log.warn(`the reconciler was not started ahead of its time: ${error.message}`),
+    );
+  }
+
+  let closed: Promise<void> | null = null;
+  const close = () => {
+    closed ??= (async () => {
+      stopping.abort();
+      preparation.close();
+      const enqueued = loops.closeIntake();
+      await workers.stop();
+      // Only now: activities that finish while the workers drain still start what they enqueued.
+      await Promise.all([outbox.close(), waker.drain(), enqueued, loops.ended]);
+      await metrics?.server.close();
+      await Promise.allSettled([temporal.close(), store.close()]);
+    })();
+    return closed;
+  };
+  return { ready: workers.ready, close, [Symbol.asyncDispose]: close };
+}
+
+interface LoopDeps {
+  config: Config;
+  log: Logger;
+  db: Database;
+  temporal: TemporalConnection;
+  listenUrl: string;
+  outbox: Outbox;
+  waker: DeliveryWaker;
+  clock: Clock;
+  metrics: WorkerMetrics | null;
+  stop: AbortSignal;
+  /** Temporal has another store than before, or an older one. */
+  onOtherStore(): void;
+}
+
+/** What a worker does besides tasks of Temporal. `ended` resolves after `stop`. */
+function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: Promise<unknown> } {
+  const { config, log, db, temporal, listenUrl, outbox, waker, clock, metrics, stop } = deps;
+  const queuePrefix = config.TEMPORAL_TASK_QUEUE;
+  const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(db) });
+  const enrolling = startWokenLoop({
+    channel: arrivalsChannel,
+    listenUrl,
+    work: createEnroller({
+      db,
+      startsPerHour: config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR,
+      dispatchSoon: (...tickets) => outbox.dispatchSoon(...tickets),
+      ...(metrics === null ? {} : { onOutcome: metrics.onOutcome }),
+    }),
+    what: 'enrolling contacts in automations',
+    log,
+  });
+  const every = (pauseMs: number, what: string, work: () => Promise<unknown>) =>
+    everyFewSeconds(work, pauseMs, what, log, stop);
+  const watch = createSegmentWatch({ touchedProjects: () => touchedProjects(db), temporal, queuePrefix, log });
+  const ended = Promise.all([
+    every(sweepEveryMs, 'the sweep for waiting mail', createMailSweep({ db, waker, clock })),
+    every(watchEveryMs, 'the watch over segments', watch),
+    every(webhooksEveryMs, 'the watch over webhooks', createWebhookWatch({ db, temporal, queuePrefix, log })),
+    every(watchEveryMs, 'the check for another store', storeComparison(deps)),
+    every(bookkeepingEveryMs, 'the bookkeeping of audiences', async () => {
+      await foldAllContactChanges(db, stop);
+      await countNewEvents(db);
+      await foldAndJudge({ db, clock, outbox, settings: config, log }, stop);
+    }),
+  ]);
+  return { closeIntake: () => Promise.all([relay.close(), enrolling.close()]), ended };
+}
+
+function storeComparison({ config, db, log, onOtherStore }: LoopDeps): () => Promise<void> {
+  let known: string | null | undefined;
+  return async () => {
+    const changedAt = await storeChangedAt(db, config.TEMPORAL_TASK_QUEUE);
+    if (known !== undefined && changedAt !== known) {
+      log.warn('Temporal has another store, or an older one: this worker forgets what it remembers of executions');
+      onOtherStore();
+    }
+    known = changedAt;
+  };
+}
+
+async function startMetrics(
+  { WORKER_METRICS_PORT: port, METRICS_HOST, HOST }: Config,
+  log: Logger,
+): Promise<(WorkerMetrics & { server: MetricsServer }) | null> {
+  const [sdkPort = null] = port === null ? [] : await freePorts(1);
+  const sdk = installTemporalRuntime(log, sdkPort);
+  if (port === null) return null;
+  const metrics = createWorkerMetrics();
+  const { registry } = metrics;
+  const text = async () => (await Promise.all([registry.metrics(), sdkMetrics(sdk)])).join('\n');
+  const server = await serveMetrics(port, METRICS_HOST ?? HOST, { contentType: registry.contentType, text });
+  return { ...metrics, server };
+}
+
+async function everyFewSeconds(
+  work: () => Promise<unknown>,
+  pauseMs: number,
+  what: string,
+  log: Logger,
+  stop: AbortSignal,
+): Promise<void> {
+  let failing = false;
+  while (!stop.aborted) {
+    try {
+      await work();
+      failing = false;
+    } catch (error) {
+      if (!failing) log.warn({ err: error }, `${what} failed; it goes on`);
+      failing = true;
+    }
+    await pause(pauseMs, stop);
+  }
+}
