@@ -182,7 +182,7 @@ test('mail that was not sent says why, and is sent again', async () => {
         'Not sent: Refused by the provider (406): Inactive.',
         'Failed',
       ],
-      ['FAILED', '{"code": "submission_unknown"}', 'nobody knows whether this email arrived', 'Unconfirmed'],
+      ['FAILED', '{"code": "submission_unknown"}', 'it is unknown whether this email arrived', 'Unconfirmed'],
       ['FAILED', '{"code": "not_subscribed"}', 'Not sent: The contact is not subscribed.', 'Skipped'],
       ['BOUNCED', '{"code": "provider", "words": "No such user"}', 'returned this email (No such user)', 'Bounced'],
     ] as const) {
