@@ -191,7 +191,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     expect(await accessibilityProblems(page)).toEqual([]);
 
     await page.getByRole('tab', { name: 'Replay' }).click();
-    await page.getByLabel('Events').selectOption('Every event');
+    await page.getByLabel('Events').selectOption('All events');
     const before = receiver.requests.length;
     await button(page, 'Start replay').click();
     await page.getByText('Replay started').waitFor();
@@ -204,7 +204,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     expect(await secretOf(page)).not.toBe(secret);
     await button(page, 'Done').click();
     await button(page, 'Pause').click();
-    await page.getByText('Paused. Events wait', { exact: false }).waitFor();
+    await page.getByText('Paused. Events are kept', { exact: false }).waitFor();
     await button(page, 'Enable').click();
     await page.getByText('Endpoint enabled').waitFor();
     await button(page, 'Delete').click();
