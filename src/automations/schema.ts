@@ -130,10 +130,7 @@ export const StepBody = v.object({
   position: v.object({ x: v.number(), y: v.number() }),
   config: describedBy(v.record(v.string(), v.unknown()), StepConfigShape),
   templateId: v.nullable(Uuid),
-  note: v.pipe(
-    v.nullable(v.string()),
-    v.description('What the people who edit the workflow should know about the step.'),
-  ),
+  note: v.pipe(v.nullable(v.string()), v.description('A note for the people who edit the workflow.')),
   createdAt: Instant,
   updatedAt: Instant,
 });

@@ -23,7 +23,7 @@ const program = new Command('posthorn')
   .addHelpText(
     'after',
     `
-Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 nobody answered.`,
+Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 no answer.`,
   );
 for (const command of [
   loginCommand(),

@@ -3,14 +3,14 @@ import * as v from 'valibot';
 import { idOf, quoted, type Tool, tool } from './tool.ts';
 
 const again = v.optional(
-  v.pipe(v.boolean(), v.description('Set it when the same was done within the last hour and is to be done once more.')),
+  v.pipe(v.boolean(), v.description('Set it to repeat what was already done within the last hour.')),
   false,
 );
 const plan = 'plan' as const;
 const subjectText = v.pipe(v.string(), v.minLength(1), v.maxLength(998));
 const html = v.pipe(v.string(), v.minLength(1), v.maxLength(200_000), v.description('HTML.'));
 const mostSamples = 3;
-const isPlan = 'Changes nothing: answers a plan that "commit" carries out within ten minutes.';
+const isPlan = 'Changes nothing: returns a plan that "commit" carries out within ten minutes.';
 
 /** Tools that make a plan, and the one that carries it out. */
 export const planTools: readonly Tool[] = [
@@ -57,12 +57,12 @@ export const planTools: readonly Tool[] = [
   tool({
     name: 'plan_resend_email',
     title: 'Plan to resend a failed email',
-    description: `Sends an email that failed once more, as it was. ${isPlan} "list_stuck" has those that failed.`,
+    description: `Sends a failed email again, unchanged. ${isPlan} "list_stuck" has those that failed.`,
     mode: plan,
     input: v.strictObject({
       emailId: idOf('email'),
       evenIfItArrived: v.optional(
-        v.pipe(v.boolean(), v.description('Also where nobody can tell whether it arrived: it may arrive twice.')),
+        v.pipe(v.boolean(), v.description('Also if it is unknown whether it arrived: it may arrive twice.')),
         false,
       ),
     }),
@@ -163,7 +163,7 @@ export const planTools: readonly Tool[] = [
   tool({
     name: 'plan_revise_campaign',
     title: 'Plan to revise a paused campaign',
-    description: `Replaces the content of a paused campaign for everybody who has not got it yet. It stays paused. ${isPlan}`,
+    description: `Replaces the content of a paused campaign for recipients who have not received it yet. It stays paused. ${isPlan}`,
     mode: plan,
     input: v.strictObject({ campaignId: idOf('campaign'), subject: v.optional(subjectText), body: v.optional(html) }),
     async run(context, { campaignId, subject, body }) {
@@ -178,7 +178,7 @@ export const planTools: readonly Tool[] = [
           path,
           body: { ...(subject === undefined ? {} : { subject }), ...(body === undefined ? {} : { body }) },
         },
-        sentence: `Replace the ${parts.join(' and ') || 'content'} of the campaign ${quoted(campaign.name)} for ${contacts(stats.pendingCount)} who have not got it yet${subject === undefined ? '' : `, with the subject ${quoted(subject)}`}.`,
+        sentence: `Replace the ${parts.join(' and ') || 'content'} of the campaign ${quoted(campaign.name)} for ${contacts(stats.pendingCount)} who have not received it yet${subject === undefined ? '' : `, with the subject ${quoted(subject)}`}.`,
         affects: stats.pendingCount,
         samples: [],
         content: null,
@@ -189,7 +189,7 @@ export const planTools: readonly Tool[] = [
   tool({
     name: 'plan_correct_campaign',
     title: 'Plan a correction of a campaign',
-    description: `Creates a draft for exactly those who got, opened or clicked certain versions of a campaign; "plan_launch_campaign" sends it. ${isPlan}`,
+    description: `Creates a draft for exactly the contacts who received, opened or clicked certain versions of a campaign; "plan_launch_campaign" sends it. ${isPlan}`,
     mode: plan,
     input: v.strictObject({
       campaignId: idOf('campaign'),
@@ -223,7 +223,7 @@ export const planTools: readonly Tool[] = [
   tool({
     name: 'plan_enrol',
     title: 'Plan to enroll a contact',
-    description: `Lets a contact into an enabled workflow. ${isPlan}`,
+    description: `Enrolls a contact in an enabled workflow. ${isPlan}`,
     mode: plan,
     input: v.strictObject({ workflowId: idOf('workflow'), contactId: idOf('contact'), again }),
     async run(context, { workflowId, contactId, again }) {
@@ -246,7 +246,7 @@ export const planTools: readonly Tool[] = [
   tool({
     name: 'plan_retry_runs',
     title: 'Plan to retry failed runs',
-    description: `Lets contacts whose run of a workflow failed go on with the step that failed, in the current version. ${isPlan} A plan has the latest 100; mend the cause first.`,
+    description: `Retries failed runs of a workflow at the step that failed, in the current version. ${isPlan} A plan covers the latest 100; fix the cause first.`,
     mode: plan,
     input: v.strictObject({ workflowId: idOf('workflow') }),
     async run(context, { workflowId }) {
@@ -256,7 +256,7 @@ export const planTools: readonly Tool[] = [
         context.call('listWorkflowExecutions', { path, query: { status: 'FAILED', pageSize: 100 } }),
       ]);
       const runs = failed.data;
-      const reasons = [...new Set(runs.map(({ exitReason }) => exitReason ?? 'no reason is known'))];
+      const reasons = [...new Set(runs.map(({ exitReason }) => exitReason ?? 'no reason was recorded'))];
       const why = reasons.slice(0, mostSamples).map(quoted).join(', ');
       return context.plan({
         action: 'retry_runs',
@@ -275,7 +275,7 @@ export const planTools: readonly Tool[] = [
     name: 'commit',
     title: 'Carry out a plan',
     description:
-      'Does what a plan says, once. Calling it again with the same plan answers the first result with alreadyDone: true, so repeat it when an answer was lost.',
+      'Carries out a plan, once. Calling it again with the same plan returns the first result with alreadyDone: true, so repeat it when an answer was lost.',
     mode: 'act',
     input: v.strictObject({ planId: idOf('plan') }),
     run: (context, { planId }) => context.commit(planId),

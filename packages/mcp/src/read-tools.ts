@@ -64,7 +64,7 @@ export const readTools: readonly Tool[] = [
     name: 'explain',
     title: 'Explain why',
     description:
-      'Why a contact got a campaign, a workflow or an email, or did not: every decision with the values of then. The first stop is the reason.',
+      'Why a contact received a campaign, a workflow or an email, or did not: every decision with the values at that time. The first stop is the reason.',
     mode: read,
     input: v.strictObject({
       contact: v.pipe(v.string(), v.minLength(1), v.maxLength(320), v.description('Address or id of the contact.')),
@@ -88,7 +88,7 @@ export const readTools: readonly Tool[] = [
     name: 'search_emails',
     title: 'Search emails',
     description:
-      'Emails by recipient, tag, subject, status or time; the latest first. Without a recipient or a tag: those of the last day.',
+      'Emails by recipient, tag, subject, status or time, newest first. Without a recipient or a tag: those of the last day.',
     mode: read,
     input: v.strictObject({
       to: text('The whole address of the recipient.'),
@@ -109,7 +109,7 @@ export const readTools: readonly Tool[] = [
   tool({
     name: 'list_campaigns',
     title: 'List campaigns',
-    description: 'Campaigns with status and counts, the latest first.',
+    description: 'Campaigns with status and counts, newest first.',
     mode: read,
     input: v.strictObject({
       search: text('Part of the name.'),
@@ -124,7 +124,7 @@ export const readTools: readonly Tool[] = [
   tool({
     name: 'campaign_audit',
     title: 'Account for a campaign',
-    description: 'What became of every recipient of a campaign, and whether the numbers add up.',
+    description: 'What happened to every recipient of a campaign, and whether the numbers add up.',
     mode: read,
     input: v.strictObject({ campaignId: idOf('campaign') }),
     async run({ call }, { campaignId }) {
@@ -140,7 +140,7 @@ export const readTools: readonly Tool[] = [
     name: 'campaign_review',
     title: 'Read the review of a campaign',
     description:
-      'What the latest dry run of a campaign found: how many would get it, who is left out and why, missing values and problems. "start_campaign_review" makes a new one.',
+      'What the latest dry run of a campaign found: how many would receive it, who is skipped and why, missing values and problems. "start_campaign_review" makes a new one.',
     mode: read,
     input: v.strictObject({ campaignId: idOf('campaign') }),
     async run({ call }, { campaignId }) {
@@ -151,7 +151,7 @@ export const readTools: readonly Tool[] = [
     name: 'start_campaign_review',
     title: 'Review a campaign',
     description:
-      'Starts a dry run: decides about every contact and renders every message, or a sample of them, and sends nothing. "campaign_review" has the report when its state is DONE.',
+      'Starts a dry run: checks every contact and renders every message, or a sample of them, and sends nothing. "campaign_review" has the report when its state is DONE.',
     mode: 'plan',
     input: v.strictObject({
       campaignId: idOf('campaign'),

@@ -279,7 +279,7 @@ export interface paths {
         put?: never;
         /**
          * Save a view of contacts
-         * @description A filter, a sort and columns under a name that everybody in the project sees. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description A filter, a sort and columns under a name that everyone in the project sees. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["createContactView"];
         delete?: never;
@@ -372,7 +372,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a contact with its events and emails
-         * @description At once and for good, or with `restorable=true` after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Permanently: at once, or with `restorable=true` after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         delete: operations["deleteContact"];
         options?: never;
@@ -393,7 +393,7 @@ export interface paths {
         };
         /**
          * List changes of a contact
-         * @description The latest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description Newest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["listContactHistory"];
         put?: never;
@@ -453,7 +453,7 @@ export interface paths {
         };
         /**
          * List distinct values of a field
-         * @description `data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description `data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise values of up to 10,000 characters from the newest 5,000 contacts. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["listContactFieldValues"];
         put?: never;
@@ -513,7 +513,7 @@ export interface paths {
         };
         /**
          * List imports and bulk jobs
-         * @description The latest first, each with what it did and until when it can be undone. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description Newest first, each with what it did and until when it can be undone. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["listContactJobs"];
         put?: never;
@@ -675,7 +675,7 @@ export interface paths {
         put?: never;
         /**
          * Delete many contacts
-         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Can be undone for 7 days; then the contacts go for good, with their events and emails. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress. Can be undone for 7 days; then the contacts are deleted permanently, with their events and emails. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["deleteContacts"];
         delete?: never;
@@ -976,14 +976,14 @@ export interface paths {
         post?: never;
         /**
          * Delete saved blocks
-         * @description Emails keep the copies that they have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         * @description Emails keep their copies. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
          */
         delete: operations["deleteSavedBlock"];
         options?: never;
         head?: never;
         /**
          * Rename or replace saved blocks
-         * @description Emails keep the copies that they have. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         * @description Emails keep their copies. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
          */
         patch: operations["updateSavedBlock"];
         trace?: never;
@@ -1131,7 +1131,7 @@ export interface paths {
         put?: never;
         /**
          * Send or schedule a campaign
-         * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everybody else follows after the hold unless a limit is exceeded. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         * @description Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everyone else follows after the hold unless a limit is exceeded. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         post: operations["sendCampaign"];
         delete?: never;
@@ -1151,7 +1151,7 @@ export interface paths {
         put?: never;
         post?: never;
         /**
-         * Withdraw or decline a send that waits for approval
+         * Withdraw or decline a send that is waiting for approval
          * @description Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         delete: operations["withdrawCampaignApproval"];
@@ -1231,7 +1231,7 @@ export interface paths {
         put?: never;
         /**
          * Resend to the recipients a campaign missed
-         * @description Creates and starts a copy for the recipients who were skipped or failed and can be written to now. No recipient gets the campaign twice. One resend for each send. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         * @description Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         post: operations["resendCampaign"];
         delete?: never;
@@ -1411,7 +1411,7 @@ export interface paths {
         put?: never;
         /**
          * Review a campaign before it is sent
-         * @description Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. With `sample`, every contact is decided about and only so many messages are rendered, which is faster for a large audience. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         * @description Checks every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A running dry run ends. With `sample`, every contact is checked but only that many messages are rendered, which is faster for a large audience. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
          */
         post: operations["startCampaignDryRun"];
         delete?: never;
@@ -1491,7 +1491,7 @@ export interface paths {
         put?: never;
         /**
          * Revise the content of a paused campaign
-         * @description Everybody who has not got it yet gets the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         * @description Recipients who have not received it yet get the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         post: operations["reviseCampaign"];
         delete?: never;
@@ -1511,7 +1511,7 @@ export interface paths {
         put?: never;
         /**
          * Create a correction of a campaign
-         * @description Creates a draft for exactly the recipients who got these versions of its content, or have opened or clicked them. Review and send it as any campaign; who has unsubscribed since is left out. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         * @description Creates a draft for exactly the recipients who got these versions of its content, or opened or clicked them. Review and send it like any campaign; contacts who have unsubscribed since are skipped. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
          */
         post: operations["createCampaignCorrection"];
         delete?: never;
@@ -1551,7 +1551,7 @@ export interface paths {
         put?: never;
         /**
          * Create a follow-up of a campaign
-         * @description Creates a draft with the content of a finished campaign for some of those who got it: those who opened it or clicked in it, or who did not. Edit, review and send it as any campaign. Who has unsubscribed since is left out, and who opens the first campaign before the follow-up is sent is no longer among those who did not. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
+         * @description Creates a draft with the content of a finished campaign for some of its recipients: those who opened it or clicked a link, or who did not. Edit, review and send it like any campaign. Contacts who have unsubscribed since are skipped, and contacts who open the first campaign before the follow-up is sent no longer count as not having opened it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`.
          */
         post: operations["createCampaignFollowUp"];
         delete?: never;
@@ -1911,7 +1911,7 @@ export interface paths {
         put?: never;
         /**
          * Retry failed executions
-         * @description Each goes on with the step that failed, in the current version where that has the step: mend the step, publish, and retry. A step that sends or calls does so again. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         * @description Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
          */
         post: operations["retryWorkflowExecutions"];
         delete?: never;
@@ -1953,7 +1953,7 @@ export interface paths {
         };
         /**
          * Count the contacts at each step of a workflow
-         * @description Beside those who are there now, what became of everybody who reached a step: how many took each path, and how many dropped off. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
+         * @description Beside the contacts who are there now, what happened to all who reached a step: how many took each path, and how many dropped off. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`.
          */
         get: operations["countWorkflowContacts"];
         put?: never;
@@ -2059,7 +2059,7 @@ export interface paths {
         put?: never;
         /**
          * Try a workflow with a contact
-         * @description Says step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
+         * @description Shows step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`.
          */
         post: operations["testWorkflow"];
         delete?: never;
@@ -2240,7 +2240,7 @@ export interface paths {
         post?: never;
         /**
          * Delete an uploaded image
-         * @description Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         * @description Its URL stops working at once, also in delivered emails. Caches may show the image for up to a year. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
          */
         delete: operations["deleteImage"];
         options?: never;
@@ -2543,7 +2543,7 @@ export interface paths {
         put?: never;
         /**
          * Create a suppression rule
-         * @description Mail to an address that an enabled rule matches is stored, but never sent. Needs the secret key, or a session with `X-Project-Id`.
+         * @description Email to an address that an enabled rule matches is stored, but never sent. Needs the secret key, or a session with `X-Project-Id`.
          */
         post: operations["createSuppressionRule"];
         delete?: never;
@@ -2568,7 +2568,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a suppression rule
-         * @description Mail that it suppressed is not sent afterwards, and still names the rule. Needs the secret key, or a session with `X-Project-Id`.
+         * @description Emails that it suppressed are not sent afterwards, and still name the rule. Needs the secret key, or a session with `X-Project-Id`.
          */
         delete: operations["deleteSuppressionRule"];
         options?: never;
@@ -2605,7 +2605,7 @@ export interface paths {
         };
         /**
          * List emails
-         * @description Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. Needs the secret key. Keys with scopes need `emails:read`.
+         * @description Everything sent or to be sent, in any way, newest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. Needs the secret key. Keys with scopes need `emails:read`.
          */
         get: operations["listEmails"];
         put?: never;
@@ -2634,8 +2634,8 @@ export interface paths {
         options?: never;
         head?: never;
         /**
-         * Send an email at another time
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
+         * Reschedule an email
+         * @description As long as sending has not started; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         patch: operations["updateEmail"];
         trace?: never;
@@ -2651,7 +2651,7 @@ export interface paths {
         put?: never;
         /**
          * Cancel an email
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
+         * @description As long as sending has not started; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["cancelEmail"];
         delete?: never;
@@ -2671,7 +2671,7 @@ export interface paths {
         put?: never;
         /**
          * Send a held or scheduled email now
-         * @description While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
+         * @description As long as sending has not started; 409 `EMAIL_LEFT` with its `status` after that. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["releaseEmail"];
         delete?: never;
@@ -2690,7 +2690,7 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send an email that failed once more
+         * Send a failed email again
          * @description The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when its content was emptied after `EMAIL_BODY_RETENTION_DAYS`, or its attachments exceeded the 1 GB that a project keeps of failed mail. Needs the secret key. Keys with scopes need `emails:send`.
          */
         post: operations["resendEmail"];
@@ -2711,7 +2711,7 @@ export interface paths {
         put?: never;
         /**
          * Export emails as CSV
-         * @description A file of the mail that a list with these filters has, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
+         * @description A file of the emails that match these filters, newest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`.
          */
         post: operations["exportEmails"];
         delete?: never;
@@ -2769,7 +2769,7 @@ export interface paths {
         };
         /**
          * List programs that send by SMTP
-         * @description The last 50 of 30 days, by key and address: when each was seen, and why it was refused last. Needs the secret key of the project, or the session of a member.
+         * @description The last 50 of 30 days, by key and address: when each was last seen, and why it was last refused. Needs the secret key of the project, or the session of a member.
          */
         get: operations["listSmtpClients"];
         put?: never;
@@ -2990,8 +2990,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Explain why a contact got something, or did not
-         * @description Every decision on the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
+         * Explain why a contact received something, or didn’t
+         * @description Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
          */
         post: operations["explain"];
         delete?: never;
@@ -3009,7 +3009,7 @@ export interface paths {
         };
         /**
          * Answer the question of a permalink again
-         * @description With what is known today: the question names an instant, and nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
+         * @description With what is known today: the question names an instant, and no answer is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
          */
         get: operations["getExplanation"];
         put?: never;
@@ -3028,7 +3028,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Export everything known of a contact
+         * Export everything known about a contact
          * @description A JSON file: the contact, its history, events, mail with what is stored of its bodies, segments, executions of workflows, and the imports and bulk changes that touched it. Articles 15 and 20 of the GDPR ask for it. 10 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["exportContact"];
@@ -3109,7 +3109,7 @@ export interface paths {
         };
         /**
          * Verify a certificate
-         * @description Whether the signature is genuine, and whether anything is left of the contact now. Anybody who has the certificate can verify the signature without the service. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description Whether the signature is genuine, and whether anything is left of the contact now. Anyone who has the certificate can verify the signature without the service. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         get: operations["verifyErasure"];
         put?: never;
@@ -3129,7 +3129,7 @@ export interface paths {
         };
         /**
          * Get bounces and complaints by day, recipient domain and mailbox provider
-         * @description With the limits that pause a project, and where it stands against them. Needs the secret key, or a session with `X-Project-Id`.
+         * @description With the limits that pause a project, and the project’s current values. Needs the secret key, or a session with `X-Project-Id`.
          */
         get: operations["getDeliverability"];
         put?: never;
@@ -3283,7 +3283,7 @@ export interface paths {
         put?: never;
         /**
          * Call a webhook endpoint with a test event
-         * @description Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         * @description Waits for the response, up to 15 seconds. The event has no sequence number, and is not logged or retried. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
          */
         post: operations["testWebhookEndpoint"];
         delete?: never;
@@ -3302,8 +3302,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Deliver the events of a span again
-         * @description They keep their `webhook-id`. `only: "failed"` repeats what was given up. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
+         * Replay the events of a time span
+         * @description They keep their `webhook-id`. `only: "failed"` repeats failed deliveries. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`.
          */
         post: operations["replayWebhookEndpoint"];
         delete?: never;
@@ -3600,8 +3600,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Verify that the audit log is whole
-         * @description Each entry carries the hash of the one before it: a changed or missing one shows. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN. Keys with scopes need `audit`.
+         * Verify the integrity of the audit log
+         * @description Each entry carries the hash of the one before it: a changed or missing entry is detected. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN. Keys with scopes need `audit`.
          */
         get: operations["getProjectAuditLogVerify"];
         put?: never;
@@ -3660,7 +3660,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * List the invitations that nobody has accepted
+         * List pending invitations
          * @description Needs the secret key of the project, or the session of a member.
          */
         get: operations["listInvitations"];
@@ -3769,7 +3769,7 @@ export interface components {
             data: components["schemas"]["CampaignWithSegment"];
         };
         BareError: {
-            /** @description What went wrong, for people. */
+            /** @description What went wrong, as a sentence for people. */
             error: string;
         };
         BillingConsumption: {
@@ -4160,7 +4160,7 @@ export interface components {
             state: "WAITING" | "SENDING" | "HOLDING" | "STOPPED" | "PASSED";
             /** @description Size of the slice. */
             recipients: number;
-            /** @description How long the reports of the slice are awaited, such as `60m`. */
+            /** @description How long to wait for reports about the slice, such as `60m`. */
             hold: string;
             /** @description Percentages of the slice; above one of them the campaign is paused. Null is no limit. */
             stopIf: {
@@ -4171,15 +4171,15 @@ export interface components {
                 /** @description Unsubscribed recipients, in percent. */
                 unsubscribeRate: number | null;
             };
-            /** @description Delivered messages without which the campaign is paused at the end of the hold. */
+            /** @description The campaign is paused at the end of the hold with fewer delivered messages than this. */
             minDelivered: number;
             /** @description When the hold ends; null before and after it. */
             heldUntil: string | null;
-            /** @description When a person let the campaign continue. */
+            /** @description When someone ended the canary to continue. */
             releasedAt: string | null;
             /** @description When the canary passed or stopped the campaign. */
             endedAt: string | null;
-            /** @description What became of the slice. */
+            /** @description What happened to the slice. */
             counts: {
                 /** @description Not handed over yet. */
                 pending: number;
@@ -4203,7 +4203,7 @@ export interface components {
                 code: "canary_bounce_rate" | "canary_complaint_rate" | "canary_unsubscribe_rate" | "canary_too_few_delivered";
                 /** @description How many. */
                 count: number;
-                /** @description How many it is held against. */
+                /** @description How many it is compared with. */
                 of: number;
                 /** @description The percentage that was exceeded, or the number that was not reached. */
                 limit: number;
@@ -4213,7 +4213,7 @@ export interface components {
             /** @description The versions of the content whose recipients it goes to. */
             versions: number[];
             /**
-             * @description Everybody who got one of the versions, or only those who opened it or clicked in it.
+             * @description All recipients of the versions, or only those who opened it or clicked a link.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked";
@@ -4621,7 +4621,7 @@ export interface components {
                 /** @description Unsubscribed recipients, in percent. */
                 unsubscribeRate?: number | null;
             };
-            /** @description Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice, at least 1, when absent. */
+            /** @description The campaign is paused at the end of the hold with fewer delivered messages than this; 30% of the slice, at least 1, when absent. */
             minDelivered?: number;
         };
         CancelCampaignResponse: {
@@ -4874,7 +4874,7 @@ export interface components {
                 created: number;
                 /** @description How many were changed. */
                 updated: number;
-                /** @description Those that were so already. */
+                /** @description Contacts that already were. */
                 unchanged: number;
                 /** @description How many failed. */
                 failed: number;
@@ -4900,9 +4900,9 @@ export interface components {
             createdAt: string;
             /** @description When it ended. */
             finishedAt: string | null;
-            /** @description The job that this one takes back. */
+            /** @description The job that this one undoes. */
             undoes: string | null;
-            /** @description The latest job that takes this one back. */
+            /** @description The latest job that undoes this one. */
             undoneBy: string | null;
             /** @description Until when it can be undone; null while it runs, when it was undone, and after that time. */
             undoUntil: string | null;
@@ -5093,7 +5093,7 @@ export interface components {
         };
         CountCampaignFollowUpRequest: {
             /**
-             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
@@ -5132,7 +5132,7 @@ export interface components {
                 waiting: number;
                 /** @description How often the step was reached, in the time that `days` says. */
                 reached: number;
-                /** @description How many of those went on by no path: the step failed, or they were canceled or migrated away. */
+                /** @description How many of those took no path: the step failed, or they were canceled or migrated away. */
                 dropped: number;
                 /** @description The paths out of the step. */
                 branches: {
@@ -5147,7 +5147,7 @@ export interface components {
             /** @description The versions of the content whose recipients it goes to. */
             versions: number[];
             /**
-             * @description Everybody who got one of the versions, or only those who opened it or clicked in it.
+             * @description All recipients of the versions, or only those who opened it or clicked a link.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked";
@@ -5171,7 +5171,7 @@ export interface components {
         };
         CreateCampaignFollowUpRequest: {
             /**
-             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
@@ -5247,7 +5247,7 @@ export interface components {
              * @enum {string}
              */
             dir?: "asc" | "desc";
-            /** @description Columns of the list in their order; null for those that each person has chosen. */
+            /** @description Columns of the list in their order; null keeps each person’s own choice. */
             columns?: string[] | null;
         };
         CreateSavedBlockRequest: {
@@ -5312,7 +5312,7 @@ export interface components {
              * @enum {string}
              */
             payload?: "full" | "thin";
-            /** @description Deliver one event at a time, each after the one before it was taken. Default: `false`. */
+            /** @description Deliver one event at a time, each after the previous one was accepted. Default: `false`. */
             ordered?: boolean;
         };
         CreateWorkflowRequest: {
@@ -5446,18 +5446,18 @@ export interface components {
             updated: number;
         };
         Deliverability: {
-            /** @description The oldest first, those without mail included. */
+            /** @description Oldest first, including days without emails. */
             days: {
                 /** @description Of the day (UTC): `2026-03-01`. */
                 date: string;
-                /** @description Emails that were handed over, without those to simulators. */
+                /** @description Emails sent, without those to simulators. */
                 sent: number;
                 /** @description Of these, returned for good. */
                 bounces: number;
                 /** @description Of these, reported as spam. */
                 complaints: number;
             }[];
-            /** @description Every limit, and where the project stands against it. */
+            /** @description Every limit, with the project’s current value. */
             limits: {
                 /**
                  * @description What is limited.
@@ -5476,18 +5476,18 @@ export interface components {
                 unit: "percent" | "emails";
                 /** @description What the field is compared with. */
                 value: number;
-                /** @description Warns from here on. */
+                /** @description Warns from this value on. */
                 warning: {
                     /** @description In percent; 0 for a limit of a number. */
                     rate: number;
-                    /** @description At least so many bounces or complaints. */
+                    /** @description At least this many bounces or complaints. */
                     count: number;
                 };
                 /** @description Pauses the project where `pauses` is true. */
                 critical: {
                     /** @description In percent; 0 for a limit of a number. */
                     rate: number;
-                    /** @description At least so many bounces or complaints. */
+                    /** @description At least this many bounces or complaints. */
                     count: number;
                 };
                 /**
@@ -5506,7 +5506,7 @@ export interface components {
             domains: {
                 /** @description The domain. */
                 domain: string;
-                /** @description Emails that were handed over, without those to simulators. */
+                /** @description Emails sent, without those to simulators. */
                 sent: number;
                 /** @description Of these, returned for good. */
                 bounces: number;
@@ -5517,7 +5517,7 @@ export interface components {
             providers: {
                 /** @description Such as `Google`, or `Other`. */
                 provider: string;
-                /** @description Emails that were handed over, without those to simulators. */
+                /** @description Emails sent, without those to simulators. */
                 sent: number;
                 /** @description Of these, returned for good. */
                 bounces: number;
@@ -5653,7 +5653,7 @@ export interface components {
             /** @description The versions of the content whose recipients it goes to. */
             versions: number[];
             /**
-             * @description Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.
+             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
@@ -5725,7 +5725,7 @@ export interface components {
             opens: number;
             /** @description How often links were clicked. */
             clicks: number;
-            /** @description When it is to be sent, where the sender chose a time. */
+            /** @description When it is to be sent, if a time was chosen. */
             scheduledFor: string | null;
             /** @description When it is sent unless it is cancelled or released before. */
             heldUntil: string | null;
@@ -5748,9 +5748,9 @@ export interface components {
             messageId: string | null;
             /** @description The mail provider. */
             provider: string | null;
-            /** @description Attempts to hand it over so far, while it waits; null once that is over. */
+            /** @description Attempts to send it so far, while it is pending; null afterwards. */
             attempts: number | null;
-            /** @description What the provider answered to the latest attempt, while it waits; null once that is over. */
+            /** @description What the provider answered to the latest attempt, while it is pending; null afterwards. */
             lastRefusal: string | null;
             /** @description The rule that suppressed it; null unless one did. */
             suppression: {
@@ -5770,11 +5770,11 @@ export interface components {
             tags: {
                 [key: string]: string;
             };
-            /** @description The version of the campaign’s content that it has; null for mail of no campaign and mail that has not been sent. */
+            /** @description The version of the campaign’s content it has; null for other emails and before it is sent. */
             campaignVersion: number | null;
-            /** @description The mail that failed and is sent again by this one. */
+            /** @description The failed email that this one resends. */
             resendOf: string | null;
-            /** @description Mail that sent this one again, oldest first. */
+            /** @description Emails that resend this one, oldest first. */
             resends: string[];
             /** @description What happened to it, oldest first. */
             timeline: components["schemas"]["EmailTimelineItem"][];
@@ -5788,9 +5788,9 @@ export interface components {
             data: components["schemas"]["EmailSummary"][];
             /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
-            /** @description Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`. */
+            /** @description Whether there is another page. A page may be short or empty although there is one: continue with `cursor`. */
             hasMore: boolean;
-            /** @description How far back this page has looked, where there is another; null otherwise, and for `scheduled`. */
+            /** @description How far back this page has searched, if there is another; null otherwise, and for `scheduled`. */
             lookedBackTo: string | null;
         };
         EmailSummary: {
@@ -5839,7 +5839,7 @@ export interface components {
             opens: number;
             /** @description How often links were clicked. */
             clicks: number;
-            /** @description When it is to be sent, where the sender chose a time. */
+            /** @description When it is to be sent, if a time was chosen. */
             scheduledFor: string | null;
             /** @description When it is sent unless it is cancelled or released before. */
             heldUntil: string | null;
@@ -5859,15 +5859,15 @@ export interface components {
             at: string;
             /** @description `accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`. */
             type: string;
-            /** @description What the event says beyond the mail itself, such as the link of a click. */
+            /** @description Details of the event, such as the link of a click. */
             detail: {
                 [key: string]: unknown;
             } | null;
         };
         EraseContactRequest: {
-            /** @description Why, in your own records: the number of a request. It is kept and signed, so name nobody in it. */
+            /** @description Why, for your own records, such as a ticket number. It is kept and signed, so leave personal data out. */
             reference?: string | null;
-            /** @description Whether requests may never store the address or send to it again. Imports never bring it back in either case. */
+            /** @description Whether requests may never store the address or send to it again. Imports never bring it back either way. */
             keepSuppressed?: boolean;
         };
         Erasure: {
@@ -5890,7 +5890,7 @@ export interface components {
             /** @description Whether they refuse it now: an owner may have lifted that. */
             suppressed: boolean;
             /**
-             * @description `WAITING`: nothing is left here; somebody else still keeps something. `DONE`: the certificate is final.
+             * @description `WAITING`: nothing is left here, but another system still keeps something. `DONE`: the certificate is final.
              * @enum {string}
              */
             status: "RUNNING" | "WAITING" | "DONE";
@@ -5907,10 +5907,10 @@ export interface components {
                 system: string;
                 /** @description What was emptied, deleted or is waited for. */
                 what: string;
-                /** @description How many rows or messages; null where nobody can count them. */
+                /** @description How many rows or messages; null where they can’t be counted. */
                 rows: number | null;
                 /**
-                 * @description `waiting`: somebody else still keeps it, until the instant in `until`.
+                 * @description `waiting`: another system still keeps it, until the instant in `until`.
                  * @enum {string}
                  */
                 state: "running" | "done" | "waiting";
@@ -5982,11 +5982,11 @@ export interface components {
             /** @description What went wrong. */
             error: {
                 /**
-                 * @description What went wrong, for programs.
+                 * @description What went wrong, as a code for programs.
                  * @example VALIDATION_ERROR
                  */
                 code: string;
-                /** @description What went wrong, for people. */
+                /** @description What went wrong, as a sentence for people. */
                 message: string;
                 /** @description The HTTP status. */
                 statusCode: number;
@@ -6192,7 +6192,7 @@ export interface components {
             contactId?: string;
             /** @description The recipient. */
             to?: string;
-            /** @description `name:value`: mail that was sent with this tag. */
+            /** @description `name:value`: emails sent with this tag. */
             tag?: string;
             /**
              * @description The status.
@@ -6208,12 +6208,12 @@ export interface components {
             subject?: string;
             /**
              * Format: date-time
-             * @description Mail that was created then or later.
+             * @description Emails created at or after this time.
              */
             from?: string;
             /**
              * Format: date-time
-             * @description Mail that was created before it; now when absent.
+             * @description Emails created before this time; now when absent.
              */
             until?: string;
         };
@@ -6569,7 +6569,7 @@ export interface components {
             failureCount: number;
             /** @description Contacts who are not subscribed and would be. */
             resubscribedCount: number;
-            /** @description Contacts who are subscribed and would not be any more. */
+            /** @description Contacts who are subscribed and would no longer be. */
             unsubscribedCount: number;
             /** @description The first contacts that change, with the fields that differ. */
             updates: {
@@ -7724,7 +7724,7 @@ export interface components {
             message: string;
         };
         ResendEmailRequest: {
-            /** @description Also send mail of which nobody can tell whether it arrived; the recipient may get it twice. */
+            /** @description Also resend an email that may have arrived; the recipient may receive it twice. */
             evenIfItArrived?: boolean;
         };
         RestoreCampaignVersionResponse: {
@@ -7752,9 +7752,9 @@ export interface components {
             executionIds?: string[];
         };
         RetryWorkflowExecutionsResponse: {
-            /** @description How many go on with the step that failed. */
+            /** @description How many resume at the step that failed. */
             retried: number;
-            /** @description How many do not: they have not failed, or their contact is in the workflow again. */
+            /** @description How many do not: they did not fail, or their contact is in the workflow again. */
             skipped: number;
             /** @description Whether there are more failed executions that can be retried. */
             more: boolean;
@@ -7869,7 +7869,7 @@ export interface components {
             updatedAt: string;
         };
         SendCampaignRequest: {
-            /** @description Sends a first slice and holds everybody else back. Absent keeps that of a scheduled campaign, null removes it. */
+            /** @description Sends a first slice and holds everyone else back. Absent keeps the canary of a scheduled campaign, null removes it. */
             canary?: components["schemas"]["CanaryOptions"] | null;
             /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. Absent keeps the review of a scheduled campaign, null removes it. */
             fingerprint?: string | null;
@@ -8039,7 +8039,7 @@ export interface components {
             } | null;
             /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
             scheduledFor?: string | null;
-            /** @description How long the mail waits, in minutes or hours, `15m` to `24h`, unless it is cancelled or released. */
+            /** @description How long the email is held, in minutes or hours, `15m` to `24h`, unless it is cancelled or released. */
             hold?: string | null;
         };
         SendEmailResponse: {
@@ -8098,7 +8098,7 @@ export interface components {
             /** @description Where it connects from. */
             ip: string;
             /**
-             * @description `secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in as the project with something that is no key of it.
+             * @description `secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in with something that is not a key of the project.
              * @enum {string}
              */
             credential: "secret" | "key" | "unknown";
@@ -8106,18 +8106,18 @@ export interface components {
             key: string | null;
             /**
              * Format: date-time
-             * @description When it was seen last, to half a minute.
+             * @description When it was last seen, to half a minute.
              */
             lastAt: string;
-            /** @description When a message of it was accepted last, to half a minute. */
+            /** @description When its last message was accepted, to half a minute. */
             acceptedAt: string | null;
-            /** @description When it was refused last. */
+            /** @description When it was last refused. */
             refusedAt: string | null;
-            /** @description The reply that refused it last, code first, without addresses. */
+            /** @description The last refusal, code first, without addresses. */
             refusal: string | null;
         };
         StartCampaignDryRunRequest: {
-            /** @description How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is decided about either way. */
+            /** @description How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is checked either way. */
             sample?: "all" | number;
         };
         StartCampaignDryRunResponse: {
@@ -8377,11 +8377,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description How every wait for an event ends: the event comes at once, or it never does.
+             * @description How every wait for an event ends: the event arrives at once, or never.
              * @enum {string}
              */
             waits?: "EVENT" | "TIMEOUT";
-            /** @description The data of the events that are waited for. */
+            /** @description The data of the awaited events. */
             waitData?: {
                 [key: string]: unknown;
             } | null;
@@ -8460,10 +8460,10 @@ export interface components {
             data: components["schemas"]["CampaignWithSegment"];
         };
         UndoImportRequest: {
-            /** @description Only tells what would be done. */
+            /** @description Only reports what would be done. */
             dryRun?: boolean;
             /**
-             * @description What becomes of fields that were changed since: kept, or restored as well.
+             * @description What happens to fields that have changed since: kept, or restored as well.
              * @enum {string}
              */
             conflicts?: "keep" | "restore";
@@ -8471,7 +8471,7 @@ export interface components {
         UndoPreview: {
             /** @description The job, to ask for its progress. */
             jobId: string | null;
-            /** @description Contacts that the job created and that nothing has happened to since. */
+            /** @description Contacts that the job created and that have not changed since. */
             deletes: number;
             /** @description Contacts whose fields or subscription go back, or that come back. */
             restores: number;
@@ -8750,7 +8750,7 @@ export interface components {
             payload?: "full" | "thin";
             /** @description Whether events are delivered one at a time, in order. */
             ordered?: boolean;
-            /** @description `false` also enables an endpoint that was disabled; it goes on where it stopped. */
+            /** @description `false` also enables an endpoint that was disabled; deliveries resume where they stopped. */
             paused?: boolean;
         };
         UpdateWorkflowRequest: {
@@ -8930,7 +8930,7 @@ export interface components {
             data: components["schemas"]["WebhookDelivery"][];
             /** @description Pass it on to get the next page; null after the last one. */
             cursor: string | null;
-            /** @description Whether there is another page. With `type` a page may be short, or empty, although there is: go on with `cursor`. */
+            /** @description Whether there is another page. With `type` a page may be short or empty although there is one: continue with `cursor`. */
             hasMore: boolean;
         };
         WebhookDelivery: {
@@ -9021,9 +9021,9 @@ export interface components {
             lastSequence: number;
             /** @description Since when every call fails; null while calls succeed. */
             failingSince: string | null;
-            /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            /** @description The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this. */
             restingUntil: string | null;
-            /** @description With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first. */
+            /** @description With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first. */
             health?: {
                 /**
                  * Format: date-time
@@ -9104,9 +9104,9 @@ export interface components {
             lastSequence: number;
             /** @description Since when every call fails; null while calls succeed. */
             failingSince: string | null;
-            /** @description The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            /** @description The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this. */
             restingUntil: string | null;
-            /** @description With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first. */
+            /** @description With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first. */
             health?: {
                 /**
                  * Format: date-time
@@ -9526,7 +9526,7 @@ export interface components {
             config: components["schemas"]["WorkflowStepConfig"];
             /** @description The template; null without one. */
             templateId: string | null;
-            /** @description What the people who edit the workflow should know about the step. */
+            /** @description A note for the people who edit the workflow. */
             note: string | null;
             /**
              * Format: date-time
@@ -9618,7 +9618,7 @@ export interface components {
             end: "COMPLETED" | "EXITED" | "FAILED" | "WAITING";
             /** @description Why it would end so; null for `COMPLETED`. */
             reason: string | null;
-            /** @description When the contact would leave; null where it would stay for good. */
+            /** @description When the contact would leave; null if it would stay indefinitely. */
             endsAt: string | null;
             /** @description The steps, or how many there are. */
             steps: components["schemas"]["WorkflowTestRunStep"][];
@@ -9716,7 +9716,7 @@ export interface components {
                 config: components["schemas"]["WorkflowStepConfig"];
                 /** @description The template; null without one. */
                 templateId: string | null;
-                /** @description What the people who edit the workflow should know about the step. */
+                /** @description A note for the people who edit the workflow. */
                 note: string | null;
                 /** @description Where it stands. */
                 position: {
@@ -9835,7 +9835,7 @@ export interface components {
                 config: components["schemas"]["WorkflowStepConfig"];
                 /** @description The template; null without one. */
                 templateId: string | null;
-                /** @description What the people who edit the workflow should know about the step. */
+                /** @description A note for the people who edit the workflow. */
                 note: string | null;
                 /**
                  * Format: date-time
@@ -9929,7 +9929,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Somebody else was faster: read again and repeat the edit. */
+        /** @description Someone else edited it first: read it again and repeat the edit. */
         Error412: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9970,7 +9970,7 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
-        /** @description Something the request needs is away; repeat after `Retry-After` seconds. */
+        /** @description Something the request needs is unavailable; repeat after `Retry-After` seconds. */
         Error503: {
             headers: {
                 "X-Request-ID": components["headers"]["X-Request-ID"];
@@ -9995,9 +9995,9 @@ export interface components {
     parameters: {
         /** @description Refuses a second request with the same key within 24 hours. */
         IdempotencyKey: string;
-        /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+        /** @description `replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
         IdempotencyMode: "replay";
-        /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+        /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
         IfMatch: string;
         /** @description The project, for sessions. Keys name their own. */
         ProjectId: string;
@@ -10029,7 +10029,7 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                /** @description `replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
                 "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path?: never;
@@ -10088,7 +10088,7 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                /** @description `replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
                 "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path?: never;
@@ -10151,7 +10151,7 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                /** @description `replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
                 "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path?: never;
@@ -12068,7 +12068,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -12270,7 +12270,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -12746,7 +12746,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -12911,7 +12911,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -13702,11 +13702,11 @@ export interface operations {
     listCampaignRecipients: {
         parameters: {
             query?: {
-                /** @description Those whose mail came back or was complained about, in place of the ledger. */
+                /** @description Recipients whose email bounced or was reported as spam, in place of the ledger. */
                 type?: "bounced" | "complained";
                 /** @description The whole ledger when absent. Default: `"all"`. */
                 verdict?: "handed_over" | "skipped" | "failed" | "unknown" | "pending" | "all";
-                /** @description A file of all rows, which `limit` and `cursor` do not cut. */
+                /** @description A file of all rows, whatever `limit` and `cursor` say. */
                 format?: "csv";
                 /** @description Items of a page; 50 when absent. Default: `50`. */
                 limit?: number;
@@ -13752,7 +13752,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14262,7 +14262,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14301,7 +14301,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14472,7 +14472,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14536,7 +14536,7 @@ export interface operations {
                 splice?: "true";
             };
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14577,7 +14577,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14635,7 +14635,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14688,7 +14688,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -14729,7 +14729,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -15043,7 +15043,7 @@ export interface operations {
     countWorkflowContacts: {
         parameters: {
             query?: {
-                /** @description Counts paths of contacts that reached a step in the last so many days; ever when absent. */
+                /** @description Counts the paths of contacts that reached a step in this many last days; all time when absent. */
                 days?: number;
             };
             header?: {
@@ -15264,7 +15264,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -16194,7 +16194,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster. */
+                /** @description The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first. */
                 "If-Match"?: components["parameters"]["IfMatch"];
                 /** @description The project, for sessions. Keys name their own. */
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
@@ -16712,7 +16712,7 @@ export interface operations {
                 contactId?: string;
                 /** @description The recipient. */
                 to?: string;
-                /** @description `name:value`: mail that was sent with this tag. */
+                /** @description `name:value`: emails sent with this tag. */
                 tag?: string;
                 /** @description The status. */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
@@ -16720,11 +16720,11 @@ export interface operations {
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
                 /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
                 subject?: string;
-                /** @description Mail that was created then or later. */
+                /** @description Emails created at or after this time. */
                 from?: string;
-                /** @description Mail that was created before it; now when absent. */
+                /** @description Emails created before this time; now when absent. */
                 until?: string;
-                /** @description Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed. */
+                /** @description Emails scheduled for a chosen time, the next one first. Needs no contact, tag or time span. */
                 scheduled?: "true";
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -16917,7 +16917,7 @@ export interface operations {
             header?: {
                 /** @description Refuses a second request with the same key within 24 hours. */
                 "Idempotency-Key"?: components["parameters"]["IdempotencyKey"];
-                /** @description `replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
+                /** @description `replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too. */
                 "Idempotency-Mode"?: components["parameters"]["IdempotencyMode"];
             };
             path: {
@@ -18345,7 +18345,7 @@ export interface operations {
             query?: {
                 /** @description The status. */
                 status?: "PENDING" | "DELIVERED" | "FAILED";
-                /** @description The name of an event, `contact.*` for all that begin with `contact.`, or `*` for every event. */
+                /** @description The name of an event, `contact.*` for all that start with `contact.`, or `*` for every event. */
                 type?: string;
                 /** @description Items of a page; 20 when absent. Default: `20`. */
                 limit?: number;

@@ -15,7 +15,7 @@ export const contactFieldRoutes = [
     ...inProject('contacts:read'),
     summary: 'List distinct values of a field',
     description:
-      '`data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise the values of up to 10,000 characters that the newest 5,000 contacts have.',
+      '`data.plan` and `plan` mean the same. Complete while a key has at most 1,000 distinct values of at most 200 characters; otherwise values of up to 10,000 characters from the newest 5,000 contacts.',
     query: ListValues,
     reply: ValueList,
     handle: ({ db, project, params, query }) => listValues(db, project.id, params.field, query.limit),

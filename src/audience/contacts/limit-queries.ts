@@ -22,7 +22,7 @@ export class ContactDataError extends AppError {
     const problem = problems[name];
     super(422, 'VALIDATION_ERROR', `"data" is invalid: it ${problem}`, {
       errors: [{ field: 'data', message: `is too large: it ${problem}`, code: 'too_big' }],
-      suggestion: 'Remove keys that nobody needs: send them with the value null, or clear the data with "data": null.',
+      suggestion: 'Remove keys you don’t need: send them with the value null, or clear the data with "data": null.',
     });
     this.problem = problem;
   }

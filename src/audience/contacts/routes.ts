@@ -72,7 +72,7 @@ export const contactRoutes = [
     ...inProject('contacts:read'),
     summary: 'List changes of a contact',
     operationId: 'listContactHistory',
-    description: 'The latest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS.',
+    description: 'Newest first, each with what changed and why. Kept for CONTACT_HISTORY_DAYS.',
     ids: { id: 'contact' },
     query: ListHistory,
     reply: ContactHistoryPage,
@@ -95,7 +95,7 @@ export const contactRoutes = [
   route.delete('/contacts/:id', {
     ...inProject('contacts:write'),
     summary: 'Delete a contact with its events and emails',
-    description: 'At once and for good, or with `restorable=true` after 7 days.',
+    description: 'Permanently: at once, or with `restorable=true` after 7 days.',
     ids: { id: 'contact' },
     query: DeleteContact,
     status: 204,

@@ -75,7 +75,7 @@ export async function refuseErased(
       'The contact was erased, and its address stays suppressed: nothing was stored',
       {
         errors,
-        suggestion: 'Leave the address out: its owner was erased and is to get no more email.',
+        suggestion: 'Leave this address out: its owner was erased and must not receive email.',
       },
     );
 }

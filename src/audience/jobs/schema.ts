@@ -60,11 +60,11 @@ export type BulkSelector =
 export const UndoBody = v.object({
   dryRun: v.pipe(
     v.optional(v.boolean('must be true or false'), false),
-    v.description('Only tells what would be done.'),
+    v.description('Only reports what would be done.'),
   ),
   conflicts: v.pipe(
     v.optional(v.picklist(['keep', 'restore'], 'must be "keep" or "restore"'), 'keep'),
-    v.description('What becomes of fields that were changed since: kept, or restored as well.'),
+    v.description('What happens to fields that have changed since: kept, or restored as well.'),
   ),
 });
 export type UndoBody = v.InferOutput<typeof UndoBody>;
@@ -72,7 +72,7 @@ export type UndoBody = v.InferOutput<typeof UndoBody>;
 /** What an undo does; `jobId` is null for a dry run. */
 export const UndoReply = v.object({
   jobId: v.nullable(v.string()),
-  deletes: v.pipe(v.number(), v.description('Contacts that the job created and that nothing has happened to since.')),
+  deletes: v.pipe(v.number(), v.description('Contacts that the job created and that have not changed since.')),
   restores: v.pipe(v.number(), v.description('Contacts whose fields or subscription go back, or that come back.')),
   conflicts: v.pipe(
     v.array(v.object({ key: v.string(), count: v.number() })),
@@ -108,7 +108,7 @@ export const ImportPreview = v.object({
   unchangedCount: v.number(),
   failureCount: v.number(),
   resubscribedCount: v.pipe(v.number(), v.description('Contacts who are not subscribed and would be.')),
-  unsubscribedCount: v.pipe(v.number(), v.description('Contacts who are subscribed and would not be any more.')),
+  unsubscribedCount: v.pipe(v.number(), v.description('Contacts who are subscribed and would no longer be.')),
   updates: v.pipe(
     v.array(
       v.object({
@@ -198,7 +198,7 @@ const ListedJobBody = v.object({
       total: v.number(),
       created: v.number(),
       updated: v.number(),
-      unchanged: v.pipe(v.number(), v.description('Those that were so already.')),
+      unchanged: v.pipe(v.number(), v.description('Contacts that already were.')),
       failed: v.number(),
     }),
     v.description('Rows or contacts so far, by what became of them.'),
@@ -207,8 +207,8 @@ const ListedJobBody = v.object({
   by: ChangeAuthor,
   createdAt: Instant,
   finishedAt: v.pipe(v.nullable(Instant), v.description('When it ended.')),
-  undoes: v.pipe(v.nullable(v.string()), v.description('The job that this one takes back.')),
-  undoneBy: v.pipe(v.nullable(v.string()), v.description('The latest job that takes this one back.')),
+  undoes: v.pipe(v.nullable(v.string()), v.description('The job that this one undoes.')),
+  undoneBy: v.pipe(v.nullable(v.string()), v.description('The latest job that undoes this one.')),
   undoUntil: v.pipe(
     v.nullable(Instant),
     v.description('Until when it can be undone; null while it runs, when it was undone, and after that time.'),

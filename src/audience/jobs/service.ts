@@ -125,7 +125,7 @@ export async function queueUndo(
   keptDays: number,
 ): Promise<{ reply: UndoReply; ticket: OutboxTicket | null }> {
   const { job } = await ownJob(db, projectId, kind, jobId);
-  if (!isOver(job)) throw conflict('The job is not over yet: undo it when it is');
+  if (!isOver(job)) throw conflict('The job has not finished: undo it once it has');
   if (job.spec.operation === 'add-to-segment')
     throw invalidField('jobId', 'added contacts to a segment: remove them from the segment instead', 'not_undoable');
   const [kept, days] =
@@ -134,10 +134,10 @@ export async function queueUndo(
     throw new AppError(410, 'TOO_LATE', `${kept} are kept for ${days} days: those of this job are gone`);
   const earlier = await latestUndo(db, job);
   if (earlier !== null && !isOver(earlier))
-    throw conflict(`The job is being undone by ${earlier.id}: wait until that is over`, { undoneBy: earlier.id });
+    throw conflict(`The job is being undone by ${earlier.id}: wait until that has finished`, { undoneBy: earlier.id });
   const preview = await previewUndo(db, { projectId, jobId, restoresConflicts: conflicts === 'restore' });
   if (earlier !== null && !dryRun && preview.deletes + preview.restores === 0)
-    throw conflict(`The job has been undone by ${earlier.id}, and nothing of it is left to take back`, {
+    throw conflict(`The job has been undone by ${earlier.id}, and nothing is left to undo`, {
       undoneBy: earlier.id,
     });
   if (dryRun) return { reply: { jobId: null, ...preview }, ticket: null };

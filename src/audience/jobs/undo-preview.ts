@@ -117,7 +117,7 @@ function unfinished(contacts: number): AppError {
   return new AppError(
     409,
     'PREVIEW_UNFINISHED',
-    `What the undo would do is not known yet, after ${contacts} contacts: nothing was changed`,
-    { details: { contacts }, suggestion: 'Send the same request again: it goes on where this one stopped.' },
+    `What the undo would do is not known yet, after checking ${contacts} contacts: nothing was changed`,
+    { details: { contacts }, suggestion: 'Send the same request again: it continues where this one stopped.' },
   );
 }

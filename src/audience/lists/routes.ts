@@ -50,7 +50,7 @@ export const contactListRoutes = [
     refusals: [409],
     summary: 'Save a view of contacts',
     operationId: 'createContactView',
-    description: 'A filter, a sort and columns under a name that everybody in the project sees.',
+    description: 'A filter, a sort and columns under a name that everyone in the project sees.',
     status: 201,
     body: CreateView,
     example: { name: 'Pro customers', filter: { condition: pros }, columns: ['email', 'data.plan'] },

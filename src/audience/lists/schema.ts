@@ -86,7 +86,7 @@ const viewParts = {
   dir: v.pipe(v.optional(Direction, 'desc'), v.description('Direction of the sort.')),
   columns: v.pipe(
     v.optional(v.nullable(Columns), null),
-    v.description('Columns of the list in their order; null for those that each person has chosen.'),
+    v.description('Columns of the list in their order; null keeps each person’s own choice.'),
   ),
 };
 

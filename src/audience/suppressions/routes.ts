@@ -18,7 +18,7 @@ export const suppressionRoutes = [
     access: 'dashboard',
     summary: 'Create a suppression rule',
     operationId: 'createSuppressionRule',
-    description: 'Mail to an address that an enabled rule matches is stored, but never sent.',
+    description: 'Email to an address that an enabled rule matches is stored, but never sent.',
     status: 201,
     body: WriteRule,
     example: { name: 'Test accounts', kind: 'DOMAIN', pattern: 'test.example' },
@@ -49,7 +49,7 @@ export const suppressionRoutes = [
     access: 'dashboard',
     summary: 'Delete a suppression rule',
     operationId: 'deleteSuppressionRule',
-    description: 'Mail that it suppressed is not sent afterwards, and still names the rule.',
+    description: 'Emails that it suppressed are not sent afterwards, and still name the rule.',
     ids: { id: 'suppression rule' },
     status: 204,
     async handle({ app, db, project, params }) {

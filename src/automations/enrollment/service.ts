@@ -66,7 +66,7 @@ function refusal(outcome: StartOutcome, contactId: string, startsPerHour: number
       return new AppError(
         429,
         'RATE_LIMIT_EXCEEDED',
-        `The contact entered this workflow ${startsPerHour} times within an hour: no more until some of that is over`,
+        `The contact entered this workflow ${startsPerHour} times within an hour, which is the limit: try again later`,
         { details: { contactId, limit: startsPerHour }, headers: { 'Retry-After': '60' } },
       );
     default:

@@ -82,7 +82,7 @@ export const automationRunRoutes = [
     summary: 'Retry failed executions',
     operationId: 'retryWorkflowExecutions',
     description:
-      'Each goes on with the step that failed, in the current version where that has the step: mend the step, publish, and retry. A step that sends or calls does so again.',
+      'Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again.',
     ids,
     body: RetryExecutions,
     example: {},
@@ -115,7 +115,7 @@ export const automationRunRoutes = [
     summary: 'Count the contacts at each step of a workflow',
     operationId: 'countWorkflowContacts',
     description:
-      'Beside those who are there now, what became of everybody who reached a step: how many took each path, and how many dropped off.',
+      'Beside the contacts who are there now, what happened to all who reached a step: how many took each path, and how many dropped off.',
     ids,
     query: CountWorkflowPeople,
     reply: WorkflowPeople,

@@ -122,10 +122,10 @@ export const RetryExecutions = v.object({
 
 /** What became of a request to retry. */
 export const RetriedExecutions = v.object({
-  retried: v.pipe(v.number(), v.description('How many go on with the step that failed.')),
+  retried: v.pipe(v.number(), v.description('How many resume at the step that failed.')),
   skipped: v.pipe(
     v.number(),
-    v.description('How many do not: they have not failed, or their contact is in the workflow again.'),
+    v.description('How many do not: they did not fail, or their contact is in the workflow again.'),
   ),
   more: v.pipe(v.boolean(), v.description('Whether there are more failed executions that can be retried.')),
 });
@@ -133,7 +133,7 @@ export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
 
 /** `GET /workflows/{id}/people`. */
 export const CountWorkflowPeople = v.object({
-  days: parameter('Counts paths of contacts that reached a step in the last so many days; ever when absent.', {
+  days: parameter('Counts the paths of contacts that reached a step in this many last days; all time when absent.', {
     type: 'integer',
     minimum: 1,
     maximum: 366,
@@ -156,7 +156,7 @@ export const WorkflowPeople = v.object({
       reached: v.pipe(v.number(), v.description('How often the step was reached, in the time that `days` says.')),
       dropped: v.pipe(
         v.number(),
-        v.description('How many of those went on by no path: the step failed, or they were canceled or migrated away.'),
+        v.description('How many of those took no path: the step failed, or they were canceled or migrated away.'),
       ),
       /**
        * The branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of every other

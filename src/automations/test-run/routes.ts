@@ -12,7 +12,7 @@ export const automationTestRunRoutes = [
     summary: 'Try a workflow with a contact',
     operationId: 'testWorkflow',
     description:
-      'Says step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`.',
+      'Shows step by step what would happen to a contact: conditions are evaluated with its data, emails and requests are rendered, delays pass at once. Nothing is sent, called, changed or stored. Takes the graph as it is saved, or one that is not, in `graph`.',
     ids: { id: 'workflow' },
     body: TestRun,
     example: { contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d', data: { plan: 'pro' }, waits: 'TIMEOUT' },

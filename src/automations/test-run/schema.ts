@@ -10,9 +10,9 @@ export const TestRun = v.object({
   data: v.pipe(v.nullish(JsonObject), v.description('The data of the event that starts it.')),
   waits: v.pipe(
     v.optional(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT'), 'EVENT'),
-    v.description('How every wait for an event ends: the event comes at once, or it never does.'),
+    v.description('How every wait for an event ends: the event arrives at once, or never.'),
   ),
-  waitData: v.pipe(v.nullish(JsonObject), v.description('The data of the events that are waited for.')),
+  waitData: v.pipe(v.nullish(JsonObject), v.description('The data of the awaited events.')),
   graph: v.pipe(
     v.optional(v.pick(PutGraph, ['steps', 'transitions'])),
     v.description('A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one.'),
@@ -46,7 +46,7 @@ export const TestRunBody = v.object({
   reason: v.pipe(v.nullable(v.string()), v.description('Why it would end so; null for `COMPLETED`.')),
   endsAt: v.pipe(
     v.nullable(Instant),
-    v.description('When the contact would leave; null where it would stay for good.'),
+    v.description('When the contact would leave; null if it would stay indefinitely.'),
   ),
   steps: v.array(TestedStep),
 });

@@ -41,7 +41,7 @@ export const uploadRoutes = [
     ...inProject('templates'),
     summary: 'Delete an uploaded image',
     operationId: 'deleteImage',
-    description: 'Its URL stops working at once, also in delivered mail. Caches may show the image for up to a year.',
+    description: 'Its URL stops working at once, also in delivered emails. Caches may show the image for up to a year.',
     ids: { id: 'image' },
     status: 204,
     handle: ({ app, db, project, params, log }) => deleteImage({ db, store: app.images, log }, project.id, params.id),

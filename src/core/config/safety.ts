@@ -49,8 +49,8 @@ export function unsafeSettings(config: Config): string[] {
   if (config.usesKnownSecret)
     warnings.push(
       config.JWT_SECRET_PREVIOUS === null && config.sessionSecrets.length === 1
-        ? 'JWT_SECRET is not set, or is the development secret: everybody can make sessions and links, and read stored API keys. Set a random one (openssl rand -base64 48)'
-        : 'a secret in use is the development secret, which everybody knows: set a random one (openssl rand -base64 48)',
+        ? 'JWT_SECRET is not set, or is the development secret: anyone can make sessions and links, and read stored API keys. Set a random one (openssl rand -base64 48)'
+        : 'a secret in use is the development secret, which is public: set a random one (openssl rand -base64 48)',
     );
   if (config.NODE_ENV !== 'production') {
     if (config.mailProvider === 'sandbox') warnings.push(...forgottenProvider(config));
@@ -58,7 +58,7 @@ export function unsafeSettings(config: Config): string[] {
   }
   const real = reachesPeople(config.mailProvider, config);
   if (config.mailProvider === 'sandbox')
-    warnings.push('mail goes to the sandbox: nothing reaches anybody. Set POSTMARK_SERVER_TOKEN or MAIL_PROVIDER');
+    warnings.push('mail goes to the sandbox: nothing is delivered. Set POSTMARK_SERVER_TOKEN or MAIL_PROVIDER');
   if (config.SYSTEM_FROM_ADDRESS.endsWith('@localhost.test') && real)
     warnings.push(
       'SYSTEM_FROM_ADDRESS is not set: the mail provider will refuse the mail of the service, such as links that confirm an address',
@@ -74,9 +74,7 @@ export function unsafeSettings(config: Config): string[] {
       'TRUST_PROXY is 0 although API_URI is https, so a proxy is in front: all callers count as one network, and a hundred failed sign-ins lock sign-in for everybody. Set it to the number of proxies',
     );
   if (config.DATABASE_URL !== null && URL.parse(config.DATABASE_URL)?.password === 'posthorn-development')
-    warnings.push(
-      'the password of Postgres is the one of docker-compose.yml, which everybody knows: set POSTGRES_PASSWORD',
-    );
+    warnings.push('the password of Postgres is the one of docker-compose.yml, which is public: set POSTGRES_PASSWORD');
   return warnings;
 }
 

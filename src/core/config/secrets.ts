@@ -37,9 +37,7 @@ const isKnown = (secret: string | null) => secret !== null && knownSecrets.has(s
 export function productionSecretProblems(values: Secrets): string[] {
   const problems = secretSettings
     .filter((name) => isKnown(values[name]))
-    .map(
-      (name) => `${name} is the development secret, which everybody knows: set a random one (openssl rand -base64 48)`,
-    );
+    .map((name) => `${name} is the development secret, which is public: set a random one (openssl rand -base64 48)`);
   if (values.JWT_SECRET === null) problems.push('JWT_SECRET is required in production (at least 32 characters)');
   return problems;
 }

@@ -10,8 +10,8 @@ const FieldProblem = v.object({ field: text, message: text, code: text, received
 const ErrorEnvelope = v.object({
   success: v.literal(false),
   error: v.object({
-    code: v.pipe(text, v.description('What went wrong, for programs.'), v.examples(['VALIDATION_ERROR'])),
-    message: v.pipe(text, v.description('What went wrong, for people.')),
+    code: v.pipe(text, v.description('What went wrong, as a code for programs.'), v.examples(['VALIDATION_ERROR'])),
+    message: v.pipe(text, v.description('What went wrong, as a sentence for people.')),
     statusCode: v.pipe(v.number(), v.integer()),
     requestId: v.pipe(
       text,
@@ -34,12 +34,12 @@ const failureTexts: Readonly<Record<Status, string>> = {
   403: 'The caller is known and may not do this.',
   404: 'There is no such resource in this project.',
   409: 'The state of the resource, or an Idempotency-Key used before, forbids it.',
-  412: 'Somebody else was faster: read again and repeat the edit.',
+  412: 'Someone else edited it first: read it again and repeat the edit.',
   413: 'The body is too large.',
   422: 'Fields are missing or wrong; `errors` names each.',
   429: 'Too many requests; repeat after `Retry-After` seconds.',
-  502: 'Another service answered something else than it should; repeat later.',
-  503: 'Something the request needs is away; repeat after `Retry-After` seconds.',
+  502: 'Another service gave an unexpected answer; repeat later.',
+  503: 'Something the request needs is unavailable; repeat after `Retry-After` seconds.',
   default: 'Any other failure; 5xx may be repeated with the same Idempotency-Key.',
 };
 
@@ -73,14 +73,14 @@ const parameters = {
     in: 'header',
     required: false,
     description:
-      '`replay`: a repetition with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too.',
+      '`replay`: a repeated request with the same body gets the first answer again, up to 64 kB, in place of 409 `IDEMPOTENCY_KEY_REUSED`. Send it with the first request too.',
     schema: { type: 'string', enum: ['replay'] },
   },
   IfMatch: {
     name: 'If-Match',
     in: 'header',
     required: false,
-    description: 'The `ETag` that you have seen: the edit is refused with 412 when somebody else was faster.',
+    description: 'The `ETag` that you have seen: the edit is refused with 412 if someone else edited it first.',
     schema: { type: 'string' },
   },
   ProjectId: {

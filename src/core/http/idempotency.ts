@@ -155,7 +155,7 @@ function repetitionOf({ key, requestHash }: KeyedRequest, earlier: StoredKey): A
       originalStatusCode: earlier.statusCode,
     },
     suggestion:
-      'If this repeats an earlier request, stop: that one was accepted, and nothing has to be sent again. A request for something else needs a key of its own.',
+      'If this repeats an earlier request, stop: that one was accepted, and there is nothing to send again. Use a new key for a different request.',
   });
 }
 

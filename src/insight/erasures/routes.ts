@@ -20,7 +20,7 @@ export const erasureRoutes = [
     ...shared,
     refusals: [429],
     scope: 'contacts:read',
-    summary: 'Export everything known of a contact',
+    summary: 'Export everything known about a contact',
     operationId: 'exportContact',
     description:
       'A JSON file: the contact, its history, events, mail with what is stored of its bodies, segments, executions of workflows, and the imports and bulk changes that touched it. Articles 15 and 20 of the GDPR ask for it. 10 a minute for each project.',
@@ -79,7 +79,7 @@ export const erasureRoutes = [
     summary: 'Lift the suppression of an erased address',
     operationId: 'liftErasureSuppression',
     description:
-      'Requests may store the address again, as a new contact, and send to it; imports go on refusing it. For an owner of the project whom the owner of the address has asked for mail. Safe to repeat, and written to the audit log.',
+      'Requests may store the address again, as a new contact, and send to it; imports go on refusing it. For the owner of the project, after the owner of the address has asked for email. Safe to repeat, and written to the audit log.',
     ids: { id: 'erasure' },
     body: LiftSuppression,
     example: { reason: 'Asked for the newsletter again on 2026-11-20' },
@@ -92,7 +92,7 @@ export const erasureRoutes = [
     summary: 'Verify a certificate',
     operationId: 'verifyErasure',
     description:
-      'Whether the signature is genuine, and whether anything is left of the contact now. Anybody who has the certificate can verify the signature without the service.',
+      'Whether the signature is genuine, and whether anything is left of the contact now. Anyone who has the certificate can verify the signature without the service.',
     ids: { id: 'erasure' },
     reply: ErasureVerification,
     handle: ({ app, db, project, params }) => verifyErasure(db, project.id, params.id, app.config.encryptionKeys),

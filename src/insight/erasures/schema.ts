@@ -8,12 +8,14 @@ import { CursorParameter } from '../../core/lib/cursor.ts';
 export const EraseContact = v.object({
   reference: v.pipe(
     v.nullish(v.pipe(v.string(), v.trim(), v.maxLength(200))),
-    v.description('Why, in your own records: the number of a request. It is kept and signed, so name nobody in it.'),
+    v.description(
+      'Why, for your own records, such as a ticket number. It is kept and signed, so leave personal data out.',
+    ),
   ),
   keepSuppressed: v.pipe(
     v.optional(v.boolean(), true),
     v.description(
-      'Whether requests may never store the address or send to it again. Imports never bring it back in either case.',
+      'Whether requests may never store the address or send to it again. Imports never bring it back either way.',
     ),
   ),
 });
@@ -26,7 +28,7 @@ export const LiftSuppression = v.object({
     v.trim(),
     v.minLength(1, 'must not be empty'),
     v.maxLength(500),
-    v.description('Why, for the audit log, such as when its owner asked for mail again. Name nobody in it.'),
+    v.description('Why, for the audit log, such as when its owner asked for email again. Leave personal data out.'),
   ),
 });
 export type LiftSuppression = v.InferOutput<typeof LiftSuppression>;
@@ -41,10 +43,10 @@ const ErasureStep = v.object({
     v.description('Where: Postgres, the mail sandbox, the mail provider, backups or Temporal.'),
   ),
   what: v.pipe(v.string(), v.description('What was emptied, deleted or is waited for.')),
-  rows: v.pipe(v.nullable(v.number()), v.description('How many rows or messages; null where nobody can count them.')),
+  rows: v.pipe(v.nullable(v.number()), v.description('How many rows or messages; null where they can’t be counted.')),
   state: v.pipe(
     v.picklist(['running', 'done', 'waiting']),
-    v.description('`waiting`: somebody else still keeps it, until the instant in `until`.'),
+    v.description('`waiting`: another system still keeps it, until the instant in `until`.'),
   ),
   at: v.pipe(v.nullable(Instant), v.description('When it was done.')),
   until: v.pipe(v.nullable(Instant), v.description('Until when it is waited for.')),
@@ -84,7 +86,7 @@ export const ErasureBody = v.object({
   status: v.pipe(
     v.picklist(['RUNNING', 'WAITING', 'DONE']),
     v.description(
-      '`WAITING`: nothing is left here; somebody else still keeps something. `DONE`: the certificate is final.',
+      '`WAITING`: nothing is left here, but another system still keeps something. `DONE`: the certificate is final.',
     ),
   ),
   requestedAt: v.pipe(Instant, v.description('When it was asked for.')),

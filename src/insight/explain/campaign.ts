@@ -72,12 +72,12 @@ export async function explainCampaign(
       if (isLeftOut) return finding('will_not', decisions);
       const sentence = 'Its audience is still being frozen, and the contact matches it.';
       return finding('will', decisions, sentence, {
-        next: { at: null, what: 'The contact gets its place in the ledger.' },
+        next: { at: null, what: 'The contact is added to the ledger.' },
       });
     }
     if (!campaign.expanded && !isLeftOut) {
       const when = campaign.cancelledAt === null ? '' : ` on ${onDate(campaign.cancelledAt)}`;
-      const sentence = `The campaign was stopped${when} before the contact's turn came.`;
+      const sentence = `The campaign was stopped${when} before it reached the contact.`;
       decisions.push(recorded('campaign.stopped', 'stop', sentence, { at: campaign.cancelledAt, source }));
     } else if (!isLeftOut) {
       const isOlder = !then.isFormer && contact.updatedAt > (sentAt ?? '');
@@ -143,7 +143,7 @@ async function chosenBy(
       sql`e.campaign_id = ${resendOf} and e.send_seq = ${resendSeq} and e.contact_id = ${contact.id}`,
     );
     if (correction !== null) return [gotEarlier(first, correction, resendOf, at)];
-    const sentence = 'This campaign goes to those whom an earlier one missed, and the contact was not among them.';
+    const sentence = 'This campaign goes to contacts that an earlier one missed, and this contact was not among them.';
     const missed = first !== null && first.verdict !== 'handed_over';
     return [
       missed
@@ -193,7 +193,7 @@ function gotEarlier(
     : recorded(
         'audience.correction',
         'stop',
-        `This campaign goes to those who ${deeds[who]} ${names} of an earlier one, and the contact was not among them.`,
+        `This campaign goes to contacts who ${deeds[who]} ${names} of an earlier one, and this contact was not among them.`,
         detail,
       );
 }

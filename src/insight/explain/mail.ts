@@ -88,7 +88,7 @@ function waiting(mail: ExplainedMail, decisions: Decision[]): Finding {
   if (mail.canary !== null) return heldBack(mail, mail.canary, decisions);
   const at = mail.dueAt;
   const attempts = triedInVain(mail);
-  const due = at === null ? 'its turn has not come yet' : `it is due on ${onDate(at)}`;
+  const due = at === null ? 'it is queued' : `it is due on ${onDate(at)}`;
   const sentence = `The email is pending: ${due}.${attempts}`;
   decisions.push(recorded('mail.pending', 'info', sentence, { at, source }));
   return finding('will', decisions, sentence, { next: { at, what: 'It is sent after a last check.' } });

@@ -6,10 +6,10 @@ import { explain, requestOf } from './service.ts';
 export const explainRoutes = [
   route.post('/explain', {
     ...inProject('explain'),
-    summary: 'Explain why a contact got something, or did not',
+    summary: 'Explain why a contact received something, or didn’t',
     operationId: 'explain',
     description:
-      'Every decision on the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project.',
+      'Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project.',
     tag: 'explain',
     body: ExplainRequest,
     example: { contact: 'ada@example.com', about: { topic: 'any' } },
@@ -20,7 +20,7 @@ export const explainRoutes = [
     ...inProject('explain'),
     summary: 'Answer the question of a permalink again',
     operationId: 'getExplanation',
-    description: 'With what is known today: the question names an instant, and nothing is stored.',
+    description: 'With what is known today: the question names an instant, and no answer is stored.',
     tag: 'explain',
     reply: Explanation,
     handle: ({ app, db, project, params }) =>

@@ -53,7 +53,7 @@ export const Decision = v.object({
 });
 export type Decision = v.InferOutput<typeof Decision>;
 
-/** Why a contact got something, or did not. */
+/** Why a contact received something, or did not. */
 export const Explanation = v.object({
   verdict: v.picklist(['received', 'sent', 'will', 'did_not', 'will_not', 'cannot_tell']),
   sentence: Sentence,

@@ -73,7 +73,7 @@ async function missingEvent(
 const refusals: Record<string, string> = {
   reentry: 'The contact had been in this workflow before, and it does not allow re-entry.',
   active: 'The contact was in this workflow already when the event came.',
-  refused: 'The guard against loops stopped the contact from entering this workflow once more within an hour.',
+  refused: 'Loop protection stopped the contact from entering this workflow again within an hour.',
 };
 
 // An event that started nothing.
@@ -119,7 +119,7 @@ async function refused(
     decisions.push(evaluated('workflow.entry', 'stop', refusals.reentry ?? '', { dataAsOf, source }));
     return finding('did_not', decisions);
   }
-  const sentence = 'The event started no execution, and the reason was not kept.';
+  const sentence = 'The event started no execution, and no reason was recorded.';
   decisions.push(recorded('workflow.entry', 'info', sentence, { source }));
   return finding('cannot_tell', decisions, sentence);
 }
@@ -157,7 +157,9 @@ async function notStarted(
   if (triggerType !== 'SCHEDULE')
     return [
       isOn,
-      evaluated('workflow.trigger', 'stop', 'Only a request starts this workflow, and none did.', { dataAsOf }),
+      evaluated('workflow.trigger', 'stop', 'This workflow only starts by API or by hand, and neither happened.', {
+        dataAsOf,
+      }),
     ];
   const { audienceCondition, segmentId } = triggerConfig ?? {};
   if (audienceCondition)

@@ -34,7 +34,7 @@ export async function keepPlan(db: Database, owner: PlanOwner, planned: PlannedA
     return {
       ...earlier,
       alreadyDone: true,
-      hint: 'This was done within the last hour. Set "again" to do it once more.',
+      hint: 'This was already done within the last hour. Set "again" to repeat it.',
     };
   const { mostRecipients, needsHuman } = key.mcp;
   const isLarge = affects > mostRecipients;
@@ -75,7 +75,7 @@ export function commitPlan(
     if (plan === null) throw notFound('plan', id);
     if (plan.result !== null) return { ...plan.result, alreadyDone: true };
     if (plan.isRefused)
-      throw new AppError(409, 'PLAN_REFUSED', 'A member of the project has refused this plan: do not make it again');
+      throw new AppError(409, 'PLAN_REFUSED', 'A member of the project refused this plan: do not make it again');
     if (plan.isExpired) throw conflict('This plan has expired: make a new one');
     if (plan.needsApproval && !plan.isApproved)
       throw new AppError(409, 'APPROVAL_NEEDED', 'A member of the project has to approve this plan in the dashboard');

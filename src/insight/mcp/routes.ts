@@ -64,7 +64,7 @@ export const mcpRoutes = [
     tag: 'MCP',
     summary: 'Approve a plan of a language model',
     operationId: 'approveMcpPlan',
-    description: 'It can be committed for ten minutes more.',
+    description: 'It can be committed for another ten minutes.',
     ids: { planId: 'plan' },
     status: 204,
     handle: (input) => decide(input, 'approved'),

@@ -101,7 +101,8 @@ export const webhookEndpointRoutes = [
     ...shared,
     scope: 'webhooks',
     summary: 'Call a webhook endpoint with a test event',
-    description: 'Waits for the answer, up to 15 seconds. The event is part of no sequence and is not repeated.',
+    description:
+      'Waits for the response, up to 15 seconds. The event has no sequence number, and is not logged or retried.',
     ids,
     body: TestEndpoint,
     example: { type: 'email.bounce' },
@@ -112,8 +113,8 @@ export const webhookEndpointRoutes = [
   route.post('/webhook-endpoints/:id/replay', {
     ...shared,
     scope: 'webhooks',
-    summary: 'Deliver the events of a span again',
-    description: 'They keep their `webhook-id`. `only: "failed"` repeats what was given up.',
+    summary: 'Replay the events of a time span',
+    description: 'They keep their `webhook-id`. `only: "failed"` repeats failed deliveries.',
     ids,
     status: 202,
     body: ReplayEvents,

@@ -17,7 +17,7 @@ const EventPattern = v.pipe(
     (name) => !name.includes('*') || name === '*' || (name.endsWith('.*') && name.indexOf('*') === name.length - 1),
     'must be the name of an event, a prefix such as "contact.*", or "*"',
   ),
-  v.description('The name of an event, `contact.*` for all that begin with `contact.`, or `*` for every event.'),
+  v.description('The name of an event, `contact.*` for all that start with `contact.`, or `*` for every event.'),
 );
 const Events = v.pipe(
   v.array(EventPattern, 'must be an array of event names'),
@@ -45,7 +45,7 @@ export const CreateEndpoint = v.object({
   ),
   payload: v.optional(choice(payloadKinds), 'full'),
   ordered: v.optional(
-    v.pipe(v.boolean(), v.description('Deliver one event at a time, each after the one before it was taken.')),
+    v.pipe(v.boolean(), v.description('Deliver one event at a time, each after the previous one was accepted.')),
     false,
   ),
 });
@@ -61,7 +61,7 @@ export const PatchEndpoint = v.object({
   paused: v.optional(
     v.pipe(
       v.boolean(),
-      v.description('`false` also enables an endpoint that was disabled; it goes on where it stopped.'),
+      v.description('`false` also enables an endpoint that was disabled; deliveries resume where they stopped.'),
     ),
   ),
 });
@@ -89,14 +89,12 @@ export const EndpointBody = v.object({
   failingSince: v.nullable(Instant),
   restingUntil: v.pipe(
     v.nullable(Instant),
-    v.description('The endpoint asked for a pause (429, 502, 503, 504 or Retry-After); it is called again after this.'),
+    v.description('The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this.'),
   ),
   health: v.optional(
     v.pipe(
       v.array(HealthHour),
-      v.description(
-        'With `include=health`: deliveries by the hour of their event, of the last 24 hours, the oldest first.',
-      ),
+      v.description('With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first.'),
     ),
   ),
   createdAt: Instant,
@@ -177,7 +175,7 @@ export const DeliveriesPage = v.object({
   hasMore: v.pipe(
     v.boolean(),
     v.description(
-      'Whether there is another page. With `type` a page may be short, or empty, although there is: go on with `cursor`.',
+      'Whether there is another page. With `type` a page may be short or empty although there is one: continue with `cursor`.',
     ),
   ),
 });

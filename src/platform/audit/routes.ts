@@ -23,8 +23,8 @@ export const auditRoutes = [
   }),
   route.get('/projects/:id/audit-log/verify', {
     ...shared,
-    summary: 'Verify that the audit log is whole',
-    description: 'Each entry carries the hash of the one before it: a changed or missing one shows.',
+    summary: 'Verify the integrity of the audit log',
+    description: 'Each entry carries the hash of the one before it: a changed or missing entry is detected.',
     reply: AuditVerification,
     handle: ({ db, project }) => verifyAudit(db, project.id),
   }),

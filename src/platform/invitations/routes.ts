@@ -12,7 +12,7 @@ const token = '0123456789abcdef'.repeat(4);
 export const invitationRoutes = [
   route.get('/projects/:id/invitations', {
     access: 'project',
-    summary: 'List the invitations that nobody has accepted',
+    summary: 'List pending invitations',
     operationId: 'listInvitations',
     tag: 'members',
     reply: v.object({ data: v.array(InvitationBody) }),

@@ -7,7 +7,7 @@ import { addMember, changeMember, listMembers, removeMember } from './member-ser
 
 const changes = { access: 'project', role: 'ADMIN', refusesKeys: true, tag: 'members' } as const;
 
-/** Who may work in a project. */
+/** The team of a project. */
 export const memberRoutes = [
   route.get('/projects/:id/members', {
     access: 'project',

@@ -139,7 +139,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:send'),
     summary: 'Send or schedule a campaign',
     description:
-      'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everybody else follows after the hold unless a limit is exceeded.',
+      'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everyone else follows after the hold unless a limit is exceeded.',
     ids,
     body: SendCampaign,
     example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
@@ -158,7 +158,7 @@ export const campaignRoutes = [
     refusesKeys: true,
     refusals: [409],
     summary: 'Approve a send',
-    description: 'Starts the send that waits, as it was asked for. Whoever asked for it cannot approve it.',
+    description: 'Starts the waiting send as it was requested. The person who requested it cannot approve it.',
     ids,
     body: ApproveSend,
     example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
@@ -169,13 +169,13 @@ export const campaignRoutes = [
   route.delete('/campaigns/:id/approval', {
     ...inProject('campaigns:send'),
     refusals: [409],
-    summary: 'Withdraw or decline a send that waits for approval',
+    summary: 'Withdraw or decline a send that is waiting for approval',
     operationId: 'withdrawCampaignApproval',
     ids,
     reply: message,
     async handle({ db, project, params, actor }) {
       await db.transaction(async (tx) => withdrawApproval(tx, await lockCampaign(tx, project.id, params.id), actor));
-      return { success: true, message: 'Nothing waits for approval any more' };
+      return { success: true, message: 'Nothing is waiting for approval any more' };
     },
   }),
   route.post('/campaigns/:id/cancel', {
@@ -205,7 +205,7 @@ export const campaignRoutes = [
     ...inProject('campaigns:send'),
     summary: 'Resend to the recipients a campaign missed',
     description:
-      'Creates and starts a copy for the recipients who were skipped or failed and can be written to now. No recipient gets the campaign twice. One resend for each send.',
+      'Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send.',
     ids,
     status: 201,
     reply: withMessage(CampaignWithSegment),

@@ -49,7 +49,7 @@ export const Correction = v.object({
   versions: ContentVersions,
   who: v.pipe(
     choice(correctionReaches),
-    v.description('Everybody who got one of the versions, or only those who opened it or clicked in it.'),
+    v.description('All recipients of the versions, or only those who opened it or clicked a link.'),
   ),
 });
 export type Correction = v.InferOutput<typeof Correction>;
@@ -58,7 +58,7 @@ export type Correction = v.InferOutput<typeof Correction>;
 export const FollowUpReach = v.pipe(
   choice(followUpReaches),
   v.description(
-    'Everybody who got the campaign, or only those who opened it, clicked in it, or got it and did not. Mail that bounced counts as none of these but `got`.',
+    'All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.',
   ),
 );
 
@@ -178,7 +178,7 @@ export const SendCampaign = v.object({
   canary: v.pipe(
     v.nullish(CanaryOptions),
     v.description(
-      'Sends a first slice and holds everybody else back. Absent keeps that of a scheduled campaign, null removes it.',
+      'Sends a first slice and holds everyone else back. Absent keeps the canary of a scheduled campaign, null removes it.',
     ),
   ),
   ...reviewedSend,

@@ -24,8 +24,8 @@ export function checkStoredMail(key: ScopedKey | null, { from, to }: { from: str
   checkKeySender(key, domainOf(from));
   if (reaches(key, to)) return;
   throw forbidden(
-    `This key may not reach ${to}`,
+    `This key may not send to ${to}`,
     { reason: 'recipient', recipient: to, allowed: key?.recipients },
-    'Use a key that may write to this recipient.',
+    'Use a key that may send to this recipient.',
   );
 }

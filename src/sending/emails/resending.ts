@@ -91,16 +91,16 @@ function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
       details: { status },
     });
   if (reasonCode === 'submission_unknown' && !evenIfItArrived)
-    throw new AppError(409, 'OUTCOME_UNKNOWN', 'Nobody can tell whether this email arrived', {
-      suggestion: 'Pass "evenIfItArrived": true to send it again although the recipient may get it twice.',
+    throw new AppError(409, 'OUTCOME_UNKNOWN', 'It is unknown whether this email arrived', {
+      suggestion: 'Pass "evenIfItArrived": true to send it again although the recipient may receive it twice.',
     });
   if (!hasContent || lacksFiles)
     throw new AppError(
       409,
       'EMAIL_CONTENT_GONE',
       hasContent
-        ? 'The attachments of this email are no longer kept'
-        : 'The content of this email is not kept any more',
+        ? 'The attachments of this email are no longer stored'
+        : 'The content of this email is no longer stored',
       { suggestion: 'Send it again with POST /v1/send.' },
     );
 }
@@ -109,6 +109,6 @@ function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
 function resentBefore(email: string): AppError {
   return new AppError(409, 'EMAIL_RESENT', 'This email was resent before', {
     details: { email },
-    suggestion: 'See what became of that email. To resend this one once more, send an Idempotency-Key of its own.',
+    suggestion: 'Check what happened to that email. To resend this one again, use a new Idempotency-Key.',
   });
 }

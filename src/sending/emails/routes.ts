@@ -8,13 +8,13 @@ import { resendEmail } from './resending.ts';
 import { EmailRecord, EmailsPage, ExportEmails, GetEmail, ListEmails, MoveEmail, ResendEmail } from './schema.ts';
 import { getEmail, listEmails } from './service.ts';
 
-const whileItWaits = 'While nobody has begun to send it; 409 `EMAIL_LEFT` with its `status` after that.';
+const whileItWaits = 'As long as sending has not started; 409 `EMAIL_LEFT` with its `status` after that.';
 
 const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) =>
   route.post(`${prefix}/emails/:id/resend`, {
     scope: 'emails:send',
     access,
-    summary: 'Send an email that failed once more',
+    summary: 'Send a failed email again',
     refusals: [409],
     description:
       'The content that was accepted goes out as a new email, which is answered and points to the first with `resendOf`. Consent, suppression rules, the sender and the monthly limit are checked again. 409 `EMAIL_NOT_FAILED` for any other email, `EMAIL_RESENT` for one that was resent before unless the request has an `Idempotency-Key` of its own, `OUTCOME_UNKNOWN` for one that may have arrived unless `evenIfItArrived` is true, `EMAIL_CONTENT_GONE` when its content was emptied after `EMAIL_BODY_RETENTION_DAYS`, or its attachments exceeded the 1 GB that a project keeps of failed mail.',
@@ -43,7 +43,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     access,
     summary: 'List emails',
     description:
-      'Everything that was sent or is to be sent, by whatever way, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`.',
+      'Everything sent or to be sent, in any way, newest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`.',
     tag: 'emails',
     query: ListEmails,
     reply: EmailsPage,
@@ -63,7 +63,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
   route.patch(`${prefix}/emails/:id`, {
     scope: 'emails:send',
     access,
-    summary: 'Send an email at another time',
+    summary: 'Reschedule an email',
     refusals: [409],
     description: whileItWaits,
     tag: 'emails',
@@ -127,7 +127,7 @@ const exportRoute = route.post('/emails/export', {
   summary: 'Export emails as CSV',
   operationId: 'exportEmails',
   description:
-    'A file of the mail that a list with these filters has, the latest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it.',
+    'A file of the emails that match these filters, newest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`. The audit log notes it.',
   tag: 'emails',
   body: ExportEmails,
   example: { from: '2026-11-01T00:00:00Z', until: '2026-12-01T00:00:00Z', status: 'BOUNCED' },

@@ -18,7 +18,7 @@ export const ScheduledFor = v.pipe(
 export const HoldFor = v.pipe(
   v.string(),
   coded('invalid_string', (text) => holdMs(text) !== null, 'must be from "15m" to "24h"'),
-  v.description('How long the mail waits, in minutes or hours, `15m` to `24h`, unless it is cancelled or released.'),
+  v.description('How long the email is held, in minutes or hours, `15m` to `24h`, unless it is cancelled or released.'),
 );
 
 /** When mail is sent that is not sent at once; at most one of the two is set. */

@@ -35,7 +35,7 @@ export const EmailSummary = v.object({
   ),
   opens: v.number(),
   clicks: v.number(),
-  scheduledFor: v.pipe(NullableInstant, v.description('When it is to be sent, where the sender chose a time.')),
+  scheduledFor: v.pipe(NullableInstant, v.description('When it is to be sent, if a time was chosen.')),
   heldUntil: v.pipe(NullableInstant, v.description('When it is sent unless it is cancelled or released before.')),
   createdAt: Instant,
   sentAt: NullableInstant,
@@ -53,7 +53,7 @@ const TimelineItem = v.object({
   ),
   detail: v.pipe(
     v.nullable(v.record(v.string(), v.unknown())),
-    v.description('What the event says beyond the mail itself, such as the link of a click.'),
+    v.description('Details of the event, such as the link of a click.'),
   ),
 });
 export type TimelineItem = v.InferOutput<typeof TimelineItem>;
@@ -68,11 +68,11 @@ export const EmailRecord = v.object({
   provider: v.nullable(v.string()),
   attempts: v.pipe(
     v.nullable(v.number()),
-    v.description('Attempts to hand it over so far, while it waits; null once that is over.'),
+    v.description('Attempts to send it so far, while it is pending; null afterwards.'),
   ),
   lastRefusal: v.pipe(
     v.nullable(v.string()),
-    v.description('What the provider answered to the latest attempt, while it waits; null once that is over.'),
+    v.description('What the provider answered to the latest attempt, while it is pending; null afterwards.'),
   ),
   suppression: v.nullable(v.record(v.string(), v.unknown())),
   deliveredAt: NullableInstant,
@@ -83,12 +83,10 @@ export const EmailRecord = v.object({
   tags: v.record(v.string(), v.string()),
   campaignVersion: v.pipe(
     v.nullable(v.number()),
-    v.description(
-      'The version of the campaign’s content that it has; null for mail of no campaign and mail that has not been sent.',
-    ),
+    v.description('The version of the campaign’s content it has; null for other emails and before it is sent.'),
   ),
-  resendOf: v.pipe(NullableId, v.description('The mail that failed and is sent again by this one.')),
-  resends: v.pipe(v.array(Uuid), v.description('Mail that sent this one again, oldest first.')),
+  resendOf: v.pipe(NullableId, v.description('The failed email that this one resends.')),
+  resends: v.pipe(v.array(Uuid), v.description('Emails that resend this one, oldest first.')),
   timeline: v.array(TimelineItem),
   body: v.optional(
     v.pipe(
@@ -112,7 +110,7 @@ export const MoveEmail = v.object({ scheduledFor: ScheduledFor });
 export const ResendEmail = v.object({
   evenIfItArrived: v.pipe(
     v.optional(v.boolean(), false),
-    v.description('Also send mail of which nobody can tell whether it arrived; the recipient may get it twice.'),
+    v.description('Also resend an email that may have arrived; the recipient may receive it twice.'),
   ),
 });
 
@@ -120,7 +118,7 @@ export const ResendEmail = v.object({
 const filters = {
   contactId: v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact'))),
   to: v.optional(EmailField),
-  tag: parameter('`name:value`: mail that was sent with this tag.'),
+  tag: parameter('`name:value`: emails sent with this tag.'),
   status: v.optional(choice(mailStatuses)),
   source: v.optional(choice(mailSources)),
   subject: v.optional(
@@ -132,15 +130,15 @@ const filters = {
       ),
     ),
   ),
-  from: parameter('Mail that was created then or later.', { format: 'date-time' }),
-  until: parameter('Mail that was created before it; now when absent.', { format: 'date-time' }),
+  from: parameter('Emails created at or after this time.', { format: 'date-time' }),
+  until: parameter('Emails created before this time; now when absent.', { format: 'date-time' }),
 };
 
 /** `GET /v1/emails`. */
 export const ListEmails = v.object({
   ...filters,
   scheduled: choiceParameter(
-    'Mail that waits for the time its sender chose, the next to leave first. No person, tag or span is needed.',
+    'Emails scheduled for a chosen time, the next one first. Needs no contact, tag or time span.',
     ['true'],
   ),
   cursor: CursorParameter,
@@ -159,12 +157,12 @@ export const EmailsPage = v.object({
   hasMore: v.pipe(
     v.boolean(),
     v.description(
-      'Whether there is another page. A page may be short, or empty, although there is: go on with `cursor`.',
+      'Whether there is another page. A page may be short or empty although there is one: continue with `cursor`.',
     ),
   ),
   lookedBackTo: v.pipe(
     NullableInstant,
-    v.description('How far back this page has looked, where there is another; null otherwise, and for `scheduled`.'),
+    v.description('How far back this page has searched, if there is another; null otherwise, and for `scheduled`.'),
   ),
 });
 export type EmailsPage = v.InferOutput<typeof EmailsPage>;

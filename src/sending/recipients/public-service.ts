@@ -62,7 +62,7 @@ export async function setOwnSubscription(
   const contact = await known(db, id);
   if (subscribed && !isOurLink(contact.id, link, trust))
     throw forbidden(
-      'Only the link from one of your mails can subscribe you again',
+      'Only a link in one of your emails can subscribe you again',
       undefined,
       'Pass on `t`, and `e`, of the link that the recipient followed.',
     );

@@ -11,7 +11,7 @@ export const securityRoutes = [
     access: 'dashboard',
     summary: 'Get bounces and complaints by day, recipient domain and mailbox provider',
     operationId: 'getDeliverability',
-    description: 'With the limits that pause a project, and where it stands against them.',
+    description: 'With the limits that pause a project, and the project’s current values.',
     tag: 'projects',
     query: DeliverabilityQuery,
     reply: Deliverability,

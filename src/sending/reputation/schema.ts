@@ -30,13 +30,13 @@ export const Security = v.object({
 export type Security = v.InferOutput<typeof Security>;
 
 const Received = {
-  sent: v.pipe(v.number(), v.description('Emails that were handed over, without those to simulators.')),
+  sent: v.pipe(v.number(), v.description('Emails sent, without those to simulators.')),
   bounces: v.pipe(v.number(), v.description('Of these, returned for good.')),
   complaints: v.pipe(v.number(), v.description('Of these, reported as spam.')),
 };
 const Bound = v.object({
   rate: v.pipe(v.number(), v.description('In percent; 0 for a limit of a number.')),
-  count: v.pipe(v.number(), v.description('At least so many bounces or complaints.')),
+  count: v.pipe(v.number(), v.description('At least this many bounces or complaints.')),
 });
 
 /** `GET /deliverability`. */
@@ -48,7 +48,7 @@ export const DeliverabilityQuery = v.object({
 export const Deliverability = v.object({
   days: v.pipe(
     v.array(v.object({ date: v.pipe(v.string(), v.description('Of the day (UTC): `2026-03-01`.')), ...Received })),
-    v.description('The oldest first, those without mail included.'),
+    v.description('Oldest first, including days without emails.'),
   ),
   limits: v.pipe(
     v.array(
@@ -57,7 +57,7 @@ export const Deliverability = v.object({
         window: v.pipe(v.picklist(['twentyFourHour', 'sevenDay', 'allTime']), v.description('Which mail counts.')),
         unit: v.pipe(v.picklist(['percent', 'emails']), v.description('What the value is in.')),
         value: v.number(),
-        warning: v.pipe(Bound, v.description('Warns from here on.')),
+        warning: v.pipe(Bound, v.description('Warns from this value on.')),
         critical: v.pipe(Bound, v.description('Pauses the project where `pauses` is true.')),
         level: v.pipe(Level, v.description('Which bound the value has reached.')),
         applies: v.pipe(
@@ -66,7 +66,7 @@ export const Deliverability = v.object({
         ),
       }),
     ),
-    v.description('Every limit, and where the project stands against it.'),
+    v.description('Every limit, with the project’s current value.'),
   ),
   pauses: v.pipe(v.boolean(), v.description('Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE).')),
   isPaused: v.pipe(v.boolean(), v.description('Whether the project is disabled now.')),

@@ -49,12 +49,12 @@ function windowOf({ rated, ratedBounced, ratedComplained }: MailCounts) {
 // Thresholds are nobody's business but the operator's (contract page 3, 2.4).
 const sentences: Record<'critical' | 'warning', Record<ReputationFinding['of'], string>> = {
   critical: {
-    bounces: 'Too much of the mail of this project bounces',
-    complaints: 'Too much of the mail of this project is reported as spam',
+    bounces: 'Too many emails of this project bounce',
+    complaints: 'Too many emails of this project are reported as spam',
   },
   warning: {
-    bounces: 'More of the mail of this project bounces than is good for its reputation',
-    complaints: 'More of the mail of this project is reported as spam than is good for its reputation',
+    bounces: 'More emails of this project bounce than is good for its reputation',
+    complaints: 'More emails of this project are reported as spam than is good for its reputation',
   },
 };
 

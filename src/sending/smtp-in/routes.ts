@@ -10,7 +10,7 @@ export const smtpRoutes = [
     tag: 'emails',
     summary: 'List programs that send by SMTP',
     operationId: 'listSmtpClients',
-    description: 'The last 50 of 30 days, by key and address: when each was seen, and why it was refused last.',
+    description: 'The last 50 of 30 days, by key and address: when each was last seen, and why it was last refused.',
     reply: v.array(SmtpClientBody),
     handle: ({ db, project }) => listClients(db, project.id),
   }),

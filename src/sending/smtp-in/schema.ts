@@ -8,17 +8,14 @@ export const SmtpClientBody = v.object({
   credential: v.pipe(
     v.picklist(['secret', 'key', 'unknown']),
     v.description(
-      '`secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in as the project with something that is no key of it.',
+      '`secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in with something that is not a key of the project.',
     ),
   ),
   key: v.pipe(v.nullable(v.string()), v.description('Name of the key with scopes; null when it was deleted.')),
-  lastAt: v.pipe(v.string(), v.isoTimestamp(), v.description('When it was seen last, to half a minute.')),
-  acceptedAt: v.pipe(NullableInstant, v.description('When a message of it was accepted last, to half a minute.')),
-  refusedAt: v.pipe(NullableInstant, v.description('When it was refused last.')),
-  refusal: v.pipe(
-    v.nullable(v.string()),
-    v.description('The reply that refused it last, code first, without addresses.'),
-  ),
+  lastAt: v.pipe(v.string(), v.isoTimestamp(), v.description('When it was last seen, to half a minute.')),
+  acceptedAt: v.pipe(NullableInstant, v.description('When its last message was accepted, to half a minute.')),
+  refusedAt: v.pipe(NullableInstant, v.description('When it was last refused.')),
+  refusal: v.pipe(v.nullable(v.string()), v.description('The last refusal, code first, without addresses.')),
 });
 export type SmtpClientBody = v.InferOutput<typeof SmtpClientBody>;
 

@@ -149,7 +149,7 @@ function addressFields(to: SendBody['to']): { field: string; email: string }[] {
 function suppressionOfKey(key: ScopedKey | null, recipient: string, at: Date): SuppressionMatch | null {
   if (key === null || reaches(key, recipient)) return null;
   const { id: ruleId, prefix: pattern } = key;
-  return { ruleId, name: 'key may not reach it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
+  return { ruleId, name: 'key may not send to it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
 }
 
 function senderOf(

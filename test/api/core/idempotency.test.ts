@@ -115,7 +115,7 @@ describe('what a key is kept for', () => {
     const other = await world.api.call(world.project.secretKey, 'POST', '/v1/send', {}, { 'idempotency-key': key });
     expect(other.status).toBe(409);
     expect(other.body.error.suggestion).not.toMatch(/new key for a new request/i);
-    expect(other.body.error.suggestion).toContain('nothing has to be sent again');
+    expect(other.body.error.suggestion).toContain('nothing to send again');
   });
 
   test('a request to nobody uses its key', async () => {

@@ -158,7 +158,7 @@ const mailCauses: [name: string, changes: Record<string, unknown>, verdict: stri
     'did_not',
     'The email was not sent: Cancelled before it was sent.',
   ],
-  ['pending', {}, 'will', 'The email is pending: its turn has not come yet.'],
+  ['pending', {}, 'will', 'The email is pending: it is queued.'],
   [
     'under way',
     { status: 'SENDING' },
@@ -332,7 +332,7 @@ const campaignCauses: Cause[] = [
       return { campaignId };
     },
     'did_not',
-    "The campaign was stopped on <date> before the contact's turn came.",
+    "The campaign was stopped on <date> before it reached the contact.",
   ],
   [
     'paused',
@@ -376,7 +376,7 @@ const campaignCauses: Cause[] = [
       return { campaignId };
     },
     'did_not',
-    'This campaign goes to those whom an earlier one missed, and the contact was not among them.',
+    'This campaign goes to contacts that an earlier one missed, and this contact was not among them.',
   ],
 ];
 
@@ -534,7 +534,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'did_not',
-    'The guard against loops stopped the contact from entering this workflow once more within an hour.',
+    'Loop protection stopped the contact from entering this workflow again within an hour.',
   ],
   [
     'a refusal of which nothing was kept',
@@ -549,7 +549,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'cannot_tell',
-    'The event started no execution, and the reason was not kept.',
+    'The event started no execution, and no reason was recorded.',
   ],
   [
     'a path without an email',
@@ -577,7 +577,7 @@ const workflowCauses: Cause[] = [
       return about;
     },
     'did_not',
-    'Only a request starts this workflow, and none did.',
+    'This workflow only starts by API or by hand, and neither happened.',
   ],
 ];
 
@@ -635,7 +635,7 @@ test('a mail that a canary holds back says until when, one of the canary itself 
   expect(next?.at).toBe('2026-11-20T10:00:00.000Z');
   expect(fixes).toMatchObject([{ method: 'POST', path: `/campaigns/${campaignId}/canary/continue` }]);
 
-  const pending = ['will', 'The email is pending: its turn has not come yet.'];
+  const pending = ['will', 'The email is pending: it is queued.'];
   await set('released_at = now()');
   expect(await told({ campaignId })).toEqual(pending);
   await set('released_at = null');

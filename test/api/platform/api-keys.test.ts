@@ -256,7 +256,7 @@ describe('limits of a key', () => {
       }),
     );
     const goes = { suppressed: false, name: null, queued: true };
-    const stays = { suppressed: true, name: 'key may not reach it', queued: false };
+    const stays = { suppressed: true, name: 'key may not send to it', queued: false };
     expect(statuses).toEqual([goes, goes, stays, stays]);
     const kept = await api.call(key, 'GET', `/suppressions/emails/${sent.body.data.emails[2].email}`);
     expect(kept.body.suppression).toMatchObject({ ruleId: id, kind: 'KEY', recipient: 'b@outside.example' });

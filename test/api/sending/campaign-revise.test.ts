@@ -324,7 +324,7 @@ describe('a correction', () => {
     expect((await correction({ ...asked, who: 'saw' })).status).toBe(422);
     expect((await correction({ ...asked, body: undefined })).status).toBe(422);
     await database.db.count('update contacts set subscribed = false where project_id = $1', [project.id]);
-    expect((await correction(asked)).body.error.message).toContain('No recipient');
+    expect((await correction(asked)).body.error.message).toContain('None of the recipients');
   });
 
   test('is explained: who got the corrected version is in its audience, and nobody else', async () => {

@@ -11,7 +11,7 @@ import { type About, type Explanation, Trail } from './Trail.tsx';
 
 const explain = (contact: string, about: About) => answer(api.POST('/explain', { body: { contact, about } }));
 
-/** Asks why a contact got something, or did not, and shows the answer. In a row of a list, `row` says which one it is. */
+/** Asks why a contact received something, or didn’t, and shows the answer. In a row of a list, `row` says which one it is. */
 export function WhyButton({ contact, about, row }: { contact: string; about: About; row?: string }) {
   const [isOpen, setOpen] = useState(false);
   return (

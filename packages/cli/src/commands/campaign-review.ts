@@ -14,7 +14,8 @@ export async function makeReview(client: Posthorn, id: string, sample: number | 
   for (;;) {
     const review = await readReview(client, id, String(started.n));
     if (review.state === 'DONE') return review;
-    if (review.state === 'FAILED') throw new Error(`The review ended: ${review.failedReason ?? 'no reason is known'}.`);
+    if (review.state === 'FAILED')
+      throw new Error(`The review ended: ${review.failedReason ?? 'no reason was recorded'}.`);
     await sleep(500);
   }
 }

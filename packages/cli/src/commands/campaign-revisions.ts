@@ -11,7 +11,7 @@ type Correction = Body<'createCampaignCorrection'>;
 /** `posthorn campaigns revise`: other content for who has not got a paused campaign yet. */
 export function reviseCommand(): Command {
   return new Command('revise')
-    .description('replace the content of a paused campaign for everybody who has not got it yet')
+    .description('replace the content of a paused campaign for recipients who have not received it yet')
     .argument('<id>')
     .option('--subject <text>', 'subject, with {{ variables }}')
     .option('--body <html>', 'HTML; "@file" reads a file, "-" standard input')
@@ -32,7 +32,8 @@ async function revise(
     ...(options.subject === undefined ? {} : { subject: options.subject }),
     ...(options.body === undefined ? {} : { body: await contentOf(options.body) }),
   };
-  if (!options.yes) await confirm(`Revise "${plain(name)}" for the ${pendingCount} recipients who have not got it?`);
+  if (!options.yes)
+    await confirm(`Revise "${plain(name)}" for the ${pendingCount} recipients who have not received it?`);
   const path = { id };
   const revised = await client.call('reviseCampaign', { path, body });
   if (!options.resume) return print(command, revised.data, revised.message);
@@ -43,7 +44,7 @@ async function revise(
 /** `posthorn campaigns correct`: a draft for exactly those who got certain versions. */
 export function correctCommand(): Command {
   return new Command('correct')
-    .description('create a draft for exactly those who got certain versions of a campaign')
+    .description('create a draft for exactly the recipients of certain versions of a campaign')
     .argument('<id>')
     .requiredOption('--subject <text>', 'subject, with {{ variables }}')
     .requiredOption('--body <html>', 'HTML; "@file" reads a file, "-" standard input')

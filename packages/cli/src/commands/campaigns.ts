@@ -24,9 +24,9 @@ export function campaignCommands(): Command {
     .description('review campaigns, launch them and watch them')
     .addCommand(
       new Command('review')
-        .description('a dry run: decides about every contact, renders every message, and sends nothing')
+        .description('a dry run: checks every contact, renders every message, and sends nothing')
         .argument('<id>')
-        .option('--sample <number>', 'render only so many messages; every contact is still decided about', wholeNumber)
+        .option('--sample <number>', 'render only this many messages; every contact is still checked', wholeNumber)
         .addOption(new Option('--latest', 'the report of the latest dry run; starts none').conflicts('sample'))
         .action(async (id: string, { latest, sample }: { latest?: true; sample?: number }, command: Command) => {
           const client = clientOf(command);
@@ -48,7 +48,7 @@ export function campaignCommands(): Command {
     )
     .addCommand(
       new Command('withdraw')
-        .description('take back a send that waits for approval; members approve in the dashboard')
+        .description('withdraw a send that is waiting for approval; admins approve it in the dashboard')
         .argument('<id>')
         .action(async (id: string, _, command: Command) => {
           const done = await clientOf(command).call('withdrawCampaignApproval', { path: { id } });
@@ -105,13 +105,13 @@ async function watch(client: Posthorn, id: string, command: Command): Promise<vo
 }
 
 function wholeNumber(value: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('It is a whole number above 0.');
+  if (!/^[1-9]\d{0,8}$/.test(value)) throw new InvalidArgumentError('Use a whole number above 0.');
   return Number(value);
 }
 
 function drift(value: string): NonNullable<Send['drift']> {
   if (value === 'none' || value === 'fewer') return value;
   const share = Number(value);
-  if (!(share >= 0 && share <= 1)) throw new InvalidArgumentError('It is none, fewer, or a share such as 0.02.');
+  if (!(share >= 0 && share <= 1)) throw new InvalidArgumentError('Use none, fewer, or a share such as 0.02.');
   return share;
 }

@@ -34,7 +34,7 @@ export function contactCommands(): Command {
     )
     .addCommand(
       new Command('dossier')
-        .description('everything known of one contact as JSON, for a request under Articles 15 and 20 of the GDPR')
+        .description('everything known about one contact as JSON, for a request under Articles 15 and 20 of the GDPR')
         .argument('<contact>', 'address or id')
         .option('--out <file>', 'the file; only you can read it')
         .action(async (contact: string, { out }: { out?: string }, command: Command) => {
@@ -48,7 +48,7 @@ export function contactCommands(): Command {
       new Command('erase')
         .description('delete a contact and empty everything stored of it, for good; ends when that is certified')
         .argument('<contact>', 'address or id')
-        .option('--reference <text>', 'why, in your own records; it is signed, so name nobody in it')
+        .option('--reference <text>', 'why, for your own records; it is signed, so leave personal data out')
         .option('--keep-suppressed', 'never store the address or send to it again')
         .option('--out <file>', 'a file for the signed certificate')
         .option('--yes', 'do not ask')
@@ -99,7 +99,8 @@ async function erase(contact: string, options: EraseOptions, command: Command): 
     erasure.steps.map(({ state, system, what, until }) => [state, system, what, until && `until ${until}`]),
   );
   const kept = certificate === null || options.out === undefined ? '' : ` The certificate is in ${options.out}.`;
-  const waits = erasure.status === 'WAITING' ? ' What others keep goes by itself; ask GET /erasures/{id} later.' : '';
+  const waits =
+    erasure.status === 'WAITING' ? ' What other systems keep expires by itself: check GET /erasures/{id} later.' : '';
   print(command, erasure, `${steps}\n\nErasure ${erasure.id}: ${erasure.status}.${waits}${kept}`);
 }
 
@@ -119,6 +120,6 @@ function condition(json: string): Condition {
   try {
     return JSON.parse(json) as Condition;
   } catch {
-    throw new InvalidArgumentError('It is JSON: {"logic":"AND","groups":[{"filters":[…]}]}.');
+    throw new InvalidArgumentError('Use JSON: {"logic":"AND","groups":[{"filters":[…]}]}.');
   }
 }

@@ -55,6 +55,6 @@ async function tail(options: { to?: string; since: number; once?: true }, comman
 
 function minutes(value: string): number {
   const number = Number(value);
-  if (!(number >= 0 && number <= 31 * 24 * 60)) throw new InvalidArgumentError('It is a number of minutes.');
+  if (!(number >= 0 && number <= 31 * 24 * 60)) throw new InvalidArgumentError('Use a number of minutes.');
   return number;
 }

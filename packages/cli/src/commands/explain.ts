@@ -16,7 +16,7 @@ const only = (flags: string, description: string, ...others: string[]) =>
 /** `posthorn explain`. */
 export function explainCommand(): Command {
   return new Command('explain')
-    .description('why a contact got something, or did not')
+    .description('why a contact received something, or didn’t')
     .argument('<contact>', 'address or id')
     .argument('[campaign]', 'id of the campaign that you ask about')
     .addOption(only('--campaign <id>', 'ask about a campaign', 'workflow', 'email'))
@@ -24,7 +24,7 @@ export function explainCommand(): Command {
     .addOption(only('--email <id>', 'ask about an email', 'campaign', 'workflow'))
     .action(async (contact: string, campaign: string | undefined, options: Options, command: Command) => {
       if (campaign !== undefined && Object.keys(options).length > 0)
-        throw new UsageError('Ask about one thing: a campaign, a workflow or an email.');
+        throw new UsageError('Choose one: a campaign, a workflow or an email.');
       const about = aboutOf(campaign === undefined ? options : { campaign });
       const found = await clientOf(command).call('explain', { body: { contact, about } });
       const marks = { pass: '+', stop: '!', info: ' ' };

@@ -20,7 +20,7 @@ export function jobCommands(): Command {
     .description('imports and bulk changes of contacts')
     .addCommand(
       new Command('list')
-        .description('the latest first, with what each did and until when it can be undone')
+        .description('newest first, with what each did and until when it can be undone')
         .action(async (_, command: Command) => {
           const { data } = await clientOf(command).call('listContactJobs', { query: { limit: 50 } });
           const rows = data.map((job) => [job.id, job.createdAt, job.operation, job.state, undoOf(job)]);
@@ -29,7 +29,7 @@ export function jobCommands(): Command {
     )
     .addCommand(
       new Command('undo')
-        .description('take an import or a bulk change back, except what was changed since')
+        .description('undo an import or a bulk change, except what has changed since')
         .argument('<id>')
         .option('--dry-run', 'show what it would do; changes nothing')
         .addOption(
@@ -91,7 +91,7 @@ async function ended(client: Posthorn, jobId: string) {
   for (;;) {
     const job = await client.call('getBulkJob', { path: { jobId } });
     if (job.state === 'completed') return job;
-    if (job.state === 'failed') throw new Error(`The undo failed: ${job.failedReason ?? 'no reason is known'}.`);
+    if (job.state === 'failed') throw new Error(`The undo failed: ${job.failedReason ?? 'no reason was recorded'}.`);
     await sleep(500);
   }
 }

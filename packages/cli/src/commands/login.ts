@@ -10,7 +10,7 @@ import { loginOf, saveLogin, settingsFile } from '../settings.ts';
 /** `posthorn login`: checks a key and keeps it. */
 export function loginCommand(): Command {
   return new Command('login')
-    .description('keep the key of a project; asks for it, or reads it from a pipe')
+    .description('store the key of a project; prompts for it, or reads it from a pipe')
     .action(async (_, command: Command) => {
       const { url } = loginOf(command);
       const key = (command.optsWithGlobals<{ key?: string }>().key ?? (await askForKey())).trim();

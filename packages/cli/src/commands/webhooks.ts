@@ -39,7 +39,7 @@ async function listen(options: { forward: string; events: string; secret?: strin
     const { events } = await client.call('listEvents', { query: { limit: most } });
     const fresh = events.filter(({ id }) => !seen.has(id));
     if (events.length === most && fresh.length === most)
-      console.error('More events than fit happened; some were missed.');
+      console.error('Too many events happened at once; some were missed.');
     for (const event of fresh.reverse()) {
       seen.add(event.id);
       if (!matches(event.name)) continue;

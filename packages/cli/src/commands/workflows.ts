@@ -45,14 +45,14 @@ export function workflowCommands(): Command {
     )
     .addCommand(
       new Command('push')
-        .description('publish the graph of a file; contacts inside stay in their version')
+        .description('publish the graph of a file; contacts already in the workflow stay in their version')
         .argument('<file>')
-        .option('--force', 'also when somebody else has changed the workflow since')
+        .option('--force', 'even if someone else has changed the workflow since')
         .action(push),
     )
     .addCommand(
       new Command('retry')
-        .description('let failed executions go on with the step that failed, in the current version')
+        .description('retry failed executions at the step that failed, in the current version')
         .argument('<id>')
         .argument('[executions...]', 'ids; every failed execution when absent')
         .action(retry),

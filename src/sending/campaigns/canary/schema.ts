@@ -49,7 +49,7 @@ export const CanaryOptions = v.object({
   minDelivered: v.pipe(
     v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'))),
     v.description(
-      'Delivered messages without which the campaign is paused at the end of the hold; 30% of the slice, at least 1, when absent.',
+      'The campaign is paused at the end of the hold with fewer delivered messages than this; 30% of the slice, at least 1, when absent.',
     ),
   ),
 });
@@ -65,7 +65,7 @@ export const CanaryBody = v.object({
     'WAITING for the audience, SENDING the slice, HOLDING until its reports are in, STOPPED with the campaign paused, or PASSED.',
   ),
   recipients: Count('Size of the slice.'),
-  hold: about(v.string(), 'How long the reports of the slice are awaited, such as `60m`.'),
+  hold: about(v.string(), 'How long to wait for reports about the slice, such as `60m`.'),
   stopIf: about(
     v.object({
       bounceRate: v.nullable(v.number()),
@@ -74,9 +74,9 @@ export const CanaryBody = v.object({
     }),
     'Percentages of the slice; above one of them the campaign is paused. Null is no limit.',
   ),
-  minDelivered: Count('Delivered messages without which the campaign is paused at the end of the hold.'),
+  minDelivered: Count('The campaign is paused at the end of the hold with fewer delivered messages than this.'),
   heldUntil: about(v.nullable(Instant), 'When the hold ends; null before and after it.'),
-  releasedAt: about(v.nullable(Instant), 'When a person let the campaign continue.'),
+  releasedAt: about(v.nullable(Instant), 'When someone ended the canary to continue.'),
   endedAt: about(v.nullable(Instant), 'When the canary passed or stopped the campaign.'),
   counts: about(
     v.object({
@@ -87,14 +87,14 @@ export const CanaryBody = v.object({
       complained: Count('Reported as spam.'),
       unsubscribed: Count('Unsubscribed by this mail.'),
     }),
-    'What became of the slice.',
+    'What happened to the slice.',
   ),
   stopped: about(
     v.nullable(
       v.object({
         code: v.picklist(canaryStopCodes),
         count: v.number(),
-        of: Count('How many it is held against.'),
+        of: Count('How many it is compared with.'),
         limit: Count('The percentage that was exceeded, or the number that was not reached.'),
       }),
     ),

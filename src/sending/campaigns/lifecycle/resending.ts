@@ -45,11 +45,11 @@ export async function resendCampaign(
     const { projectId, type, audienceType } = original;
     const audience = { projectId, type, audienceType, resendOf: id, resendSeq: sendSeq };
     const recipients = await audienceSize(tx, audience, deps.clock());
-    if (recipients === 0) throw badRequest('No recipient was missed who can be written to now');
+    if (recipients === 0) throw badRequest('None of the missed recipients can receive email now');
     await checkQuota(tx, deps.billing, original, recipients);
     const most = await mostUnapproved(tx, project.id, sender);
     if (most !== null && recipients > most)
-      throw forbidden(`An admin has to resend to more than ${most} contacts`, { recipients, approvalAbove: most });
+      throw forbidden(`Only an admin can resend to more than ${most} contacts`, { recipients, approvalAbove: most });
     await checkSender(deps.senderDomains, project.id, original.from);
     // The copy keeps the choice of the audience for whoever duplicates it; what it goes to is resend_of.
     await tx.count(sql`
@@ -68,5 +68,5 @@ export async function resendCampaign(
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, resendId);
-  return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending to those who were missed' };
+  return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending to the missed recipients' };
 }

@@ -68,12 +68,12 @@ export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
 /** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
 export const ListRecipients = v.object({
-  type: choiceParameter('Those whose mail came back or was complained about, in place of the ledger.', [
+  type: choiceParameter('Recipients whose email bounced or was reported as spam, in place of the ledger.', [
     'bounced',
     'complained',
   ]),
   verdict: choiceParameter('The whole ledger when absent.', [...verdicts, 'all'], 'all'),
-  format: choiceParameter('A file of all rows, which `limit` and `cursor` do not cut.', ['csv']),
+  format: choiceParameter('A file of all rows, whatever `limit` and `cursor` say.', ['csv']),
   limit: limitParameter(50, 100),
   cursor: CursorParameter,
 });

@@ -117,7 +117,7 @@ export async function withdrawApproval(tx: Database, { id, projectId }: LockedCa
   if (asked === null) throw conflict('No send of this campaign waits for approval');
   const isAdmin = sender.kind === 'key' ? sender.scoped === null : roleIncludes(sender.role, 'ADMIN');
   if (!isAdmin && authorOf(sender).id !== asked.by.id)
-    throw forbidden('Only who asked for the send, or an admin, can take it back');
+    throw forbidden('Only the person who asked for the send, or an admin, can withdraw it');
   await withdrawAsked(tx, id);
   await recordChange(tx, projectId, {
     action: 'campaign.approval_withdrawn',

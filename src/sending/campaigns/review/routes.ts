@@ -20,7 +20,7 @@ export const campaignReviewRoutes = [
     summary: 'Review a campaign before it is sent',
     operationId: 'startCampaignDryRun',
     description:
-      'Decides about every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A dry run that is under way ends. With `sample`, every contact is decided about and only so many messages are rendered, which is faster for a large audience.',
+      'Checks every contact of the audience and renders every message as a send would, and sends nothing. Returns 202; the report is ready when its state is `DONE`. A running dry run ends. With `sample`, every contact is checked but only that many messages are rendered, which is faster for a large audience.',
     ids,
     body: StartDryRun,
     example: { sample: 1000 },

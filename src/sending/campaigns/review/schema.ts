@@ -40,7 +40,7 @@ export const StartDryRun = v.object({
       'all',
     ),
     v.description(
-      'How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is decided about either way.',
+      'How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is checked either way.',
     ),
   ),
 });
@@ -66,10 +66,7 @@ export const reviewedSend = {
 
 /** `POST /campaigns/{id}/approve`. */
 export const ApproveSend = v.object({
-  fingerprint: v.pipe(
-    Fingerprint,
-    v.description('That of the review that waits: what somebody saw is what is approved.'),
-  ),
+  fingerprint: v.pipe(Fingerprint, v.description('That of the waiting review: what was seen is what is approved.')),
 });
 
 /** A send that waits for somebody to approve it. */

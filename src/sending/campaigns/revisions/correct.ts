@@ -40,7 +40,8 @@ export async function correctCampaign(
     const correction = { versions: [...new Set(versions)].sort((a, b) => a - b), who };
     const audience = correctionAudience(original, correction);
     const { recipients } = await audienceCounts(tx, audience, clock());
-    if (recipients === 0) throw badRequest('No recipient of these versions can be written to now', { ...correction });
+    if (recipients === 0)
+      throw badRequest('None of the recipients of these versions can receive email now', { ...correction });
     const campaign = await draftToEarlier(tx, original, audience, {
       name: `${original.name} (Correction)`,
       subject,
@@ -74,7 +75,7 @@ export async function draftToEarlier(
 function correctionAudience(campaign: Campaign, correction: Correction): EarlierAudience {
   const { status, contentVersion } = campaign;
   if (status === 'DRAFT' || status === 'SCHEDULED')
-    throw badRequest(`A campaign that is ${status} cannot be corrected: nobody has got it yet`, { status });
+    throw badRequest(`A campaign that is ${status} cannot be corrected: no one has received it yet`, { status });
   const unknown = correction.versions.find((version) => version > contentVersion);
   if (unknown !== undefined)
     throw badRequest(`"versions" names ${unknown}, and this campaign has versions up to ${contentVersion}`, {

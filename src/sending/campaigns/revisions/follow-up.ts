@@ -33,7 +33,7 @@ export async function followUpCampaign(
     const original = await load(tx, projectId, id);
     const audience = followUpAudience(original, who);
     const { recipients } = await audienceCounts(tx, audience, clock());
-    if (recipients === 0) throw badRequest('None of these recipients can be written to now', { who });
+    if (recipients === 0) throw badRequest('None of these recipients can receive email now', { who });
     const { name, body, document } = original;
     const campaign = await draftToEarlier(tx, original, audience, {
       name: `${name} (Follow-up)`,

@@ -39,7 +39,7 @@ export async function reviseCampaign(
     const most = await mostUnapproved(tx, project.id, sender);
     const pending = pendingCount(campaign);
     if (most !== null && pending > most)
-      throw forbidden(`An admin has to revise what more than ${most} contacts still get`, {
+      throw forbidden(`Only an admin can revise what more than ${most} contacts have yet to receive`, {
         recipients: pending,
         approvalAbove: most,
       });

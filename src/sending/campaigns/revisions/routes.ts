@@ -17,7 +17,7 @@ export const campaignRevisionRoutes = [
     ...inProject('campaigns:send'),
     summary: 'Revise the content of a paused campaign',
     description:
-      'Everybody who has not got it yet gets the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed.',
+      'Recipients who have not received it yet get the new content when it is resumed; the ledger shows who got which version. Answers 409 `STILL_LEAVING` while messages with the old content are unconfirmed.',
     ids,
     body: ReviseCampaign,
     example: { subject: 'March news, with the right link' },
@@ -34,7 +34,7 @@ export const campaignRevisionRoutes = [
     ...inProject('campaigns:write'),
     summary: 'Create a correction of a campaign',
     description:
-      'Creates a draft for exactly the recipients who got these versions of its content, or have opened or clicked them. Review and send it as any campaign; who has unsubscribed since is left out.',
+      'Creates a draft for exactly the recipients who got these versions of its content, or opened or clicked them. Review and send it like any campaign; contacts who have unsubscribed since are skipped.',
     operationId: 'createCampaignCorrection',
     ids,
     status: 201,
@@ -66,7 +66,7 @@ export const campaignRevisionRoutes = [
     ...inProject('campaigns:write'),
     summary: 'Create a follow-up of a campaign',
     description:
-      'Creates a draft with the content of a finished campaign for some of those who got it: those who opened it or clicked in it, or who did not. Edit, review and send it as any campaign. Who has unsubscribed since is left out, and who opens the first campaign before the follow-up is sent is no longer among those who did not.',
+      'Creates a draft with the content of a finished campaign for some of its recipients: those who opened it or clicked a link, or who did not. Edit, review and send it like any campaign. Contacts who have unsubscribed since are skipped, and contacts who open the first campaign before the follow-up is sent no longer count as not having opened it.',
     operationId: 'createCampaignFollowUp',
     ids,
     status: 201,
