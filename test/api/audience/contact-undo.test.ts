@@ -303,7 +303,9 @@ test('what has been undone is not undone a second time, and its undo can be', as
   const first = await undone('import', jobId);
   expect(await askedUntilCounted(`/contacts/import/${jobId}/undo`, {})).toMatchObject({
     status: 409,
-    body: { error: { message: expect.stringContaining('nothing is left to undo'), details: { undoneBy: first.jobId } } },
+    body: {
+      error: { message: expect.stringContaining('nothing is left to undo'), details: { undoneBy: first.jobId } },
+    },
   });
   expect((await askedUntilCounted(`/contacts/import/${jobId}/undo`, { dryRun: true })).status).toBe(200);
   expect(await undone('bulk', first.jobId)).toMatchObject({ restores: 2 });

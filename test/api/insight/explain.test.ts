@@ -332,7 +332,7 @@ const campaignCauses: Cause[] = [
       return { campaignId };
     },
     'did_not',
-    "The campaign was stopped on <date> before it reached the contact.",
+    'The campaign was stopped on <date> before it reached the contact.',
   ],
   [
     'paused',
