@@ -5,10 +5,11 @@ import pg from 'pg';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/core/config/settings.ts';
 import { keptSecrets } from '../../src/main/start/secrets.ts';
+import { inFull } from '../support/long.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 // More of them take minutes on two cores: WEBHOOK_SOAK_EVENTS=20000 npm run test:soak -- tests -- test/e2e/webhook-soak.test.ts
-const wanted = Number(process.env.WEBHOOK_SOAK_EVENTS ?? 3_000);
+const wanted = Number(process.env.WEBHOOK_SOAK_EVENTS ?? inFull(3_000, 1_500));
 // One in twenty-one is none that the endpoint subscribes to.
 const events = Math.ceil((wanted * 21) / 20);
 const writers = 12;

@@ -13,11 +13,11 @@ import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from
 import { reviewDeps } from '../support/campaign-reviews.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
-import { isLong } from '../support/long.ts';
+import { inFull, isLong } from '../support/long.ts';
 import { FakeMailer, type TakenMessage } from '../support/mailer.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
 
-const rounds = isLong ? 100 : 2;
+const rounds = isLong ? inFull(100, 36) : 2;
 const roundsTogether = 12;
 const people = 30;
 

@@ -117,7 +117,10 @@ test('revises a paused campaign when it is told to, and corrects what was sent b
   const nothing = await run(['campaigns', 'revise', id, '--yes']);
   expect([nothing.code, nothing.err]).toEqual([2, expect.stringContaining('--subject or --body')]);
   const asked = await run(['campaigns', 'revise', id, ...better]);
-  expect([asked.code, asked.err]).toEqual([2, expect.stringContaining('for the 2 recipients who have not got it')]);
+  expect([asked.code, asked.err]).toEqual([
+    2,
+    expect.stringContaining('for the 2 recipients who have not received it'),
+  ]);
   expect(await now()).toMatchObject({ subject: 'Old news', contentVersion: 1 });
   expect(await json(['campaigns', 'revise', id, ...better, '--yes'])).toMatchObject({
     subject: 'Better news',
