@@ -67,6 +67,24 @@ test('every message is checked, problems come first, and what was checked is sen
   expect((await campaignNow(id)).sentCount).toBe(12);
 });
 
+test('a check is shown that starts while the page still asks for the latest', async () => {
+  const { place } = await campaign();
+  await as(admin, desktop, async (page) => {
+    const started = Promise.withResolvers<void>();
+    await page.route('**/dry-runs/latest', async (route) => {
+      const before = await route.fetch();
+      await started.promise;
+      await route.fulfill({ response: before }).catch(() => {});
+    });
+    const answered = page.waitForResponse((response) => response.url().endsWith('/dry-run'));
+    await page.goto(place);
+    await button(page, 'Check messages').click();
+    await answered;
+    started.resolve();
+    await button(page, 'Send checked messages').waitFor();
+  });
+});
+
 test('a large send of a member waits for an admin, who approves it on a phone', async () => {
   await as(admin, desktop, async (page) => {
     await page.goto(`${world.url}/app/${project.id}/settings`);

@@ -27,7 +27,11 @@ export function useDryRun(campaign: string) {
   const start = useMutation({
     mutationFn: (sample: 'all' | number) =>
       answer(api.POST('/campaigns/{id}/dry-run', { params: { path: { id: campaign } }, body: { sample } })),
-    onSuccess: ({ data }) => queries.setQueryData(queryKey, data),
+    onSuccess: async ({ data }) => {
+      // An answer from before the start would hide the new run.
+      await queries.cancelQueries({ queryKey });
+      queries.setQueryData(queryKey, data);
+    },
   });
   return { latest, start };
 }
