@@ -22,6 +22,9 @@ export type Level = 'healthy' | 'warning' | 'critical';
 /** What is wrong: a limit that is reached, and by what. */
 export interface ReputationFinding {
   of: 'bounces' | 'complaints';
+  /** A rate in percent, or a number of emails of a new project. */
+  unit: 'percent' | 'emails';
+  isAllTime: boolean;
   /** For operators: which limit, in words. Never shown to customers. */
   limit: string;
 }
@@ -75,8 +78,8 @@ function rateOf(window: ReputationWindow, of: ReputationFinding['of']): number {
 interface MeasuredLimit {
   of: ReputationFinding['of'];
   window: keyof Omit<Reputation, 'isNewProject'>;
-  /** A rate in percent, which counts with at least so many mails, or a number of mails of a new project. */
-  unit: 'percent' | 'emails';
+  /** A rate counts with at least so many emails. */
+  unit: ReputationFinding['unit'];
   value: number;
   warning: Limit;
   critical: Limit;
@@ -124,6 +127,8 @@ export function judge(reputation: Reputation): ReputationJudgement {
       .filter(({ applies, level }) => applies && level === wanted)
       .map(({ of, window, unit }) => ({
         of,
+        unit,
+        isAllTime: window === 'allTime',
         limit:
           unit === 'percent' ? `rate of ${of}, ${words[window]}` : `number of ${of} of a new project, ${words[window]}`,
       }));

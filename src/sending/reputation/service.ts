@@ -46,23 +46,25 @@ function windowOf({ rated, ratedBounced, ratedComplained }: MailCounts) {
   return rateWindow(rated, ratedBounced, ratedComplained);
 }
 
-// Thresholds are nobody's business but the operator's (contract page 3, 2.4).
-const sentences: Record<'critical' | 'warning', Record<ReputationFinding['of'], string>> = {
-  critical: {
-    bounces: 'Too many emails of this project bounce',
-    complaints: 'Too many emails of this project are reported as spam',
-  },
-  warning: {
-    bounces: 'More emails of this project bounce than is good for its reputation',
-    complaints: 'More emails of this project are reported as spam than is good for its reputation',
-  },
-};
+const happened = { bounces: 'bounced', complaints: 'were reported as spam' } as const;
+
+/** What is said of findings. Limits and their hours are nobody's business but the operator's (contract page 3, 2.4). */
+function sentencesOf(findings: ReputationFinding[], judged: 'too high' | 'high'): string[] {
+  const sentences = findings.map(({ of, unit, isAllTime }) => {
+    const measured = unit === 'percent' ? 'share' : 'number';
+    return `The ${measured} of emails that ${happened[of]} is ${judged}${isAllTime ? ' since the project began' : ''}`;
+  });
+  return [...new Set(sentences)];
+}
 
 /** How a project's mail is received, as its members see it; null when the project is gone. */
 export async function securityOf(db: Database, projectId: string, now: Date): Promise<Security | null> {
   const reputation = await reputationOf(db, projectId, now);
   if (reputation === null) return null;
   const { critical, warnings } = judge(reputation);
+  // Of a day and of a week the same is said: the worse of them.
+  const isSaid = ({ of, unit, isAllTime }: ReputationFinding) =>
+    critical.some((finding) => finding.of === of && finding.unit === unit && finding.isAllTime === isAllTime);
   return {
     status: {
       projectId,
@@ -72,8 +74,11 @@ export async function securityOf(db: Database, projectId: string, now: Date): Pr
       sevenDay: reputation.sevenDay,
       allTime: reputation.allTime,
       isNewProject: false,
-      violations: critical.map((finding) => sentences.critical[finding.of]),
-      warnings: warnings.map((finding) => sentences.warning[finding.of]),
+      violations: sentencesOf(critical, 'too high'),
+      warnings: sentencesOf(
+        warnings.filter((finding) => !isSaid(finding)),
+        'high',
+      ),
     },
     levels: levelsOf(reputation) as Security['levels'],
     isDisabled: reputation.disabled,
