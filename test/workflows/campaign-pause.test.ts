@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { pause } from '../../src/core/lib/time.ts';
 import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
-import { cancelSend, lockCampaignSend, setPaused } from '../../src/sending/campaigns/state.ts';
+import { cancelSend, lockCampaign, lockCampaignSend, setPaused } from '../../src/sending/campaigns/state.ts';
 import {
   aCampaign,
   campaignActivitiesFor,
@@ -21,9 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-// As the API does it: with the send locked, so that no claim is being made.
-const paused = (campaign: string, on: boolean) =>
+// As the API does it: with the campaign locked before its send, as everything does that locks both, so that no claim is being made.
+const paused = (project: string, campaign: string, on: boolean) =>
   db.db.transaction(async (sql) => {
+    await lockCampaign(sql, project, campaign);
     await lockCampaignSend(sql, campaign, 1);
     return setPaused(sql, campaign, 1, on);
   });
@@ -36,7 +37,7 @@ test('a pause stops a campaign where it is, shows in the Web UI, outlives the wo
   const activities = campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 } });
   const first = await testWorker({ activities, queues: ['campaign'] });
   mailer.onTaken = async () => {
-    if (mailer.calls.length === 3) await paused(campaign, true);
+    if (mailer.calls.length === 3) await paused(project.id, campaign, true);
   };
   const start = await started(db.db, project.id, campaign, 60);
   await first.perform(start);
@@ -53,7 +54,7 @@ test('a pause stops a campaign where it is, shows in the Web UI, outlives the wo
   // A wake alone changes nothing: the row decides.
   await pause(300);
   expect(mailer.sent).toHaveLength(before);
-  expect(await paused(campaign, false)).toBe(true);
+  expect(await paused(project.id, campaign, false)).toBe(true);
   await second.perform(wakeCampaign(campaign, 1));
   expect(await second.result(start.id)).toMatchObject({ status: 'SENT', sent: 60 });
   expect(new Set(mailer.recipients).size).toBe(60);
@@ -70,7 +71,7 @@ test('a campaign that is cancelled while it is paused ends, and keeps what was s
     queues: ['campaign'],
   });
   mailer.onTaken = async () => {
-    if (mailer.calls.length === 1) await paused(campaign, true);
+    if (mailer.calls.length === 1) await paused(project.id, campaign, true);
   };
   const start = await started(db.db, project.id, campaign, 30);
   await worker.perform(start);
