@@ -14,6 +14,7 @@ COPY packages/conditions/package.json packages/conditions/
 COPY packages/docs/package.json packages/docs/
 COPY packages/domain-records/package.json packages/domain-records/
 COPY packages/drill/package.json packages/drill/
+COPY packages/earlier-name/package.json packages/earlier-name/
 COPY packages/email-document/package.json packages/email-document/
 COPY packages/guarded-requests/package.json packages/guarded-requests/
 COPY packages/http-server/package.json packages/http-server/

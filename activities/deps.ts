@@ -1,6 +1,6 @@
-import type { DnsLookup } from '@posthorn/domain-records';
-import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
-import type { Payments } from '@posthorn/payments';
+import type { DnsLookup } from '@fernpost/domain-records';
+import type { DomainProvider, Mailer } from '@fernpost/mail-providers';
+import type { Payments } from '@fernpost/payments';
 import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Config } from '../src/core/config/config.ts';

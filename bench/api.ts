@@ -26,7 +26,7 @@ export async function benchApi(): Promise<void> {
   if (project === null) throw new Error('The database of a benchmark must be empty');
   const api = await startChild('./support/api-process.ts', [], env);
   const floor = await startChild('./support/floor-process.ts', [services.databaseUrl, project.projectId], env);
-  const store = await openStore({ url: services.databaseUrl, poolSize: 1, applicationName: 'posthorn-bench' }, []);
+  const store = await openStore({ url: services.databaseUrl, poolSize: 1, applicationName: 'fernpost-bench' }, []);
   console.log(`\nAPI: ${connections} connections, ${seconds} s a run, ${rounds} rounds, Postgres as shipped`);
   try {
     for (const kind of ['track', 'send'] as const) {

@@ -35,7 +35,7 @@ export async function benchAutomation(): Promise<void> {
   };
   const project = await createFirstProject(readConfig(env));
   if (project === null) throw new Error('The database of a benchmark must be empty');
-  const store = await openStore({ url: databaseUrl, poolSize: 4, applicationName: 'posthorn-bench' }, []);
+  const store = await openStore({ url: databaseUrl, poolSize: 4, applicationName: 'fernpost-bench' }, []);
   await store.db.rows('create table bare_runs (id uuid primary key, step integer not null default 0)');
   const floor = await processOf('./support/automation-bare-process.ts', env);
   const worker = await processOf('../src/main/worker.ts', env);
@@ -76,7 +76,7 @@ async function throughput(bench: Bench): Promise<void> {
   const [floor, our] = [median(floors), median(ours)];
   console.log(`\nAutomations: ${runs} runs of trigger, delay, condition, update, exit, ${rounds} rounds`);
   console.log(`  floor, a bare workflow with two local activities and a timer  ${floor.toFixed(1)} runs/s`);
-  console.log(`  Posthorn, from the stored event to the end of the run         ${our.toFixed(1)} runs/s`);
+  console.log(`  Fernpost, from the stored event to the end of the run         ${our.toFixed(1)} runs/s`);
   console.log(`  ratio ${(our / floor).toFixed(2)} (goal 0.7)`);
 }
 
@@ -157,7 +157,7 @@ async function arrivals(bench: Bench): Promise<void> {
 
 async function processOf(file: string, env: NodeJS.ProcessEnv): Promise<ChildProcess> {
   // The parent watchdog ends it when this process is gone, however that came about.
-  const parentWatchdog = import.meta.resolve('@posthorn/local-stack/parent-watchdog');
+  const parentWatchdog = import.meta.resolve('@fernpost/local-stack/parent-watchdog');
   const child = spawn(process.execPath, ['--import', parentWatchdog, fileURLToPath(new URL(file, import.meta.url))], {
     env,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -66,12 +66,12 @@ async function measure(bench: Bench): Promise<void> {
   const floor = median(floors);
   const our = median(ours);
   line('floor, hand-written', floor);
-  line('Posthorn', our);
+  line('Fernpost', our);
   console.log(`  ratio ${(our.perSecond / floor.perSecond).toFixed(2)} (goal 0.6)`);
   console.log(
     `  worker memory: ${smaller.peakRssMb.toFixed(0)} MB at ${small}, ${our.peakRssMb.toFixed(0)} MB at ${recipients} recipients`,
   );
-  console.log('  CPU microseconds for each message        floor   Posthorn');
+  console.log('  CPU microseconds for each message        floor   Fernpost');
   for (const name of Object.keys(our.cpu))
     console.log(`    ${name.padEnd(34)} ${share(floor, name)} ${share(our, name)}`);
 }

@@ -39,7 +39,7 @@ export async function benchDashboard(): Promise<void> {
     LOG_LEVEL: 'fatal',
   };
   await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 3, applicationName: 'posthorn-bench' },
+    { url: services.databaseUrl, poolSize: 3, applicationName: 'fernpost-bench' },
     [],
   );
   const db = store.db;
@@ -141,7 +141,7 @@ async function presses(viewer: Viewer, data: DashboardData): Promise<void> {
 async function startService(env: NodeJS.ProcessEnv, url: string): Promise<ChildProcess> {
   const file = fileURLToPath(new URL('../src/main/api.ts', import.meta.url));
   // The parent watchdog ends it when this process is gone, however that came about.
-  const parentWatchdog = import.meta.resolve('@posthorn/local-stack/parent-watchdog');
+  const parentWatchdog = import.meta.resolve('@fernpost/local-stack/parent-watchdog');
   const child = spawn(process.execPath, ['--import', parentWatchdog, file], {
     env,
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],

@@ -23,7 +23,7 @@ const address = (call: number) => `person.${(call * 7_919) % contacts}@example.c
 export async function benchFieldCatalogue(): Promise<void> {
   await using services = await benchServices({ temporal: false });
   await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 1, applicationName: 'posthorn-bench' },
+    { url: services.databaseUrl, poolSize: 1, applicationName: 'fernpost-bench' },
     [],
   );
   const { db } = store;

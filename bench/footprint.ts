@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { openStore, type Store } from '../src/core/database/orm.ts';
 import { pause } from '../src/core/lib/time.ts';
 import { anAutomation } from '../test/support/automation-fixtures.ts';
@@ -40,7 +40,7 @@ interface FirstProject {
  * BENCH_SECONDS is the length of the load, half of it `/v1/track` and half `/v1/send`; BENCH_WAITING how many automations wait; 0 leaves either out.
  */
 export async function benchFootprint(): Promise<void> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-footprint-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-footprint-'));
   let service: Service | null = null;
   try {
     service = await start(folder);
@@ -112,7 +112,7 @@ async function start(folder: string): Promise<Service> {
     child,
     dataDir,
     url: `http://127.0.0.1:${port}`,
-    databaseUrl: `postgres://posthorn:${postgresPassword}@127.0.0.1:${postgres}/posthorn`,
+    databaseUrl: `postgres://fernpost:${postgresPassword}@127.0.0.1:${postgres}/fernpost`,
     readyMs: performance.now() - started,
   };
 }
@@ -166,7 +166,7 @@ async function load(service: Service): Promise<void> {
 async function crowd(service: Service): Promise<void> {
   const { projectId } = JSON.parse(readFileSync(join(service.dataDir, 'first-project.json'), 'utf8')) as FirstProject;
   await using store: Store = await openStore(
-    { url: service.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' },
+    { url: service.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
     [],
   );
   const automation = await anAutomation(store.db, projectId, {

@@ -1,4 +1,4 @@
-import type { Mailer } from '@posthorn/mail-providers';
+import type { Mailer } from '@fernpost/mail-providers';
 import { readConfig } from '../src/core/config/config.ts';
 import { openStore } from '../src/core/database/orm.ts';
 import { newId } from '../src/core/lib/ids.ts';
@@ -25,7 +25,7 @@ const worst: readonly ((n: number) => string)[] = [
 /** How long a project's mail waits for delivery beside a project with the worst templates, as a ratio to how long it waits alone. */
 export async function benchNeighbours(): Promise<void> {
   await using services = await benchServices({ temporal: false });
-  const store = await openStore({ url: services.databaseUrl, poolSize: 20, applicationName: 'posthorn-bench' }, []);
+  const store = await openStore({ url: services.databaseUrl, poolSize: 20, applicationName: 'fernpost-bench' }, []);
   const { db } = store;
   const config = readConfig({ ...process.env, DATABASE_URL: services.databaseUrl });
   const compose = createComposer(config, { warn: () => undefined });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { prepareContent, recipientLinks } from '@posthorn/message-content';
-import { escapeHtml, htmlToText, StepLimitError } from '@posthorn/renderer';
+import { prepareContent, recipientLinks } from '@fernpost/message-content';
+import { escapeHtml, htmlToText, StepLimitError } from '@fernpost/renderer';
 import { parse } from 'csv-parse/sync';
 import { hostileTemplates } from '../packages/renderer/test/hostile-templates.ts';
 import { newId } from '../src/core/lib/ids.ts';

@@ -90,7 +90,7 @@ export async function benchSegments(): Promise<void> {
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
   await using store = await openStore(
-    { url: services.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' },
+    { url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' },
     [],
   );
   const db = store.db;

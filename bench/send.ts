@@ -44,13 +44,13 @@ export function benchSend(): Promise<void> {
       worker: await start('./send-floor-process.ts', ['deliver', databaseUrl, sink.url]),
       path: '/send',
     };
-    const sides = { floor, Posthorn: ours };
-    const runs: Record<keyof typeof sides, Run[]> = { floor: [], Posthorn: [] };
+    const sides = { floor, Fernpost: ours };
+    const runs: Record<keyof typeof sides, Run[]> = { floor: [], Fernpost: [] };
     for (const side of [floor, ours]) await measure(side, sink, store, project, 2);
     for (let round = 0; round < rounds; round += 1)
-      for (const name of round % 2 === 0 ? (['floor', 'Posthorn'] as const) : (['Posthorn', 'floor'] as const))
+      for (const name of round % 2 === 0 ? (['floor', 'Fernpost'] as const) : (['Fernpost', 'floor'] as const))
         runs[name].push(await measure(sides[name], sink, store, project, seconds));
-    print(median(runs.floor), median(runs.Posthorn));
+    print(median(runs.floor), median(runs.Fernpost));
   });
 }
 
@@ -104,12 +104,12 @@ async function cpuBy(side: Side, sink: Child, { db }: Store): Promise<Record<str
 
 function print(floor: Run, ours: Run): void {
   console.log(`\nSend: ${connections} connections, ${seconds} s a run, ${rounds} rounds, Postgres as shipped`);
-  for (const [name, run] of Object.entries({ floor, Posthorn: ours }))
+  for (const [name, run] of Object.entries({ floor, Fernpost: ours }))
     console.log(
       `  ${name.padEnd(10)} accepted ${run.accepted.toFixed(0)}/s, accepted and delivered ${run.delivered.toFixed(0)}/s, median ${run.medianMs.toFixed(1)} ms`,
     );
   console.log(`  ratio ${(ours.delivered / floor.delivered).toFixed(2)}`);
-  console.log('  CPU microseconds a mail        floor   Posthorn');
+  console.log('  CPU microseconds a mail        floor   Fernpost');
   const row = (name: string, of: (run: Run) => number) =>
     console.log(`    ${name.padEnd(24)} ${of(floor).toFixed(0).padStart(9)} ${of(ours).toFixed(0).padStart(10)}`);
   for (const name of Object.keys(ours.cpu)) row(name, ({ cpu }) => cpu[name] ?? 0);

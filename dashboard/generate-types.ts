@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 // Types of requests and answers, from the document that the API serves at /openapi.json. Written to src/api/schema.d.ts.
 const folder = fileURLToPath(new URL('.', import.meta.url));
-const place = mkdtempSync(join(tmpdir(), 'posthorn-openapi-'));
+const place = mkdtempSync(join(tmpdir(), 'fernpost-openapi-'));
 const document = join(place, 'openapi.json');
 const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {

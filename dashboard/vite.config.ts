@@ -3,7 +3,7 @@ import react from '@vitejs/plugin-react';
 import { defineConfig } from 'vite';
 
 // `npm run dev` in this folder serves the sources and sends everything else to a service on port 3000.
-const service = process.env.POSTHORN_URL ?? 'http://localhost:3000';
+const service = process.env.FERNPOST_URL ?? 'http://localhost:3000';
 const pages = /^\/($|app(\/|$)|src\/|@|node_modules\/|icon\.svg$|index\.html$)/;
 
 export default defineConfig({

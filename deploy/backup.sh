@@ -1,6 +1,6 @@
 #!/bin/sh
-# Backs up Posthorn: the database, then the uploaded images, into a new folder below the one that is named. See docs/operations.md.
-# Restore: pg_restore --no-owner --dbname=… posthorn.dump; tar -C "$UPLOAD_DIR" -xzf uploads.tar.gz
+# Backs up Fernpost: the database, then the uploaded images, into a new folder below the one that is named. See docs/operations.md.
+# Restore: pg_restore --no-owner --dbname=… fernpost.dump; tar -C "$UPLOAD_DIR" -xzf uploads.tar.gz
 set -eu
 umask 077
 
@@ -15,7 +15,7 @@ mkdir -p "$target"
 mkdir "$partial"
 
 # The database first: an image that is uploaded in between is one too many in the archive, never one too few.
-pg_dump --format=custom --file="$partial/posthorn.dump" "$database"
+pg_dump --format=custom --file="$partial/fernpost.dump" "$database"
 
 driver=${STORAGE_DRIVER:-}
 [ -n "$driver" ] || [ -z "${S3_ACCESS_KEY_ID:-}" ] || driver=s3

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { databaseNames } from '@fernpost/earlier-name';
 
 /** A function of the database with its triggers. */
 export interface DatabaseFunction {
@@ -19,16 +20,26 @@ let read: DatabaseFunction[] | undefined;
  * what the condition of a trigger calls must come first in the alphabet.
  */
 export function databaseFunctions(): readonly DatabaseFunction[] {
-  read ??= readdirSync(folder)
+  read ??= functionsOf((text) => text);
+  return read;
+}
+
+/** The same functions with the names of settings and channels that the release with the earlier name uses, for going back to it. */
+export function earlierFunctions(): readonly DatabaseFunction[] {
+  const { setting, channel } = databaseNames;
+  return functionsOf((text) => text.replaceAll("'fernpost.", `'${setting}`).replaceAll("'fernpost_", `'${channel}`));
+}
+
+function functionsOf(written: (text: string) => string): DatabaseFunction[] {
+  return readdirSync(folder)
     .filter((file) => file.endsWith('.sql'))
     .toSorted()
     .map((file) => {
-      const text = readFileSync(new URL(file, folder), 'utf8');
+      const text = written(readFileSync(new URL(file, folder), 'utf8'));
       return {
         name: file.slice(0, -'.sql'.length),
         statements: text.trim().split(/\n\n(?=create or replace )/),
         hash: createHash('sha256').update(text).digest('hex'),
       };
     });
-  return read;
 }

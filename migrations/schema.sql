@@ -609,13 +609,13 @@ create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
 create index contacts_project on contacts using btree (project_id, id);
 create index contacts_unsubscribed on contacts using btree (project_id, created_at, id) where (not subscribed);
 create index contacts_updated on contacts using btree (project_id, updated_at);
-create trigger contacts_changed after update on contacts for each row when (((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
-create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
-create trigger contacts_data_limited before insert or update of data on contacts for each row when (((current_setting('posthorn.trash'::text, true) is distinct from 'on'::text) and ((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id)))) execute function limit_contact_data();
+create trigger contacts_changed after update on contacts for each row when (((current_setting('fernpost.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
+create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('fernpost.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
+create trigger contacts_data_limited before insert or update of data on contacts for each row when (((current_setting('fernpost.trash'::text, true) is distinct from 'on'::text) and ((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id)))) execute function limit_contact_data();
 create trigger contacts_deleted after delete on contacts referencing old table as went for each statement execute function note_contact_changes();
 create trigger contacts_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_contacts();
-create trigger contacts_inserted after insert on contacts for each row when ((current_setting('posthorn.set_based'::text, true) is distinct from 'on'::text)) execute function note_contact_change();
-create trigger contacts_inserted_together after insert on contacts referencing new table as came for each statement when ((current_setting('posthorn.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
+create trigger contacts_inserted after insert on contacts for each row when ((current_setting('fernpost.set_based'::text, true) is distinct from 'on'::text)) execute function note_contact_change();
+create trigger contacts_inserted_together after insert on contacts referencing new table as came for each statement when ((current_setting('fernpost.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
 create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
 create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
@@ -842,7 +842,7 @@ create index emails_project on emails using btree (project_id, source_type, id);
 create unique index emails_step on emails using btree (workflow_step_execution_id) where (workflow_step_execution_id is not null);
 create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
 create index emails_template on emails using btree (template_id) where (template_id is not null);
-create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('posthorn.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
+create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('fernpost.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
 create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce((new.reason ->> 'code'::text), ''::text) <> all (array['unsubscribed'::text, 'campaign_cancelled'::text])))) execute function tell_failed_mail();
 create trigger emails_have_contacts after insert on emails for each row when ((new.campaign_id is null)) execute function require_contact();
 create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
@@ -1543,7 +1543,7 @@ AS $function$
 declare
   changed record := coalesce(new, old);
 begin
-  perform pg_notify('posthorn_changes', tg_table_name || ':' ||
+  perform pg_notify('fernpost_changes', tg_table_name || ':' ||
     case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
   return null;
 end
@@ -1561,7 +1561,7 @@ begin
     select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
       jsonb_build_object('type', 'cancel', 'id', execution)
     from lost;
-  if found then perform pg_notify('posthorn_outbox', ''); end if;
+  if found then perform pg_notify('fernpost_outbox', ''); end if;
   return null;
 end
 $function$;
@@ -1581,9 +1581,9 @@ CREATE OR REPLACE FUNCTION contact_cause()
  LANGUAGE plpgsql
 AS $function$
 declare
-  cause text := nullif(current_setting('posthorn.cause', true), '');
+  cause text := nullif(current_setting('fernpost.cause', true), '');
 begin
-  if cause is null and current_setting('posthorn.cause_required', true) = 'on' then
+  if cause is null and current_setting('fernpost.cause_required', true) = 'on' then
     raise exception 'contacts are written without a cause: the statement needs because() of src/audience/contacts/cause.ts';
   end if;
   return cause;
@@ -1704,11 +1704,11 @@ CREATE OR REPLACE FUNCTION forget_contacts()
 AS $function$
 begin
   -- An erasure has emptied mail and events, and keeps their rows: campaigns count them.
-  if current_setting('posthorn.erasing', true) = 'on' then
+  if current_setting('fernpost.erasing', true) = 'on' then
     return null;
   end if;
   -- Contacts that can be restored keep their mail and events until the trash is emptied, but for what was never sent.
-  if current_setting('posthorn.trash', true) = 'on' then
+  if current_setting('fernpost.trash', true) = 'on' then
     delete from emails m using gone
       where m.contact_id = gone.id and m.status in ('PENDING', 'SENDING') and m.sent_at is null and m.message_id is null;
     return null;
@@ -1751,7 +1751,7 @@ declare
 begin
   delete from automation_arrivals a using gone where a.contact_id = gone.id;
   -- A contact that can be restored keeps its entries, so that no workflow takes it for a new one; what is under way ends.
-  if current_setting('posthorn.trash', true) = 'on' then
+  if current_setting('fernpost.trash', true) = 'on' then
     active := array(
       select r.id from automation_runs r
       where r.contact_id = any (array(select id from gone)) and r.status in ('RUNNING', 'WAITING') order by r.id for update);
@@ -1769,7 +1769,7 @@ begin
       select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
         jsonb_build_object('type', 'cancel', 'id', execution)
       from ended;
-    perform pg_notify('posthorn_outbox', '');
+    perform pg_notify('fernpost_outbox', '');
     return null;
   end if;
   delete from automation_runs r using gone where r.contact_id = gone.id;
@@ -1851,7 +1851,7 @@ CREATE OR REPLACE FUNCTION note_contact_changes()
 AS $function$
 declare
   cause text := case when tg_op <> 'DELETE' then contact_cause() end;
-  is_moved boolean := coalesce(current_setting('posthorn.trash', true) = 'on', false);
+  is_moved boolean := coalesce(current_setting('fernpost.trash', true) = 'on', false);
 begin
   if tg_op = 'INSERT' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
@@ -1999,7 +1999,7 @@ begin
       where e.contact_id is not null
       on conflict (automation_id, event_id) do nothing;
     if found then
-      perform pg_notify('posthorn_arrivals', '');
+      perform pg_notify('fernpost_arrivals', '');
     end if;
   end if;
 
@@ -2035,7 +2035,7 @@ begin
     from woken
     on conflict (dedupe_key) do nothing;
   if found then
-    perform pg_notify('posthorn_outbox', '');
+    perform pg_notify('fernpost_outbox', '');
   end if;
   return null;
 end
@@ -2094,7 +2094,7 @@ begin
   flipped as (
     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-      and (select count(*) from usage_moved) >= 0 and set_config('posthorn.cause', '{"type": "report"}', true) is not null
+      and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
     returning c.id as contact_id),
   bounces_told as (
     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)

@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+import { keyContexts } from '@fernpost/earlier-name';
 import type { Payload, PayloadCodec } from '@temporalio/common';
 import proto from '@temporalio/proto';
 
@@ -12,7 +13,7 @@ const tagBytes = 16;
  * previous secret encrypted can be read as well.
  */
 export function encryptingCodec(secret: string, previous: string | null = null): PayloadCodec {
-  const keyOf = (text: string) => Buffer.from(hkdfSync('sha256', text, '', 'posthorn temporal payloads', 32));
+  const keyOf = (text: string) => Buffer.from(hkdfSync('sha256', text, '', keyContexts.temporalPayloads, 32));
   const key = keyOf(secret);
   const keys = previous === null ? [key] : [key, keyOf(previous)];
   const Wire = proto.temporal.api.common.v1.Payload;

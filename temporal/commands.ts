@@ -8,7 +8,7 @@ export const queueKinds = ['mail', 'campaign', 'automation', 'bulk', 'http'] as 
 /** The kind of a task queue; `taskQueue` makes its name. */
 export type QueueKind = (typeof queueKinds)[number];
 
-/** Name of a task queue: `posthorn-mail` for the prefix `posthorn` (setting TEMPORAL_TASK_QUEUE). */
+/** Name of a task queue: `fernpost-mail` for the prefix `fernpost` (setting TEMPORAL_TASK_QUEUE). */
 export function taskQueue(prefix: string, kind: QueueKind): string {
   return `${prefix}-${kind}`;
 }
@@ -72,11 +72,6 @@ export const workflowId = {
   /** What the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;
-
-/** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not the default. */
-export function scheduleId(queuePrefix: string, name: string): string {
-  return queuePrefix === 'posthorn' ? `housekeeping/${name}` : `${queuePrefix}/housekeeping/${name}`;
-}
 
 /** The id of the schedule that starts an automation. */
 export function workflowScheduleId(automationId: string): string {

@@ -1,16 +1,10 @@
+import { queuePrefix as earlierQueuePrefix } from '@fernpost/earlier-name';
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
 import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/core/lib/grpc.ts';
 import { pause } from '../src/core/lib/time.ts';
-import {
-  scheduleId,
-  searchAttribute,
-  searchAttributePairs,
-  taskQueue,
-  type WorkflowType,
-  workflowQueues,
-} from './commands.ts';
+import { searchAttribute, searchAttributePairs, taskQueue, type WorkflowType, workflowQueues } from './commands.ts';
 import { isTemporalCloud, type TemporalConnection } from './connection.ts';
 
 /** Temporal does not let us prepare it; the message says what was refused and what to do. */
@@ -38,6 +32,14 @@ const housekeeping: readonly Housekeeping[] = [
   },
   { name: 'segments', workflow: 'segmentSweep', everyMs: 300_000, summary: 'Computes and counts segments' },
 ];
+
+// Installations that set no prefix, of either name.
+const defaultPrefixes = ['fernpost', earlierQueuePrefix];
+
+/** The id of a housekeeping schedule: `housekeeping/reconcile`, or below the prefix where that is not a default. */
+export function scheduleId(queuePrefix: string, name: string): string {
+  return defaultPrefixes.includes(queuePrefix) ? `housekeeping/${name}` : `${queuePrefix}/housekeeping/${name}`;
+}
 
 const closedExecutionsKept = '7 days';
 const callMs = 10_000;
@@ -112,7 +114,7 @@ async function ensureNamespace(temporal: TemporalConnection): Promise<SetUpStep>
     await temporal.within(callMs, () =>
       temporal.connection.workflowService.registerNamespace({
         namespace,
-        description: 'Posthorn',
+        description: 'Fernpost',
         workflowExecutionRetentionPeriod: msToTs(closedExecutionsKept),
       }),
     );

@@ -14,7 +14,7 @@ import {
   postgresUrl,
   type RunningProcess,
   startPostgres,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import { buildTemporalServer } from './temporal-server/build.ts';
 import { historyShards, startProductionTemporal } from './temporal-server/server.ts';
 
@@ -60,7 +60,7 @@ async function run([program = process.execPath, ...args]: readonly string[], env
 
 /** The end-to-end tests on Temporal's production server over Postgres: two databases, 16 shards, as in production. */
 async function productionTemporal(command: readonly string[]): Promise<number> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-soak-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-soak-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(folder, 0o755);
   const running: RunningProcess[] = [];

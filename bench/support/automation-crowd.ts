@@ -41,7 +41,7 @@ export async function crowd(bench: Bench): Promise<void> {
   };
   console.log(`\n${waiting.toLocaleString('en')} waiting executions, one event each`);
   tell('floor, bare workflows that wait for a signal', floor);
-  tell('Posthorn', ours);
+  tell('Fernpost', ours);
   console.log(`    events stored and routed in ${seconds(told)}`);
   const [inside, moved] = [floor.insideMs / ours.insideMs, floor.movedMs / ours.movedMs];
   console.log(`  ratio ${inside.toFixed(2)} getting in, ${moved.toFixed(2)} moving on (goal 0.6)`);

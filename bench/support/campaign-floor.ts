@@ -62,7 +62,7 @@ async function loop(db: Pool, http: HttpPool, { projectId, campaignId, inFlight 
       });
       const subjects = contacts.map(({ data }) => subject(data));
       const body = contacts.map(({ email, data }, place) => ({
-        From: 'Birdwatch <hello@posthorn.test>',
+        From: 'Birdwatch <hello@fernpost.test>',
         To: email,
         Subject: subjects[place],
         HtmlBody: html(data),

@@ -51,7 +51,7 @@ export async function fillDashboardMail(db: Database, projectId: string, size: M
 
 const body =
   '<p>Dear {{firstName}}, the herons are back. <a href="https://birdwatch.test/herons">Come and see</a>.</p>';
-const from = 'hello@posthorn.test';
+const from = 'hello@fernpost.test';
 
 const manyTemplates = `
   insert into templates (id, project_id, name, subject, body, "from", type)

@@ -43,7 +43,7 @@ export async function inDeliveryWorld(
     children.push(child);
     return child;
   };
-  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []);
+  const store = await openStore({ url: databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, []);
   try {
     const sink = await start('./campaign-child.ts', ['sink', String(sinkDelayMs)]);
     env.POSTMARK_API_URL = sink.url;

@@ -14,7 +14,7 @@ import {
   type RunningProcess,
   startPostgres,
   startTemporal,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import { Client } from 'pg';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
 
@@ -38,7 +38,7 @@ export async function benchServices({
 }): Promise<BenchServices> {
   const terminal = openTerminal();
   const { signal } = new AbortController();
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-bench-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-bench-'));
   chmodSync(folder, 0o755);
   const running: RunningProcess[] = [];
 

@@ -24,7 +24,7 @@ export async function benchWorld(): Promise<BenchWorld> {
   const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
   const { db } = stack.use(
-    await openStore({ url: services.databaseUrl, poolSize: 2, applicationName: 'posthorn-bench' }, []),
+    await openStore({ url: services.databaseUrl, poolSize: 2, applicationName: 'fernpost-bench' }, []),
   );
   const owned = stack.move();
   return { config, project, db, [Symbol.asyncDispose]: () => owned.disposeAsync() };

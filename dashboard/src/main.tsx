@@ -1,3 +1,4 @@
+import './storage/earlier-storage.ts';
 import { MutationCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
 import { StrictMode } from 'react';
@@ -15,7 +16,7 @@ const queries = new QueryClient({
   mutationCache: new MutationCache({
     onError: (error) => {
       if (error instanceof Unreachable)
-        toast('Not saved: Posthorn can’t be reached. Try again when it is back.', 'warn');
+        toast('Not saved: Fernpost can’t be reached. Try again when it is back.', 'warn');
     },
   }),
   defaultOptions: {

@@ -2,14 +2,14 @@ import { createServer } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { createTransport } from 'nodemailer';
 
-// A small CMS: whoever publishes a page lets the editors know. It knows SMTP and nothing of Posthorn.
+// A small CMS: whoever publishes a page lets the editors know. It knows SMTP and nothing of Fernpost.
 const transport = createTransport({
   host: process.env.SMTP_HOST ?? '127.0.0.1',
   port: Number(process.env.SMTP_PORT ?? 2525),
-  auth: { user: process.env.SMTP_USER ?? 'posthorn', pass: process.env.SMTP_PASSWORD },
+  auth: { user: process.env.SMTP_USER ?? 'fernpost', pass: process.env.SMTP_PASSWORD },
 });
 const editors = (process.env.EDITORS ?? 'ada@example.com,grace@example.com').split(',');
-const from = process.env.SENDER ?? 'CMS <hello@posthorn.test>';
+const from = process.env.SENDER ?? 'CMS <hello@fernpost.test>';
 const pages = new Map();
 
 const server = createServer(async (request, response) => {
@@ -28,7 +28,7 @@ const server = createServer(async (request, response) => {
       subject: `Published: ${title}`,
       text: `${title}\n\n${text}\n`,
       // Taken off before the mail is sent; a program that cannot set headers does without.
-      headers: { 'X-Posthorn-Tag': `page=${page.id}` },
+      headers: { 'X-Fernpost-Tag': `page=${page.id}` },
       attachments: [{ filename: 'page.txt', content: text }],
     });
     answer(201, { ...page, queued });

@@ -1,10 +1,10 @@
+import { Fernpost, FernpostError, verifyWebhook, type WebhookCall } from '@fernpost/sdk';
 import { serve } from '@hono/node-server';
-import { Posthorn, PosthornError, verifyWebhook, type WebhookCall } from '@posthorn/sdk';
 import { Hono } from 'hono';
 
-const posthorn = new Posthorn({
-  baseUrl: process.env.POSTHORN_URL ?? 'http://localhost:3000',
-  key: process.env.POSTHORN_KEY ?? '',
+const fernpost = new Fernpost({
+  baseUrl: process.env.FERNPOST_URL ?? 'http://localhost:3000',
+  key: process.env.FERNPOST_KEY ?? '',
 });
 /** Addresses that mail does not reach, as a shop would keep them in its database. */
 const unreachable = new Set<string>();
@@ -13,10 +13,10 @@ const app = new Hono();
 // The id of the order names the request: a customer who presses twice gets one receipt.
 app.post('/orders', async (request) => {
   const { id, email, total } = await request.req.json<{ id: string; email: string; total: string }>();
-  const [receipt] = await posthorn.send(
+  const [receipt] = await fernpost.send(
     {
       to: email,
-      from: process.env.SENDER ?? 'hello@posthorn.test',
+      from: process.env.SENDER ?? 'hello@fernpost.test',
       subject: 'Your order {{order}}',
       body: '<p>Thank you. We charged {{total}}.</p>',
       data: { order: { value: id, persistent: false }, total: { value: total, persistent: false } },
@@ -28,13 +28,13 @@ app.post('/orders', async (request) => {
 });
 
 app.get('/orders/:id/receipt', async (request) => {
-  for await (const email of posthorn.emails.list({ tag: `order:${request.req.param('id')}` }))
+  for await (const email of fernpost.emails.list({ tag: `order:${request.req.param('id')}` }))
     return request.json({ status: email.status, deliveredAt: email.deliveredAt });
   return request.json({ error: 'no receipt' }, 404);
 });
 
 // Verify the text as it came: a parsed and written body has another signature.
-app.post('/webhooks/posthorn', async (request) => {
+app.post('/webhooks/fernpost', async (request) => {
   let call: WebhookCall;
   try {
     call = verifyWebhook(await request.req.text(), request.req.raw.headers, process.env.WEBHOOK_SECRET ?? '');
@@ -50,7 +50,7 @@ app.get('/unreachable', (request) => request.json([...unreachable]));
 
 app.onError((error, request) => {
   // What the service refuses is the caller's to correct, and it says what.
-  if (error instanceof PosthornError && error.status < 500) return request.json({ error: error.message }, 422);
+  if (error instanceof FernpostError && error.status < 500) return request.json({ error: error.message }, 422);
   console.error(error);
   return request.json({ error: 'try again' }, 500);
 });

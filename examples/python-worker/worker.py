@@ -7,9 +7,9 @@ import time
 import urllib.error
 import urllib.request
 
-URL = os.environ.get("POSTHORN_URL", "http://localhost:3000")
-KEY = os.environ["POSTHORN_KEY"]
-SENDER = os.environ.get("SENDER", "hello@posthorn.test")
+URL = os.environ.get("FERNPOST_URL", "http://localhost:3000")
+KEY = os.environ["FERNPOST_KEY"]
+SENDER = os.environ.get("SENDER", "hello@fernpost.test")
 ATTEMPTS = 5
 
 

@@ -4,7 +4,7 @@ create or replace function announce_change() returns trigger language plpgsql as
 declare
   changed record := coalesce(new, old);
 begin
-  perform pg_notify('posthorn_changes', tg_table_name || ':' ||
+  perform pg_notify('fernpost_changes', tg_table_name || ':' ||
     case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
   return null;
 end

@@ -8,7 +8,7 @@ begin
     select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
       jsonb_build_object('type', 'cancel', 'id', execution)
     from lost;
-  if found then perform pg_notify('posthorn_outbox', ''); end if;
+  if found then perform pg_notify('fernpost_outbox', ''); end if;
   return null;
 end
 $fn$;

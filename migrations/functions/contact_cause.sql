@@ -2,9 +2,9 @@
 -- require it, so that no writer is without one.
 create or replace function contact_cause() returns text language plpgsql as $fn$
 declare
-  cause text := nullif(current_setting('posthorn.cause', true), '');
+  cause text := nullif(current_setting('fernpost.cause', true), '');
 begin
-  if cause is null and current_setting('posthorn.cause_required', true) = 'on' then
+  if cause is null and current_setting('fernpost.cause_required', true) = 'on' then
     raise exception 'contacts are written without a cause: the statement needs because() of src/audience/contacts/cause.ts';
   end if;
   return cause;

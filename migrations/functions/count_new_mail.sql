@@ -20,5 +20,5 @@ end
 $fn$;
 
 create or replace trigger emails_counted after insert on emails referencing new table as came
-  for each statement when (current_setting('posthorn.mail_counted', true) is distinct from 'on')
+  for each statement when (current_setting('fernpost.mail_counted', true) is distinct from 'on')
   execute function count_new_mail();

@@ -4,11 +4,11 @@ create or replace function forget_contacts() returns trigger language plpgsql
   set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $fn$
 begin
   -- An erasure has emptied mail and events, and keeps their rows: campaigns count them.
-  if current_setting('posthorn.erasing', true) = 'on' then
+  if current_setting('fernpost.erasing', true) = 'on' then
     return null;
   end if;
   -- Contacts that can be restored keep their mail and events until the trash is emptied, but for what was never sent.
-  if current_setting('posthorn.trash', true) = 'on' then
+  if current_setting('fernpost.trash', true) = 'on' then
     delete from emails m using gone
       where m.contact_id = gone.id and m.status in ('PENDING', 'SENDING') and m.sent_at is null and m.message_id is null;
     return null;

@@ -5,7 +5,7 @@ declare
 begin
   delete from automation_arrivals a using gone where a.contact_id = gone.id;
   -- A contact that can be restored keeps its entries, so that no workflow takes it for a new one; what is under way ends.
-  if current_setting('posthorn.trash', true) = 'on' then
+  if current_setting('fernpost.trash', true) = 'on' then
     active := array(
       select r.id from automation_runs r
       where r.contact_id = any (array(select id from gone)) and r.status in ('RUNNING', 'WAITING') order by r.id for update);
@@ -23,7 +23,7 @@ begin
       select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
         jsonb_build_object('type', 'cancel', 'id', execution)
       from ended;
-    perform pg_notify('posthorn_outbox', '');
+    perform pg_notify('fernpost_outbox', '');
     return null;
   end if;
   delete from automation_runs r using gone where r.contact_id = gone.id;

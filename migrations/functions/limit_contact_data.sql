@@ -13,6 +13,6 @@ end
 $fn$;
 
 create or replace trigger contacts_data_limited before insert or update of data on contacts
-  for each row when (current_setting('posthorn.trash', true) is distinct from 'on'
+  for each row when (current_setting('fernpost.trash', true) is distinct from 'on'
     and (pg_column_size(new.data) > 8000 or catalogue_is_full(new.project_id)))
   execute function limit_contact_data();

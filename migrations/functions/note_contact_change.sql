@@ -16,10 +16,10 @@ end
 $fn$;
 
 create or replace trigger contacts_changed after update on contacts
-  for each row when (current_setting('posthorn.set_based', true) is distinct from 'on'
+  for each row when (current_setting('fernpost.set_based', true) is distinct from 'on'
     and (old.data <> new.data or old.subscribed <> new.subscribed or old.email <> new.email))
   execute function note_contact_change();
 
 create or replace trigger contacts_inserted after insert on contacts
-  for each row when (current_setting('posthorn.set_based', true) is distinct from 'on')
+  for each row when (current_setting('fernpost.set_based', true) is distinct from 'on')
   execute function note_contact_change();

@@ -4,7 +4,7 @@
 create or replace function note_contact_changes() returns trigger language plpgsql set enable_nestloop = off as $fn$
 declare
   cause text := case when tg_op <> 'DELETE' then contact_cause() end;
-  is_moved boolean := coalesce(current_setting('posthorn.trash', true) = 'on', false);
+  is_moved boolean := coalesce(current_setting('fernpost.trash', true) = 'on', false);
 begin
   if tg_op = 'INSERT' then
     insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
@@ -28,12 +28,12 @@ end
 $fn$;
 
 create or replace trigger contacts_changed_together after update on contacts referencing old table as went new table as came
-  for each statement when (current_setting('posthorn.set_based', true) = 'on')
+  for each statement when (current_setting('fernpost.set_based', true) = 'on')
   execute function note_contact_changes();
 
 create or replace trigger contacts_deleted after delete on contacts referencing old table as went
   for each statement execute function note_contact_changes();
 
 create or replace trigger contacts_inserted_together after insert on contacts referencing new table as came
-  for each statement when (current_setting('posthorn.set_based', true) = 'on')
+  for each statement when (current_setting('fernpost.set_based', true) = 'on')
   execute function note_contact_changes();

@@ -30,7 +30,7 @@ begin
       where e.contact_id is not null
       on conflict (automation_id, event_id) do nothing;
     if found then
-      perform pg_notify('posthorn_arrivals', '');
+      perform pg_notify('fernpost_arrivals', '');
     end if;
   end if;
 
@@ -66,7 +66,7 @@ begin
     from woken
     on conflict (dedupe_key) do nothing;
   if found then
-    perform pg_notify('posthorn_outbox', '');
+    perform pg_notify('fernpost_outbox', '');
   end if;
   return null;
 end

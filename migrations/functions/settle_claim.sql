@@ -57,7 +57,7 @@ begin
   flipped as (
     update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-      and (select count(*) from usage_moved) >= 0 and set_config('posthorn.cause', '{"type": "report"}', true) is not null
+      and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
     returning c.id as contact_id),
   bounces_told as (
     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)

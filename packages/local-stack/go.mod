@@ -1,4 +1,4 @@
-module posthorn/temporal
+module fernpost/temporal
 
 go 1.25.0
 

@@ -25,7 +25,7 @@ copyFileSync(join(folder, 'README.md'), join(dist, 'README.md'));
 copyFileSync(join(root, 'LICENSE'), join(dist, 'LICENSE'));
 
 function compile(): void {
-  const place = mkdtempSync(join(tmpdir(), 'posthorn-build-'));
+  const place = mkdtempSync(join(tmpdir(), 'fernpost-build-'));
   const config = join(place, 'tsconfig.json');
   const compilerOptions = {
     noEmit: false,

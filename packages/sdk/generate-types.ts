@@ -48,7 +48,7 @@ for (const [kind, parts] of Object.entries(document.components))
   for (const name of Object.keys(parts))
     if (kind !== 'securitySchemes' && !kept.has(`#/components/${kind}/${name}`)) delete parts[name];
 
-const place = mkdtempSync(join(tmpdir(), 'posthorn-sdk-'));
+const place = mkdtempSync(join(tmpdir(), 'fernpost-sdk-'));
 const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {
   writeFileSync(join(place, 'openapi.json'), JSON.stringify(document));

@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { describedBy, nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   choiceParameter,
@@ -11,8 +11,8 @@ import {
   textField,
   Uuid,
   wholeNumber,
-} from '@posthorn/validation';
-import { longestNote, longestStepName, waitOutcomes } from '@posthorn/workflow-graph';
+} from '@fernpost/validation';
+import { longestNote, longestStepName, waitOutcomes } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { CursorParameter } from '../core/lib/cursor.ts';
 import { PageFigures } from '../core/lib/offset-page.ts';

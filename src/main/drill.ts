@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { drill } from '@posthorn/drill';
+import { drill } from '@fernpost/drill';
 import { settings } from '../core/config/settings.ts';
 import { keptSecrets } from './start/secrets.ts';
 

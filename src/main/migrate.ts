@@ -1,32 +1,77 @@
-import { DatabaseAddressError } from '@posthorn/postgres';
+import { DatabaseAddressError } from '@fernpost/postgres';
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
 import { type Config, ConfigError, readConfigOrExit } from '../core/config/config.ts';
-import { MigrationError, migrateDatabase } from '../core/database/migrate.ts';
+import { ReleaseRunsError } from '../core/database/earlier-release.ts';
+import { MigrationError, migrateDatabase, returnToEarlierRelease } from '../core/database/migrate.ts';
+import { openStore } from '../core/database/orm.ts';
 import { newerSchema } from '../core/database/readiness.ts';
 import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';
 import { pause } from '../core/lib/time.ts';
+import { withOwnQueues } from './setup/queues.ts';
 import { temporalSettings } from './temporal/temporal-settings.ts';
 
 const waitMs = 60_000;
 
-/** Brings Postgres to the newest schema, makes everything that Temporal needs, and prints what was done. Answers whether it worked. */
-export async function migrate(config: Config, databaseOnly = false): Promise<boolean> {
-  try {
+interface MigrateOptions {
+  /** Leaves Temporal alone. */
+  databaseOnly?: boolean;
+  /** Goes on while processes of a release are connected that cannot work with the result. */
+  force?: boolean;
+}
+
+/** Brings Postgres to the newest schema, makes everything that Temporal needs, and prints what was done. Returns whether it worked. */
+export function migrate(
+  config: Config,
+  { databaseOnly = false, force = false }: MigrateOptions = {},
+): Promise<boolean> {
+  return explained(config, async () => {
     // Read first: a wrong setting must not be found only after the database has changed.
     const temporal = databaseOnly ? null : temporalSettings(config);
-    await Promise.all([migratePostgres(config), temporal && prepareTemporal(config, temporal)]);
+    const queues = databaseOnly ? '' : await queuePrefixOf(config);
+    await Promise.all([migratePostgres(config, force), temporal && prepareTemporal(queues, temporal)]);
+  });
+}
+
+/** Puts the functions of the database back for the release with the earlier name, and prints what was done. Returns whether it worked. */
+function goBack(config: Config, force: boolean): Promise<boolean> {
+  return explained(config, async () => {
+    const { setting, url } = directDatabase(config);
+    const functions = await returnToEarlierRelease(url, { setting, force });
+    for (const name of functions) console.log(`Postgres: function ${name} installed for the earlier release`);
+    console.log('Postgres: ready for the earlier release; npm run migrate makes it ready for this one again');
+  });
+}
+
+async function explained(config: Config, work: () => Promise<void>): Promise<boolean> {
+  try {
+    await work();
     return true;
   } catch (error) {
-    for (const line of problem(config, error)) console.error(`posthorn: ${line}`);
+    for (const line of problem(config, error)) console.error(`fernpost: ${line}`);
     return false;
   }
 }
 
-async function migratePostgres(config: Config): Promise<void> {
+function directDatabase(config: Config): { setting: string; url: string } {
   const setting = config.DIRECT_DATABASE_URL === null ? 'DATABASE_URL' : 'DIRECT_DATABASE_URL';
-  const url = config[setting] ?? '';
-  const migrate = () => migrateDatabase(url, { setting });
+  return { setting, url: config[setting] ?? '' };
+}
+
+async function queuePrefixOf(config: Config): Promise<string> {
+  if (config.namesQueues) return config.TEMPORAL_TASK_QUEUE;
+  const { url } = directDatabase(config);
+  const settings = { url, poolSize: 1, applicationName: 'fernpost-migrate' };
+  const read = async () => {
+    await using store = await openStore(settings, []);
+    return (await withOwnQueues(config, store.db)).TEMPORAL_TASK_QUEUE;
+  };
+  return whenUp('Postgres', new URL(url).host, read, isPostgresUnreachable);
+}
+
+async function migratePostgres(config: Config, force: boolean): Promise<void> {
+  const { setting, url } = directDatabase(config);
+  const migrate = () => migrateDatabase(url, { setting, force });
   const { applied, functions, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
   for (const name of applied) console.log(`Postgres: ${name} applied`);
   for (const name of functions) console.log(`Postgres: function ${name} installed`);
@@ -36,9 +81,9 @@ async function migratePostgres(config: Config): Promise<void> {
   else if (applied.length + functions.length === 0) console.log('Postgres: the schema is the newest');
 }
 
-async function prepareTemporal(config: Config, settings: TemporalSettings): Promise<void> {
+async function prepareTemporal(queuePrefix: string, settings: TemporalSettings): Promise<void> {
   await using temporal = openTemporal(settings);
-  const setUp = () => setUpTemporal(temporal, config.TEMPORAL_TASK_QUEUE);
+  const setUp = () => setUpTemporal(temporal, queuePrefix);
   const lines = await whenUp('Temporal', temporal.settings.address, setUp, isTemporalUnreachable);
   for (const line of lines) console.log(`Temporal: ${line}`);
 }
@@ -76,16 +121,20 @@ function isPostgresRefusal(error: unknown): boolean {
 function problem(config: Config, error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
   if (error instanceof TemporalSetupError) return [error.message];
-  if (error instanceof MigrationError || error instanceof DatabaseAddressError) return [`Postgres: ${error.message}`];
+  if (error instanceof MigrationError || error instanceof ReleaseRunsError || error instanceof DatabaseAddressError)
+    return [`Postgres: ${error.message}`];
   if (isPostgresUnreachable(error) || isPostgresRefusal(error))
     return [`Postgres: ${(error as Error).message || (error as { code: string }).code} (DATABASE_URL)`];
   if (isTemporalUnreachable(error)) return [`Temporal: ${describeFailure(error, temporalSettings(config))}`];
   return [error instanceof Error ? (error.stack ?? error.message) : String(error)];
 }
 
-// `npm run migrate`; `-- --database` leaves Temporal alone.
+// `npm run migrate`; `-- --database` leaves Temporal alone, `-- --for-earlier-release` is for going back (docs/operations.md).
 if (import.meta.main) {
-  const databaseOnly = process.argv.includes('--database');
-  const config = readConfigOrExit(databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-  if (!(await migrate(config, databaseOnly))) process.exitCode = 1;
+  const [isBack = false, databaseOnly = false, force = false] = ['--for-earlier-release', '--database', '--force'].map(
+    (flag) => process.argv.includes(flag),
+  );
+  const config = readConfigOrExit(isBack || databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+  const hasWorked = isBack ? goBack(config, force) : migrate(config, { databaseOnly, force });
+  if (!(await hasWorked)) process.exitCode = 1;
 }

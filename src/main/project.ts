@@ -31,16 +31,16 @@ const change = changeOf(action, amount);
 
 if (action === 'create') process.exitCode = await createByHand(process.argv.slice(3));
 else if (change === null || !isUuid(id)) {
-  for (const line of usage) console.error(`posthorn: usage: ${line}`);
+  for (const line of usage) console.error(`fernpost: usage: ${line}`);
   process.exitCode = 2;
 } else {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);
-  await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'posthorn-project' }, []);
+  await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'fernpost-project' }, []);
   const row = await store.db.row<{ name: string }>(
     sql`update projects set ${change.set}, updated_at = now() where id = ${id} returning name`,
   );
   if (row === null) {
-    console.error(`posthorn: there is no project ${id}`);
+    console.error(`fernpost: there is no project ${id}`);
     process.exitCode = 1;
   } else console.log(`Project "${row.name}" ${change.told}`);
 }

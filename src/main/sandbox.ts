@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { createSandbox } from '@posthorn/mail-sandbox';
+import { createSandbox } from '@fernpost/mail-sandbox';
 import { ConfigError } from '../core/config/config.ts';
 import { type Part, runAlone } from './setup/process.ts';
 

@@ -8,13 +8,13 @@ import { countSealed, sealedColumns } from './projects/sealed-queries.ts';
 const [action = ''] = process.argv.slice(2);
 
 if (action !== 'check' && action !== 'reencrypt') {
-  console.error('posthorn: usage: npm run secrets -- check|reencrypt');
+  console.error('fernpost: usage: npm run secrets -- check|reencrypt');
   process.exitCode = 2;
 } else {
   useKeptSecret();
   const config = readConfigOrExit(['DATABASE_URL']);
   await using store = await openStore(
-    { url: config.DATABASE_URL ?? '', poolSize: 1, applicationName: 'posthorn-secrets' },
+    { url: config.DATABASE_URL ?? '', poolSize: 1, applicationName: 'fernpost-secrets' },
     [],
   );
   let left = 0;

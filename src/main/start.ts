@@ -10,7 +10,7 @@ import {
   type Supervised,
   type SupervisedPart,
   takeDataDir,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { keepMemoryLow } from './setup/low-memory.ts';
@@ -40,10 +40,7 @@ async function start(): Promise<void> {
   const context = { config, terminal, signal };
 
   terminal.part('Node', nodeDescription());
-  const [postgres, temporal] = await Promise.all([
-    pickPostgres(context, secrets.postgresPassword),
-    pickTemporal(context),
-  ]);
+  const [postgres, temporal] = await Promise.all([pickPostgres(context, secrets), pickTemporal(context)]);
   terminal.part('Postgres', ...postgres.told);
   terminal.part('Temporal', ...temporal.told);
   if (config.mailProvider === 'sandbox')
@@ -184,7 +181,7 @@ async function main(): Promise<number> {
       status = 1;
       terminal.line();
       for (const line of error instanceof StartError ? error.lines : [reasonOf(error)])
-        terminal.line(`posthorn: ${line}`);
+        terminal.line(`fernpost: ${line}`);
       if (!(error instanceof StartError) && error instanceof Error) terminal.line(error.stack ?? '');
     }
     stopping.abort();

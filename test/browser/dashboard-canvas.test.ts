@@ -218,7 +218,7 @@ test('text that holds no steps is not pasted, and the reason is said', async () 
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Tag 1.').waitFor();
     await page.evaluate(() =>
-      navigator.clipboard.writeText('{"type":"posthorn/workflow-steps","version":1,"steps":[{}]}'),
+      navigator.clipboard.writeText('{"type":"fernpost/workflow-steps","version":1,"steps":[{}]}'),
     );
     await stepOn(page, 'Tag 1.').focus();
     await page.keyboard.press('Control+v');

@@ -203,7 +203,7 @@ test('saving without a network says that nothing was saved, and keeps what was t
     await page.getByLabel('Value', { exact: true }).fill('team');
     await page.context().setOffline(true);
     await button(page, 'Add field').click();
-    await page.getByText('Not saved: Posthorn can’t be reached.').waitFor();
+    await page.getByText('Not saved: Fernpost can’t be reached.').waitFor();
     expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('team');
     await page.context().setOffline(false);
   });

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { adviseDmarc } from '@posthorn/domain-records';
+import { adviseDmarc } from '@fernpost/domain-records';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually, temporaryFolder } from '../../packages/local-stack/test/fakes.ts';

@@ -1,6 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import { compileEmail, gmailClip, plainBrand, starters } from '@posthorn/email-document';
-import { prepareContent } from '@posthorn/message-content';
+import { compileEmail, gmailClip, plainBrand, starters } from '@fernpost/email-document';
+import { prepareContent } from '@fernpost/message-content';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';

@@ -47,7 +47,7 @@ async function accessibleEverywhere(page: Page): Promise<void> {
 }
 
 test('exports the data of a contact, erases it, and keeps a certificate that the copied command verifies', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-certificate-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-certificate-'));
   await asOwner(browser, { api, database, project }, async (page) => {
     await page.goto(`${api.url}/app/${project.id}/contacts/${contact}`);
     await page.getByRole('button', { name: 'Privacy', exact: true }).click();

@@ -62,7 +62,7 @@ test('what was typed while the service was away is still there, and saved once i
     await api.close();
     await page.getByLabel('Subject').fill('Welcome to the reeds');
     await button(page, 'Save').click();
-    await page.getByRole('alert').getByText('Posthorn can’t be reached.').first().waitFor();
+    await page.getByRole('alert').getByText('Fernpost can’t be reached.').first().waitFor();
     await start();
     await banner(page).waitFor({ state: 'detached' });
     expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');

@@ -1,4 +1,4 @@
-import { sanitizeHtml } from '@posthorn/mail-providers';
+import { sanitizeHtml } from '@fernpost/mail-providers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { inPage, startBrowser } from '../support/browser.ts';

@@ -1,5 +1,5 @@
-import { linkToken } from '@posthorn/message-content';
-import { languages } from '@posthorn/service-texts';
+import { linkToken } from '@fernpost/message-content';
+import { languages } from '@fernpost/service-texts';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';

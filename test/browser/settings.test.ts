@@ -171,7 +171,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
       await page.getByLabel(name).fill(header(name));
     await page.getByLabel('Body').fill(call?.body ?? '');
     await button(page, 'Check signature').click();
-    await page.getByText('The signature is valid: this request came from Posthorn, unchanged.').waitFor();
+    await page.getByText('The signature is valid: this request came from Fernpost, unchanged.').waitFor();
     await page.getByLabel('Body').fill(`${call?.body} `);
     await button(page, 'Check signature').click();
     await page.getByText('No signature matches.', { exact: false }).waitFor();

@@ -57,7 +57,7 @@ export async function insertPopulation(
   await insert(
     `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class,
        sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at)
-     select gen_random_uuid(), $1, id, 'ada@example.com', 'hello@posthorn.test', 'CAMPAIGN', 'MARKETING',
+     select gen_random_uuid(), $1, id, 'ada@example.com', 'hello@fernpost.test', 'CAMPAIGN', 'MARKETING',
        "sentAt", "deliveredAt", "openedAt", "clickedAt", "bouncedAt", "complainedAt" from jsonb_to_recordset($2::jsonb)
        as r (id uuid, "sentAt" timestamptz, "deliveredAt" timestamptz, "openedAt" timestamptz, "clickedAt" timestamptz,
          "bouncedAt" timestamptz, "complainedAt" timestamptz)`,

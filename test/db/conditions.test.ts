@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Condition, parseCondition, type SegmentMap, segmentFacts } from '@posthorn/conditions';
+import { type Condition, parseCondition, type SegmentMap, segmentFacts } from '@fernpost/conditions';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { evaluateCondition } from '../../packages/conditions/test/evaluate-condition.ts';

@@ -40,7 +40,7 @@ beforeAll(async () => {
     `insert into emails (id, project_id, contact_id, to_address, "from", subject, source_type, message_class, status, reason,
        suppression, sent_at, delivered_at, opened_at, clicked_at, bounced_at, complained_at, created_at)
      select (lpad(to_hex((extract(epoch from at) * 1000)::bigint), 12, '0') || '70008' || lpad(to_hex(n), 15, '0'))::uuid,
-       case when n % 100 = 99 then $2::uuid else $1::uuid end, c.id, c.email, 'hello@posthorn.test', 'x',
+       case when n % 100 = 99 then $2::uuid else $1::uuid end, c.id, c.email, 'hello@fernpost.test', 'x',
        case when n = 11 then 'WORKFLOW' when n % 2 = 0 then 'CAMPAIGN' else 'TRANSACTIONAL' end, 'TRANSACTIONAL', status,
        case status when 'FAILED' then '{"code": "limit_reached"}'::jsonb when 'CANCELLED' then '{"code": "cancelled"}'
          when 'BOUNCED' then '{"code": "provider", "words": "550"}' end,

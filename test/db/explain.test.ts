@@ -53,7 +53,7 @@ beforeAll(async () => {
 });
 afterAll(() => database.close());
 
-const project = () => ({ id: projectId, sender: 'hello@posthorn.test' }) as never;
+const project = () => ({ id: projectId, sender: 'hello@fernpost.test' }) as never;
 
 async function contactOf(id: string) {
   const contact = await contactFacts(database.db, projectId, id);
@@ -105,7 +105,7 @@ test('an explanation says of everybody what the ledger says, and always why not'
   for (const tree of fc.sample(aTree(rows, segmentIds), campaigns)) frozen.push(await frozenCampaign(tree));
   // Generated conditions may have too few people for every fate.
   const everybody = await frozenCampaign(
-    leaf({ field: 'email', operator: 'notEquals', value: 'nobody@posthorn.test' }),
+    leaf({ field: 'email', operator: 'notEquals', value: 'nobody@fernpost.test' }),
   );
   for (const [place, { id: contactId }] of rows.entries()) {
     const inTurn = Array.from({ length: asksEach }, (_, ask) => frozen[(place + ask) % frozen.length]);

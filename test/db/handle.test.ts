@@ -35,7 +35,7 @@ describe('queries', () => {
 });
 
 test('nothing is left of a store that was closed: a command ends when it is done', async () => {
-  const store = await openStore({ url: database.url, poolSize: 2, applicationName: 'posthorn-test-closed' }, []);
+  const store = await openStore({ url: database.url, poolSize: 2, applicationName: 'fernpost-test-closed' }, []);
   await Promise.all([1, 2].map((n) => store.db.row(sql`select ${n}::int`)));
   await store.close();
   expect([store.db.pool.ended, store.db.pool.totalCount]).toEqual([true, 0]);

@@ -54,7 +54,7 @@ test('a schema of a later release is named and left alone', async () => {
 });
 
 test('a database that is not there is never created', async () => {
-  const missing = Object.assign(new URL(inject('databaseUrl')), { pathname: '/posthorn_not_there' }).href;
+  const missing = Object.assign(new URL(inject('databaseUrl')), { pathname: '/fernpost_not_there' }).href;
   await expect(migrateDatabase(missing)).rejects.toMatchObject({ code: '3D000' });
 });
 

@@ -12,7 +12,7 @@ const { devDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '.
 let project: AppProject;
 
 beforeAll(async () => {
-  project = await anAppProject(['sdk', 'cli']);
+  project = await anAppProject(['sdk', 'earlier-name', 'cli']);
   cpSync(apps, project.folder, { recursive: true });
 }, 5 * minutes);
 afterAll(() => project?.[Symbol.asyncDispose]());
@@ -43,13 +43,13 @@ test.for(scripts)('%s', { timeout: 5 * minutes }, async (name, context) => {
   expect(stderr).toBe('');
 });
 
-test('npx posthorn sends from a terminal', { timeout: 5 * minutes }, async (context) => {
+test('npx fernpost sends from a terminal', { timeout: 5 * minutes }, async (context) => {
   await installed(context);
-  const posthorn = (...args: string[]) =>
-    project.run('npx', ['posthorn', ...args], { POSTHORN_KEY: project.env.SECRET_KEY });
-  expect((await posthorn('--version')).stdout).toBe('0.1.0\n');
+  const fernpost = (...args: string[]) =>
+    project.run('npx', ['fernpost', ...args], { FERNPOST_KEY: project.env.SECRET_KEY });
+  expect((await fernpost('--version')).stdout).toBe('0.1.0\n');
   const to = 'terminal@example.com';
-  const mail = ['--to', to, '--from', 'hello@posthorn.test', '--subject', 'Hi', '--body', '<p>Hi</p>'];
-  const [sent] = JSON.parse((await posthorn('send', '--json', ...mail)).stdout) as { email: string }[];
-  expect((await posthorn('emails', 'get', sent?.email ?? '')).stdout).toContain(to);
+  const mail = ['--to', to, '--from', 'hello@fernpost.test', '--subject', 'Hi', '--body', '<p>Hi</p>'];
+  const [sent] = JSON.parse((await fernpost('send', '--json', ...mail)).stdout) as { email: string }[];
+  expect((await fernpost('emails', 'get', sent?.email ?? '')).stdout).toContain(to);
 });

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience, type Person } from '../support/audience.ts';
@@ -240,7 +240,7 @@ describe('an onboarding of a crowd', () => {
   test('the receiver can tell repeated deliveries by their id, and heard of every large order', () => {
     const byDelivery = new Map<string, Set<string>>();
     for (const { headers, url, body } of receiver.requests) {
-      const id = String(headers['x-posthorn-delivery']);
+      const id = String(headers['x-fernpost-delivery']);
       byDelivery.set(id, (byDelivery.get(id) ?? new Set()).add(`${url} ${body}`));
     }
     // What came under one id is one and the same request.

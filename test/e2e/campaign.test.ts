@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
@@ -160,7 +160,7 @@ describe('from an audience to its inbox', () => {
         template: saved.body.id,
         data: {
           name: person.firstName,
-          product_name: 'Posthorn',
+          product_name: 'Fernpost',
           receipt_details: [{ description: 'Postage & packing', amount: '4.20' }],
           total: '4.20',
         },

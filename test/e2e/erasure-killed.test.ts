@@ -1,5 +1,5 @@
 import { createPublicKey, verify } from 'node:crypto';
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
@@ -109,7 +109,7 @@ async function killedAt(erasureId: string, { lock, id, waiting, phase }: Moment)
 
 async function connectionsOfWorkers(): Promise<number> {
   const row = await database.db.row<{ n: number }>(
-    `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'posthorn-worker'`,
+    `select count(*)::int as n from pg_stat_activity where datname = current_database() and application_name = 'fernpost-worker'`,
   );
   return row?.n ?? 0;
 }

@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type DumpableDatabase, dumpableDatabase } from '../support/dumpable-database.ts';
@@ -47,7 +47,7 @@ const placesOfAddress = [
   'webhook_attempts.answer',
 ];
 
-const folder = mkdtempSync(join(tmpdir(), 'posthorn-needles-'));
+const folder = mkdtempSync(join(tmpdir(), 'fernpost-needles-'));
 let temporal: TemporalStore;
 let database: DumpableDatabase;
 let sandbox: Sandbox;

@@ -4,7 +4,7 @@ import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { SandboxInbox } from '@posthorn/sdk/testing';
+import { SandboxInbox } from '@fernpost/sdk/testing';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { type AppProject, anAppProject } from '../support/app-project.ts';
 
@@ -31,11 +31,11 @@ function installed(context: TestContext): Promise<void> {
   });
   return project.install(
     context,
-    needed.filter((name) => !name.startsWith('@posthorn/')),
+    needed.filter((name) => !name.startsWith('@fernpost/')),
   );
 }
 
-const keys = () => ({ POSTHORN_KEY: project.env.SECRET_KEY, SMTP_PASSWORD: project.env.SECRET_KEY });
+const keys = () => ({ FERNPOST_KEY: project.env.SECRET_KEY, SMTP_PASSWORD: project.env.SECRET_KEY });
 
 /** Starts an app and answers where it listens, as it says. */
 async function start(file: string, env: Record<string, string>): Promise<string> {
@@ -74,7 +74,7 @@ test('the web app sends one receipt for an order, looks it up, and learns of a b
   await installed(context);
   const { stdout: secret } = await project.run(
     process.execPath,
-    ['hono/create-endpoint.ts', `http://localhost:${project.webhookPort}/webhooks/posthorn`],
+    ['hono/create-endpoint.ts', `http://localhost:${project.webhookPort}/webhooks/fernpost`],
     keys(),
   );
   const url = await start('hono/server.ts', { WEBHOOK_SECRET: secret.trim(), PORT: String(project.webhookPort) });
@@ -87,7 +87,7 @@ test('the web app sends one receipt for an order, looks it up, and learns of a b
 
   await call(`${url}/orders`, { ...order, id: 'A-19', email: 'hardbounce@example.com' });
   await expect.poll(async () => (await call(`${url}/unreachable`)).body).toEqual(['hardbounce@example.com']);
-  const forged = await fetch(`${url}/webhooks/posthorn`, { method: 'POST', body: '{}' });
+  const forged = await fetch(`${url}/webhooks/fernpost`, { method: 'POST', body: '{}' });
   expect(forged.status).toBe(400);
 });
 

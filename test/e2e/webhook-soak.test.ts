@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { type Call, client, startStack, type Victim } from '@posthorn/drill';
+import { type Call, client, startStack, type Victim } from '@fernpost/drill';
 import pg from 'pg';
 import { expect, test } from 'vitest';
 import { settings } from '../../src/core/config/settings.ts';

@@ -14,7 +14,7 @@ import { FakeMailer } from '../support/mailer.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 const run = promisify(execFile);
-const folder = mkdtempSync(join(tmpdir(), 'posthorn-verifiers-'));
+const folder = mkdtempSync(join(tmpdir(), 'fernpost-verifiers-'));
 
 /** A real delivery, and what verifying it with a secret must come to. */
 interface Case {

@@ -8,7 +8,7 @@
  */
 
 import { fileURLToPath } from 'node:url';
-import { dynamicConfig, findTemporalCli, openTerminal } from '@posthorn/local-stack';
+import { dynamicConfig, findTemporalCli, openTerminal } from '@fernpost/local-stack';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';

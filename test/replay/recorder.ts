@@ -9,7 +9,7 @@ import { type QueueKind, signals, taskQueue, workflowQueues } from '../../tempor
 import type { TemporalConnection } from '../../temporal/connection.ts';
 import type { Answer, Hand, ReplayCase } from './cases/case.ts';
 
-const queuePrefix = 'posthorn';
+const queuePrefix = 'fernpost';
 
 /** Makes executions go the ways of cases. Use with `await using`. */
 export interface Recorder extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { inPage, startBrowser } from '../support/browser.ts';
@@ -95,7 +95,7 @@ test('the snippets of the README, pasted in order, end in a received campaign', 
 function environment(): NodeJS.ProcessEnv {
   const file = readFileSync(join(place.dataDir, 'first-project.json'), 'utf8');
   const { secretKey, publicKey } = JSON.parse(file) as { secretKey: string; publicKey: string };
-  return { ...process.env, POSTHORN_URL: place.baseUrl, SECRET_KEY: secretKey, PUBLIC_KEY: publicKey };
+  return { ...process.env, FERNPOST_URL: place.baseUrl, SECRET_KEY: secretKey, PUBLIC_KEY: publicKey };
 }
 
 test('the snippet of the empty inbox runs, and its mail appears on the open page', {
@@ -142,10 +142,10 @@ test('the snippets in TypeScript compile and run', { timeout: 2 * minutes }, asy
   const own = join(folder, 'typescript');
   mkdirSync(own);
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'ts');
-  writeFileSync(join(own, 'posthorn.ts'), here(setUp));
+  writeFileSync(join(own, 'fernpost.ts'), here(setUp));
   for (const guide of guides) {
     const snippets = snippetsOf(`docs/guides/${guide}.md`, 'ts').filter((snippet) => snippet !== setUp);
-    const client = snippets.join('').includes('posthorn.') ? "import { posthorn } from './posthorn.ts';\n" : '';
+    const client = snippets.join('').includes('fernpost.') ? "import { fernpost } from './fernpost.ts';\n" : '';
     writeFileSync(join(own, `${guide}.ts`), here(`${client}${snippets.join('\n')}\nexport {};\n`));
   }
   writeFileSync(join(own, 'all.ts'), guides.map((guide) => `await import('./${guide}.ts');\n`).join(''));

@@ -122,7 +122,7 @@ test(
     const processes = run.processes();
     run.signalGroup('SIGTERM');
     expect(await run.ended).toEqual({ code: 0, signal: null });
-    expect(run.text()).not.toContain('Posthorn is ready');
+    expect(run.text()).not.toContain('Fernpost is ready');
     await eventually(async () => (await leftOf(place, processes)).length === 0);
   },
   2 * minutes,
@@ -159,21 +159,21 @@ test('ports in use stop the start before anything is made, one line each', async
 });
 
 test.each([
-  ['a port that is no number', { PORT: 'many' }, /^posthorn: PORT /m],
+  ['a port that is no number', { PORT: 'many' }, /^fernpost: PORT /m],
   [
     'a Postgres that does not answer, without showing its password',
     { DATABASE_URL: 'postgres://nobody:secret-word@127.0.0.1:1/none' },
-    /^posthorn: DATABASE_URL does not work: 127\.0\.0\.1:1\/none: /m,
+    /^fernpost: DATABASE_URL does not work: 127\.0\.0\.1:1\/none: /m,
   ],
   [
     'a Temporal that does not answer',
     { TEMPORAL_ADDRESS: '127.0.0.1:1' },
-    /^posthorn: TEMPORAL_ADDRESS does not work: nothing answers at 127\.0\.0\.1:1/m,
+    /^fernpost: TEMPORAL_ADDRESS does not work: nothing answers at 127\.0\.0\.1:1/m,
   ],
   [
     'a program that is not there',
     { TEMPORAL_CLI: '/nowhere/temporal' },
-    /^posthorn: TEMPORAL_CLI \/nowhere\/temporal: there is no such program/m,
+    /^fernpost: TEMPORAL_CLI \/nowhere\/temporal: there is no such program/m,
   ],
 ])('%s stops the start with a line that names the setting', async (_what, settings, line) => {
   using place = await aPlace();

@@ -63,7 +63,7 @@ export async function testApi(
     DATABASE_POOL_TIMEOUT: '120',
     DATABASE_LOCK_TIMEOUT: '60',
     DATABASE_STATEMENT_TIMEOUT: '120',
-    UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
+    UPLOAD_DIR: join(tmpdir(), 'fernpost-test-uploads'),
     ...settings,
   });
   const log = pino({ level: settings.LOG_LEVEL ?? 'silent' }, overrides.logTo ?? process.stdout);

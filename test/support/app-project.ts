@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import type { TestContext } from 'vitest';
 import { fetched } from './fetched.ts';
 import { aPlace, startIn } from './npm-start.ts';
@@ -35,7 +35,7 @@ export async function anAppProject(packages: readonly PublishedPackage[]): Promi
   const place = await aPlace();
   const [webhookPort = 0] = await freePorts(1);
   const service = startIn(place);
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-apps-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-apps-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   const tarballs: string[] = [];
   for (const name of packages) tarballs.push((await packPackage(name, folder)).tarball);
@@ -47,7 +47,7 @@ export async function anAppProject(packages: readonly PublishedPackage[]): Promi
     PATH: process.env.PATH ?? '',
     HOME: folder,
     FIRST_PROJECT: file,
-    POSTHORN_URL: baseUrl,
+    FERNPOST_URL: baseUrl,
     SANDBOX_URL: sandboxUrl,
     SMTP_PORT: place.env.SMTP_IN_PORT ?? '',
     WEBHOOK_PORT: String(webhookPort),

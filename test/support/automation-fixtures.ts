@@ -1,5 +1,5 @@
-import { guardedConnector } from '@posthorn/guarded-requests';
-import { startWokenLoop } from '@posthorn/postgres';
+import { guardedConnector } from '@fernpost/guarded-requests';
+import { startWokenLoop } from '@fernpost/postgres';
 import { pino } from 'pino';
 import { automationActivities, webhookActivities } from '../../activities/automation.ts';
 import { type Started, startRuns } from '../../src/automations/enrollment/starting.ts';

@@ -1,4 +1,4 @@
-import type { Mailer } from '@posthorn/mail-providers';
+import type { Mailer } from '@fernpost/mail-providers';
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';

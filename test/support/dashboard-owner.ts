@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { requireFreePorts } from '@posthorn/local-stack';
+import { requireFreePorts } from '@fernpost/local-stack';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { type TestApi, type TestProject, testApi } from './api.ts';
 import { inPage } from './browser.ts';

@@ -126,7 +126,7 @@ export async function seedDashboard(
     data: { firstName: 'Imke' },
   });
   const endpoint = await call('POST', '/webhook-endpoints', {
-    url: 'https://shop.example.com/webhooks/posthorn',
+    url: 'https://shop.example.com/webhooks/fernpost',
     description: 'Web shop',
     events: ['email.bounce', 'email.complaint', 'contact.*'],
     from: new Date(Date.now() - 3_600_000).toISOString(),

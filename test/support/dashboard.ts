@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { pino } from 'pino';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startWorker } from '../../src/main/worker/worker-runtime.ts';
@@ -40,7 +40,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
     const database = await testDatabase();
     closing.push(() => database.close());
     const { url, settings: own } = await ownAddress();
-    const webhook = { webhookUser: 'posthorn', webhookPassword: 'dashboard' };
+    const webhook = { webhookUser: 'fernpost', webhookPassword: 'dashboard' };
     const sandbox = await createSandbox({
       host: '127.0.0.1',
       port: 0,

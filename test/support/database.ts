@@ -18,10 +18,10 @@ export async function testDatabase(
   const name = `test_${randomBytes(6).toString('hex')}`;
   await run(admin, `create database ${name} template ${template}`);
   // Every writer of the service has to say why it changes contacts (contact_cause.sql). What a test itself writes has no cause.
-  await run(admin, `alter database ${name} set posthorn.cause_required = 'on'`);
+  await run(admin, `alter database ${name} set fernpost.cause_required = 'on'`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
-  const store = await openStore({ url, poolSize, applicationName: 'posthorn-test' }, entities);
-  const onConnect = (client: ClientBase) => client.query(`set posthorn.cause = '{"type":"unknown"}'`);
+  const store = await openStore({ url, poolSize, applicationName: 'fernpost-test' }, entities);
+  const onConnect = (client: ClientBase) => client.query(`set fernpost.cause = '{"type":"unknown"}'`);
   Object.assign(store.db.pool.options, { onConnect });
   const close = async () => {
     await store.close();

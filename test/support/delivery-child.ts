@@ -1,4 +1,4 @@
-import { createPostmarkMailer, createSmtpMailer } from '@posthorn/mail-providers';
+import { createPostmarkMailer, createSmtpMailer } from '@fernpost/mail-providers';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { emailActivities } from '../../activities/email.ts';
@@ -22,7 +22,7 @@ export interface ChildOptions {
 
 /** A worker of the mail queue as a process of its own, for tests that kill it. Says `ready` when it polls. */
 async function serve(options: ChildOptions): Promise<void> {
-  const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'posthorn-test' }, []);
+  const store = await openStore({ url: options.databaseUrl, poolSize: 10, applicationName: 'fernpost-test' }, []);
   const log = { info: () => undefined, warn: () => undefined };
   const mailer = options.smtp
     ? createSmtpMailer({

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';

@@ -30,7 +30,7 @@ export function alertRules(): AlertRule[] {
 
 /** The panels of the Grafana dashboard. */
 export function dashboardPanels(): Panel[] {
-  return (JSON.parse(deployFile('grafana/posthorn.json')) as { panels: Panel[] }).panels;
+  return (JSON.parse(deployFile('grafana/fernpost.json')) as { panels: Panel[] }).panels;
 }
 
 /** Every expression of alerts and dashboard, by where it stands. */

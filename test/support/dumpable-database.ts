@@ -12,7 +12,7 @@ import {
   postgresIn,
   postgresUrl,
   startPostgres,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
@@ -30,7 +30,7 @@ export interface DumpableDatabase extends TestDatabase {
  * @throws StartError naming what to install
  */
 export async function dumpableDatabase(): Promise<DumpableDatabase> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-dumpable-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-dumpable-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(folder, 0o755);
   const { TEST_DUMP_BIN, TEST_POSTGRES_BIN } = process.env;

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { type ClientRequest, request } from 'node:http';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { programEnv } from './program-env.ts';
 
 const megabyte = 1024 * 1024;

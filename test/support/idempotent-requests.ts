@@ -83,7 +83,7 @@ export async function keyedWorld(): Promise<KeyedWorld> {
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       TEMPORAL_TASK_QUEUE: 'test-idempotency',
       RATE_LIMIT_PER_MINUTE: '0',
-      UPLOAD_DIR: join(tmpdir(), 'posthorn-test-uploads'),
+      UPLOAD_DIR: join(tmpdir(), 'fernpost-test-uploads'),
     },
     async ask(url, kind, address, idempotencyKey, owner = project) {
       const { key, path, body } = kind.request(owner, address);

@@ -1,4 +1,4 @@
-import type { Letter } from '@posthorn/service-texts';
+import type { Letter } from '@fernpost/service-texts';
 import type { Config } from '../../src/core/config/config.ts';
 import type { Database } from '../../src/core/database/sql.ts';
 import { unseal } from '../../src/core/lib/seal.ts';

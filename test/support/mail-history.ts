@@ -1,4 +1,4 @@
-import type { MailEffect } from '@posthorn/mail-providers';
+import type { MailEffect } from '@fernpost/mail-providers';
 import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
 import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';

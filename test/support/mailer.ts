@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import type { Accepted, Mailer, OutgoingMessage, Verdict } from '@posthorn/mail-providers';
+import type { Accepted, Mailer, OutgoingMessage, Verdict } from '@fernpost/mail-providers';
 import { type PlainMessage, textsOf } from '../../packages/mail-providers/test/messages.ts';
 import { pause } from '../../src/core/lib/time.ts';
 

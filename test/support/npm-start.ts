@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:f
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { answers, freePorts, isAlive, type ProcessIdentity } from '@posthorn/local-stack';
+import { answers, freePorts, isAlive, type ProcessIdentity } from '@fernpost/local-stack';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 
 const start = fileURLToPath(new URL('../../src/main/start.ts', import.meta.url));
@@ -33,7 +33,7 @@ export interface Run extends AsyncDisposable {
 
 /** Makes a place. Other Temporal and Postgres settings of the machine do not reach it. */
 export async function aPlace(): Promise<Place> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-start-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'fernpost-start-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(dataDir, 0o755);
   const ports = await freePorts(6);
@@ -95,7 +95,7 @@ export function startIn(place: Place, settings: Record<string, string> = {}, { s
     signalGroup,
     text: () => text,
     async untilReady() {
-      await eventually(() => hasEnded || text.includes('Posthorn is ready'), 150_000);
+      await eventually(() => hasEnded || text.includes('Fernpost is ready'), 150_000);
       if (hasEnded) throw new Error(`it ended before it was ready:\n${text}`);
     },
     processes: () => {

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { accessSync, chmodSync, constants, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { asUser, chooseServerUser, freePorts } from '@posthorn/local-stack';
+import { asUser, chooseServerUser, freePorts } from '@fernpost/local-stack';
 import { Client } from 'pg';
 
 /** A PgBouncer in front of the test's Postgres. */
@@ -27,7 +27,7 @@ export async function startPgBouncer(
   settings: Record<string, string | number> = {},
   connectQuery?: string,
 ): Promise<RunningPgBouncer> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-pgbouncer-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-pgbouncer-'));
   chmodSync(folder, 0o755);
   const [port = 0] = await freePorts(1);
   const { hostname, port: targetPort, username, password } = new URL(target);

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { postgresUrl } from '@posthorn/local-stack';
+import { postgresUrl } from '@fernpost/local-stack';
 import { openStore } from '../../src/core/database/orm.ts';
 import { keptSecrets } from '../../src/main/start/secrets.ts';
 import type { Person } from './audience.ts';
@@ -49,7 +49,7 @@ export async function picturedProject(place: Place): Promise<PicturedProject> {
     port: Number(place.env.POSTGRES_PORT),
     password: keptSecrets(place.dataDir).postgresPassword,
   });
-  const store = await openStore({ url, poolSize: 2, applicationName: 'posthorn-pictures' }, []);
+  const store = await openStore({ url, poolSize: 2, applicationName: 'fernpost-pictures' }, []);
   const port = await shopPort();
   try {
     await store.db.count(`update projects set name = 'Vogelfreunde am Wattenmeer' where id = $1`, [projectId]);
@@ -59,7 +59,7 @@ export async function picturedProject(place: Place): Promise<PicturedProject> {
       postalAddress: 'Vogelfreunde am Wattenmeer e. V., Deichstraße 4, 25813 Husum',
     });
     const endpoint = await call('POST', '/webhook-endpoints', {
-      url: `http://127.0.0.1:${port}/hooks/posthorn`,
+      url: `http://127.0.0.1:${port}/hooks/fernpost`,
       description: 'Booking system',
       events: ['visit.*', 'membership.*', 'guide.*', 'contact.*'],
     });

@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
 /** The packages that are published, each after those that it needs. */
-export const publishedPackages = ['sdk', 'mcp', 'cli'] as const;
+export const publishedPackages = ['sdk', 'mcp', 'earlier-name', 'cli'] as const;
 export type PublishedPackage = (typeof publishedPackages)[number];
 
 /** Builds a package as npm gets it, into `folder`. */

@@ -26,7 +26,7 @@ interface Operation {
   responses: Record<string, Described>;
 }
 
-const root = 'https://posthorn.test/openapi.json';
+const root = 'https://fernpost.test/openapi.json';
 let prepared: { ajv: Ajv2020; operations: Operation[] } | null = null;
 const validators = new WeakMap<AnySchemaObject, ValidateFunction>();
 

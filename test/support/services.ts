@@ -16,7 +16,7 @@ import {
   StartError,
   startPostgres,
   startTemporal,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
 import { migrateDatabase } from '../../src/core/database/migrate.ts';
@@ -43,7 +43,7 @@ export async function setup(project: TestProject): Promise<void> {
     // Whichever test comes first, its executions may carry search attributes.
     await using temporal = openTemporal({ address: temporalAddress, namespace: 'default', apiKey: null, tls: null });
     await prepareNamespace(temporal);
-    const templateDatabase = `posthorn_template_${randomBytes(4).toString('hex')}`;
+    const templateDatabase = `fernpost_template_${randomBytes(4).toString('hex')}`;
     const template = Object.assign(new URL(databaseUrl), { pathname: `/${templateDatabase}` }).href;
     await query(databaseUrl, `create database ${templateDatabase}`);
     dropTemplate = () => query(databaseUrl, `drop database if exists ${templateDatabase} with (force)`);
@@ -113,7 +113,7 @@ async function testTemporal(): Promise<string> {
 
 function temporaryFolder(): string {
   if (folder === null) {
-    folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'posthorn-test-'));
+    folder = mkdtempSync(join(inMemory() ?? tmpdir(), 'fernpost-test-'));
     // As root, Postgres runs as another user, which has to get in.
     chmodSync(folder, 0o755);
   }

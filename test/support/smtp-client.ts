@@ -32,7 +32,7 @@ export class RawSmtp implements AsyncDisposable {
   static async signedIn(port: number, key: string): Promise<RawSmtp> {
     const client = await RawSmtp.open(port);
     await client.say('EHLO client.test');
-    await client.say(`AUTH PLAIN ${Buffer.from(`\0posthorn\0${key}`).toString('base64')}`);
+    await client.say(`AUTH PLAIN ${Buffer.from(`\0fernpost\0${key}`).toString('base64')}`);
     return client;
   }
 

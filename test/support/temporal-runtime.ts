@@ -1,4 +1,4 @@
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { pino } from 'pino';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 

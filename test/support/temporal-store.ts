@@ -9,7 +9,7 @@ import {
   openTerminal,
   type RunningProcess,
   startTemporal,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 
 /** A Temporal server of one test, whose store can be lost and restored. */
 export interface TemporalStore extends AsyncDisposable {
@@ -29,7 +29,7 @@ export interface TemporalStore extends AsyncDisposable {
 
 /** Starts a development server with a database file of its own. */
 export async function temporalStore(): Promise<TemporalStore> {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-store-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-store-'));
   const databaseFile = join(folder, 'temporal.db');
   const files = ['', '-wal', '-shm'].map((end) => databaseFile + end);
   const backUpOf = (file: string) => `${file}.back-up`;

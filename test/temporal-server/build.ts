@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { cacheFolder, findProgram, runCommand } from '@posthorn/local-stack';
+import { cacheFolder, findProgram, runCommand } from '@fernpost/local-stack';
 
 /** The programs of Temporal's production server. */
 export interface ServerPrograms {

@@ -1,4 +1,4 @@
-module posthorn/temporal-server
+module fernpost/temporal-server
 
 go 1.25.0
 

@@ -2,7 +2,7 @@ import { copyFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { freePorts, launch, openLog, type RunningProcess, runCommand, temporalEnv } from '@posthorn/local-stack';
+import { freePorts, launch, openLog, type RunningProcess, runCommand, temporalEnv } from '@fernpost/local-stack';
 import { openTemporal } from '../../temporal/connection.ts';
 import type { ServerPrograms } from './build.ts';
 

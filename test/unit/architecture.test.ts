@@ -193,7 +193,7 @@ describe('a broken rule is told', () => {
     'src/audience/events/index.ts': ['./service.ts'],
     'packages/mail-providers/src/postmark/postmark.ts': ['postmark'],
     'src/automations/index.ts': ['../audience/events/index.ts'],
-    'packages/letters/src/index.ts': ['./print.ts', '@posthorn/paper', 'valibot'],
+    'packages/letters/src/index.ts': ['./print.ts', '@fernpost/paper', 'valibot'],
     'packages/letters/src/print.ts': [],
     'packages/letters/test/print.test.ts': ['../src/print.ts', './support.ts', 'vitest'],
     'packages/letters/test/support.ts': [],
@@ -210,7 +210,7 @@ describe('a broken rule is told', () => {
     'workflows/index.ts': ['./sweeps.ts'],
     'workflows/sweeps.ts': ['@temporalio/workflow', '../temporal/commands.ts', '../src/core/lib/ids.ts'],
     'test/support/api.ts': ['../../src/main/api.ts', '../../src/audience/contacts/entity.ts', '@temporalio/client'],
-    'bench/letters.ts': ['@posthorn/letters', '../packages/letters/test/support.ts'],
+    'bench/letters.ts': ['@fernpost/letters', '../packages/letters/test/support.ts'],
     'bench/api.ts': ['../test/support/api.ts', '../src/main/api.ts', 'koa'],
   };
 
@@ -382,7 +382,7 @@ describe('a broken rule is told', () => {
   });
 
   test('a cycle of packages', () => {
-    expect(brokenRules(project({ ...every, 'packages/paper/src/index.ts': ['@posthorn/letters'] }))).toEqual([
+    expect(brokenRules(project({ ...every, 'packages/paper/src/index.ts': ['@fernpost/letters'] }))).toEqual([
       'packages/letters/src/index.ts → packages/paper/src/index.ts → packages/letters/src/index.ts: a cycle of imports',
     ]);
   });

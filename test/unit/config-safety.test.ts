@@ -1,8 +1,8 @@
+import { composePassword, developmentSecret } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../src/core/config/config.ts';
 import { unsafeSettings } from '../../src/core/config/safety.ts';
 
-const developmentSecret = 'posthorn-development-secret-not-for-production';
 const safe = {
   NODE_ENV: 'production',
   JWT_SECRET: 'a secret of a deployment that has a good one',
@@ -85,7 +85,8 @@ describe('production settings', () => {
     [{ TRUST_PROXY: '0' }, 'TRUST_PROXY'],
     [{ PUBLIC_URL: 'http://mail.harbour-news.org' }, 'not https'],
     [{ POSTMARK_SERVER_TOKEN: '' }, 'sandbox'],
-    [{ DATABASE_URL: 'postgres://posthorn:posthorn-development@postgres:5432/posthorn' }, 'POSTGRES_PASSWORD'],
+    [{ DATABASE_URL: 'postgres://fernpost:fernpost-development@postgres:5432/fernpost' }, 'POSTGRES_PASSWORD'],
+    [{ DATABASE_URL: `postgres://fernpost:${composePassword}@postgres:5432/fernpost` }, 'POSTGRES_PASSWORD'],
     [{ POSTMARK_SERVER_TOKEN: '', MAIL_PROVIDER: 'sandbox', POSTMARK_ACCOUNT_TOKEN: 'x' }, 'sandbox'],
   ])('that are not safe are warned of: %j', (env, part) => {
     expect(warningsOf({ ...safe, ...env })).toEqual([expect.stringContaining(part)]);

@@ -1,5 +1,5 @@
-import { prepareContent } from '@posthorn/message-content';
-import { parseLimits, StepLimitError } from '@posthorn/renderer';
+import { prepareContent } from '@fernpost/message-content';
+import { parseLimits, StepLimitError } from '@fernpost/renderer';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../packages/renderer/test/counted-steps.ts';
 import { hostileTemplates } from '../../packages/renderer/test/hostile-templates.ts';

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessageClass } from '@posthorn/message-content';
-import { type ContentSource, contentAsWritten, type MessageRecipient, prepareContent } from '@posthorn/message-content';
-import { htmlToText } from '@posthorn/renderer';
+import type { MessageClass } from '@fernpost/message-content';
+import { type ContentSource, contentAsWritten, type MessageRecipient, prepareContent } from '@fernpost/message-content';
+import { htmlToText } from '@fernpost/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';

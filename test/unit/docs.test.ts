@@ -1,7 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { Docs, type OpenApiDocument } from '@posthorn/docs';
+import { Docs, type OpenApiDocument } from '@fernpost/docs';
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
 import { routes } from '../../src/main/api/routes.ts';
@@ -19,7 +19,7 @@ const pages = [
 
 const site = new Docs({
   guides: join(root, 'docs/guides/'),
-  document: () => openApiDocument(routes, 'https://posthorn.test') as unknown as OpenApiDocument,
+  document: () => openApiDocument(routes, 'https://fernpost.test') as unknown as OpenApiDocument,
 });
 
 /** Whether a running service has a page of documentation at this address, with this anchor. */

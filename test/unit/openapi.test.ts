@@ -15,7 +15,7 @@ interface Operation {
   responses: Record<string, unknown>;
 }
 
-const document = openApiDocument(routes, 'https://posthorn.test') as {
+const document = openApiDocument(routes, 'https://fernpost.test') as {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
   components: { schemas: Record<string, object> };

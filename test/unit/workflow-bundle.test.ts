@@ -20,7 +20,7 @@ const run = promisify(execFile);
 let root: string;
 
 beforeEach(() => {
-  root = mkdtempSync(join(tmpdir(), 'posthorn-bundle-'));
+  root = mkdtempSync(join(tmpdir(), 'fernpost-bundle-'));
 });
 afterEach(() => rmSync(root, { recursive: true }));
 

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { dynamicConfig, findTemporalCli, openTerminal } from '@posthorn/local-stack';
+import { dynamicConfig, findTemporalCli, openTerminal } from '@fernpost/local-stack';
 import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';

@@ -367,7 +367,7 @@ describe('a webhook', () => {
     await enter(automation, await somebody());
     await until(automation, 'EXITED');
     expect(receiver.requests).toHaveLength(2);
-    const ids = receiver.requests.map((request) => request.headers['x-posthorn-delivery']);
+    const ids = receiver.requests.map((request) => request.headers['x-fernpost-delivery']);
     expect(ids[0]).toMatch(/^[0-9a-f-]{36}$/);
     expect(new Set(ids).size).toBe(1);
   });

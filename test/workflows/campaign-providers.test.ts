@@ -1,5 +1,5 @@
-import { createSmtpMailer } from '@posthorn/mail-providers';
-import { createSesMailer } from '@posthorn/mail-providers/ses';
+import { createSmtpMailer } from '@fernpost/mail-providers';
+import { createSesMailer } from '@fernpost/mail-providers/ses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createJournal } from '../../src/sending/providers/journal.ts';
 import {
@@ -71,7 +71,7 @@ test('a campaign by Amazon SES that throttles and refuses: each recipient once, 
     region: 'eu-west-1',
     credentials: { accessKeyId: 'AKIATEST', secretAccessKey: 'secret' },
     endpoint: ses.url,
-    configurationSet: 'posthorn',
+    configurationSet: 'fernpost',
     configurationSetWithoutTracking: null,
     connections: 10,
     reported: true,

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import type { OutgoingMessage, Verdict } from '@posthorn/mail-providers';
+import type { OutgoingMessage, Verdict } from '@fernpost/mail-providers';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { AppError } from '../../src/core/lib/errors.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, createSign, createVerify } from 'node:crypto';
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { domainActivities } from '../../activities/domains.ts';
 import { newId } from '../../src/core/lib/ids.ts';

@@ -23,16 +23,16 @@ async function schedulesOf(temporal: TemporalConnection): Promise<Record<string,
 test('an empty server is set up, side by side and again, with the same result', async () => {
   await using temporal = newNamespace();
   expect(await checkTemporal(temporal)).toContain('does not exist');
-  const both = await Promise.all([setUpTemporal(temporal, 'posthorn'), setUpTemporal(temporal, 'posthorn')]);
+  const both = await Promise.all([setUpTemporal(temporal, 'fernpost'), setUpTemporal(temporal, 'fernpost')]);
   expect(both.flat().filter((line) => /^Schedule .* created/.test(line))).toHaveLength(5);
   expect(await checkTemporal(temporal)).toBeNull();
 
   const wanted = {
-    'housekeeping/domains': 'domainSweep on posthorn-bulk, SKIP',
-    'housekeeping/reconcile': 'reconcile on posthorn-bulk, SKIP',
-    'housekeeping/retention': 'retention on posthorn-bulk, SKIP',
-    'housekeeping/segments': 'segmentSweep on posthorn-bulk, SKIP',
-    'housekeeping/usage': 'usageSweep on posthorn-bulk, SKIP',
+    'housekeeping/domains': 'domainSweep on fernpost-bulk, SKIP',
+    'housekeeping/reconcile': 'reconcile on fernpost-bulk, SKIP',
+    'housekeeping/retention': 'retention on fernpost-bulk, SKIP',
+    'housekeeping/segments': 'segmentSweep on fernpost-bulk, SKIP',
+    'housekeeping/usage': 'usageSweep on fernpost-bulk, SKIP',
   };
   expect(await schedulesOf(temporal)).toEqual(wanted);
   const { customAttributes } = await temporal.connection.operatorService.listSearchAttributes({
@@ -45,7 +45,7 @@ test('an empty server is set up, side by side and again, with the same result', 
   expect(Number(described.config?.workflowExecutionRetentionTtl?.seconds)).toBe(7 * 86_400);
 
   await temporal.client.schedule.getHandle('housekeeping/retention').pause('an operator looks into it');
-  const again = await setUpTemporal(temporal, 'posthorn');
+  const again = await setUpTemporal(temporal, 'fernpost');
   expect(again).toEqual([
     `Namespace "${temporal.settings.namespace}" is there`,
     'Search attributes are there',
@@ -80,7 +80,7 @@ test('a search attribute that exists with another type stops the set-up and is n
       { interval: 300 },
     )
     .toBe('added');
-  const attempt = setUpTemporal(temporal, 'posthorn');
+  const attempt = setUpTemporal(temporal, 'fernpost');
   await expect(attempt).rejects.toThrow(TemporalSetupError);
   await expect(attempt).rejects.toThrow('ProjectId: KEYWORD');
 });

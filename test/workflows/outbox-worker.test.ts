@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { pino } from 'pino';
 import { expect, inject, test } from 'vitest';
 import { readConfig } from '../../src/core/config/config.ts';
@@ -54,9 +54,9 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
     const base = `http://127.0.0.1:${metricsPort}`;
     expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });
     const figures = await (await fetch(`${base}/metrics`)).text();
-    expect(figures).toMatch(/posthorn_activity_attempts_total\{activity="removeOldRows",outcome="done"\} 2/);
-    expect(figures).toMatch(/posthorn_outbox_calls_total\{kind="start",outcome="done"\} 2/);
-    expect(figures).toMatch(/^posthorn_pool_connections\{state="idle"\} \d/m);
+    expect(figures).toMatch(/fernpost_activity_attempts_total\{activity="removeOldRows",outcome="done"\} 2/);
+    expect(figures).toMatch(/fernpost_outbox_calls_total\{kind="start",outcome="done"\} 2/);
+    expect(figures).toMatch(/^fernpost_pool_connections\{state="idle"\} \d/m);
     const asked = Object.keys(temporalMetrics).filter((name) => !temporalFailures.includes(name));
     for (const name of asked) {
       const labels = figures.split('\n').find((line) => line.startsWith(name) && line.includes('{'));

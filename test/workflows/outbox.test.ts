@@ -105,7 +105,7 @@ test('a commit wakes the relay, which would otherwise not have looked for a minu
   try {
     const listeners = () =>
       db.db.rows(
-        "select 1 from pg_stat_activity where application_name = 'posthorn-outbox' and datname = current_database() and query like 'listen%'",
+        "select 1 from pg_stat_activity where application_name = 'fernpost-outbox' and datname = current_database() and query like 'listen%'",
       );
     await expect.poll(async () => (await listeners()).length).toBeGreaterThan(0);
     const start = aStart();
@@ -122,7 +122,7 @@ test('the relay goes on after Postgres has cut its connections', async () => {
     const cut = () =>
       db.db.rows(
         `select pg_terminate_backend(pid) from pg_stat_activity
-         where application_name = 'posthorn-outbox' and datname = current_database()`,
+         where application_name = 'fernpost-outbox' and datname = current_database()`,
       );
     for (let n = 0; n < 2; n++) {
       await expect.poll(async () => (await cut()).length).toBe(1);

@@ -25,7 +25,7 @@ const deps = (mailer: FakeMailer) => ({
   mailer,
   log: pino({ level: 'silent' }),
   encryptionKey: config.APP_ENCRYPTION_KEY,
-  from: { address: 'no-reply@harbourmail.test', name: 'Posthorn' },
+  from: { address: 'no-reply@harbourmail.test', name: 'Fernpost' },
   lagMs: 50,
 });
 
@@ -51,7 +51,7 @@ test('a mail of the service reaches the provider once, through an outage, and le
   expect(mailer.sent).toHaveLength(1);
   expect(mailer.sent[0]).toMatchObject({
     to: { address: 'petra.holm@harbourmail.test' },
-    from: { address: 'no-reply@harbourmail.test', name: 'Posthorn' },
+    from: { address: 'no-reply@harbourmail.test', name: 'Fernpost' },
     subject: 'Choisissez un nouveau mot de passe',
     stream: 'transactional',
     tracking: false,

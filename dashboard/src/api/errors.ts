@@ -30,7 +30,7 @@ export class ApiError extends Error {
 export class Unreachable extends Error {
   override name = 'Unreachable';
   constructor() {
-    super('Posthorn can’t be reached. This page reconnects by itself.');
+    super('Fernpost can’t be reached. This page reconnects by itself.');
   }
 }
 

@@ -62,7 +62,7 @@ export function Shell() {
             to="/app/$project"
             params={{ project }}
           >
-            <img src="/icon.svg" alt="" width="22" height="22" /> Posthorn
+            <img src="/icon.svg" alt="" width="22" height="22" /> Fernpost
           </Link>
           <span className="md:hidden">
             <Button
@@ -92,7 +92,7 @@ export function Shell() {
         {isReachable ? null : (
           <div className="sticky top-2 z-10 mb-4">
             <Note tone="warn">
-              Posthorn can’t be reached. Your changes stay on this page, which reconnects by itself.
+              Fernpost can’t be reached. Your changes stay on this page, which reconnects by itself.
             </Note>
           </div>
         )}

@@ -37,7 +37,7 @@ export const myProjects = queryOptions({
   queryFn: () => answer(api.GET('/users/@me/projects')),
 });
 
-const remembered = 'posthorn.project';
+const remembered = 'fernpost.project';
 
 /** The project that was looked at last, for links that name none. */
 export function lastProject(): string | null {

@@ -1,6 +1,6 @@
 import { Signal } from '../api/signals.ts';
 
-const key = 'posthorn.theme';
+const key = 'fernpost.theme';
 export type Theme = 'system' | 'light' | 'dark';
 
 /** The themes, with what they are called. */

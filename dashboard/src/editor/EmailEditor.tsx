@@ -1,4 +1,4 @@
-import { readableOn } from '@posthorn/email-document';
+import { readableOn } from '@fernpost/email-document';
 import type { Editor, JSONContent } from '@tiptap/core';
 import { type CSSProperties, useEffect, useReducer, useRef, useState } from 'react';
 import { nothingYet } from '../standby/early.ts';

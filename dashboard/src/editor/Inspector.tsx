@@ -1,4 +1,4 @@
-import { isVariableName, networks } from '@posthorn/email-document';
+import { isVariableName, networks } from '@fernpost/email-document';
 import type { Editor } from '@tiptap/core';
 import type { Node } from '@tiptap/pm/model';
 import { NodeSelection } from '@tiptap/pm/state';

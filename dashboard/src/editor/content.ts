@@ -1,4 +1,4 @@
-import type { EmailDocument } from '@posthorn/email-document';
+import type { EmailDocument } from '@fernpost/email-document';
 import type { Editor, JSONContent } from '@tiptap/core';
 
 /** The blocks of an email. */

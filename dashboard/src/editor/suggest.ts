@@ -1,4 +1,4 @@
-import { isVariableName } from '@posthorn/email-document';
+import { isVariableName } from '@fernpost/email-document';
 import { type Editor, Extension, type Range } from '@tiptap/core';
 import { PluginKey } from '@tiptap/pm/state';
 import Suggestion from '@tiptap/suggestion';

@@ -16,7 +16,7 @@ export function Page({
   children: ReactNode;
 }) {
   useEffect(() => {
-    document.title = `${title} · Posthorn`;
+    document.title = `${title} · Fernpost`;
   }, [title]);
   return (
     <div>

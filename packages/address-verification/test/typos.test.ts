@@ -159,7 +159,7 @@ describe('a real domain is no typo', () => {
   });
 
   test.each([
-    'posthorn.test',
+    'fernpost.test',
     'kunde.example',
     'posta.example',
     'example.com',

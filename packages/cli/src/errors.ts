@@ -1,4 +1,4 @@
-import { PosthornError } from '@posthorn/sdk';
+import { FernpostError } from '@fernpost/sdk';
 
 /** What the program ends with. */
 export const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
@@ -10,7 +10,7 @@ export class UsageError extends Error {
 
 /** An error for people, the same for programs, and how the program ends. */
 export function explainError(error: unknown): { text: string; json: object; code: number } {
-  if (error instanceof PosthornError) {
+  if (error instanceof FernpostError) {
     const fields = error.fields.map(({ field, message }) => `\n  ${field}: ${message}`).join('');
     const request = error.requestId === null ? '' : `\n  Request: ${error.requestId}`;
     const { status, code, message, requestId } = error;
@@ -26,7 +26,7 @@ export function explainError(error: unknown): { text: string; json: object; code
   const cause = error instanceof Error && error.cause instanceof Error ? `: ${error.cause.message}` : '';
   // `fetch` says so when nobody answers, and fails with a TimeoutError when it takes too long.
   if (error instanceof Error && (error.message === 'fetch failed' || error.name === 'TimeoutError')) {
-    const text = `The service did not answer (${message}${cause}). Is the address right? --url, POSTHORN_URL or posthorn login set it.`;
+    const text = `The service did not answer (${message}${cause}). Is the address right? --url, FERNPOST_URL or fernpost login set it.`;
     return { text, json: { error: { code: 'UNREACHABLE', message: text } }, code: exitCodes.unreachable };
   }
   return { text: message, json: { error: { code: 'FAILED', message } }, code: exitCodes.refused };

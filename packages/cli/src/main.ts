@@ -13,12 +13,12 @@ import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
 import { exitCodes, explainError } from './errors.ts';
 
-const program = new Command('posthorn')
-  .description('Posthorn in the terminal.')
+const program = new Command('fernpost')
+  .description('Fernpost in the terminal.')
   .version('0.1.0')
   .option('--json', 'print JSON for programs')
-  .option('--url <url>', 'where the service is (or POSTHORN_URL)')
-  .option('--key <key>', 'a key of the project (or POSTHORN_KEY); without it, that of `posthorn login`')
+  .option('--url <url>', 'where the service is (or FERNPOST_URL)')
+  .option('--key <key>', 'a key of the project (or FERNPOST_KEY); without it, that of `fernpost login`')
   .configureHelp({ showGlobalOptions: true })
   .addHelpText(
     'after',

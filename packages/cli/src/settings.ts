@@ -1,11 +1,12 @@
 import { chmodSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { Posthorn } from '@posthorn/sdk';
+import { cli as earlier } from '@fernpost/earlier-name';
+import { Fernpost } from '@fernpost/sdk';
 import type { Command } from 'commander';
 import { UsageError } from './errors.ts';
 
-/** What `posthorn login` keeps. */
+/** What `fernpost login` keeps. */
 export interface Login {
   url: string;
   key: string;
@@ -14,9 +15,9 @@ export interface Login {
 const defaultUrl = 'http://localhost:3000';
 
 /** The file with the key: in the folder for settings of the user. */
-export function settingsFile(): string {
+export function settingsFile(folder = 'fernpost'): string {
   const base = process.env.XDG_CONFIG_HOME || process.env.APPDATA || join(homedir(), '.config');
-  return join(base, 'posthorn', 'config.json');
+  return join(base, folder, 'config.json');
 }
 
 /** Keeps the key where only the user can read it. */
@@ -30,26 +31,29 @@ export function saveLogin(login: Login): void {
 }
 
 function readLogin(): Partial<Login> {
-  try {
-    return JSON.parse(readFileSync(settingsFile(), 'utf8')) as Login;
-  } catch {
-    return {};
+  for (const file of [settingsFile(), settingsFile(earlier.folder)]) {
+    try {
+      return JSON.parse(readFileSync(file, 'utf8')) as Login;
+    } catch {
+      // Nobody has logged in there.
+    }
   }
+  return {};
 }
 
-/** Address and key for a command: its options, then the environment, then what `posthorn login` kept. */
+/** Address and key for a command: its options, then the environment, then what `fernpost login` kept. */
 export function loginOf(command: Command): { url: string; key: string | undefined } {
   const options = command.optsWithGlobals<{ url?: string; key?: string }>();
-  const { POSTHORN_URL, POSTHORN_KEY } = process.env;
+  const { FERNPOST_URL, FERNPOST_KEY, [earlier.url]: earlierUrl, [earlier.key]: earlierKey } = process.env;
   const kept = readLogin();
-  const url = options.url || POSTHORN_URL || kept.url || defaultUrl;
+  const url = options.url || FERNPOST_URL || earlierUrl || kept.url || defaultUrl;
   if (!URL.canParse(url)) throw new UsageError(`"${url}" is no address: it looks like https://mail.acme.com.`);
-  return { url, key: options.key || POSTHORN_KEY || kept.key };
+  return { url, key: options.key || FERNPOST_KEY || earlierKey || kept.key };
 }
 
 /** The client of a command. @throws UsageError without a key */
-export function clientOf(command: Command): Posthorn {
+export function clientOf(command: Command): Fernpost {
   const { url, key } = loginOf(command);
-  if (!key) throw new UsageError('No key: run "posthorn login", or set POSTHORN_KEY.');
-  return new Posthorn({ baseUrl: url, key });
+  if (!key) throw new UsageError('No key: run "fernpost login", or set FERNPOST_KEY.');
+  return new Fernpost({ baseUrl: url, key });
 }

@@ -1,6 +1,7 @@
 // What the pages of the documentation do besides being read: choosing a language, copying, searching, and the menu on a phone.
 // Without this script everything is there to read.
-const stored = 'posthorn-docs-language';
+const stored = 'fernpost-docs-language';
+const { earlierKey } = document.currentScript.dataset;
 document.documentElement.classList.add('js');
 
 for (const [index, group] of document.querySelectorAll('.snippets').entries()) {
@@ -8,7 +9,7 @@ for (const [index, group] of document.querySelectorAll('.snippets').entries()) {
   if (snippets.length > 1) addTabs(group, snippets, index);
   else snippets[0].append(copyButton(() => snippets[0]));
 }
-choose(localStorage.getItem(stored));
+choose(localStorage.getItem(stored) ?? localStorage.getItem(earlierKey));
 setUpMenu();
 setUpSearch();
 

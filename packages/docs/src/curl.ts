@@ -12,7 +12,7 @@ export function curlOf(
   const address = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => `$${variable(name)}`);
   const [type, media] = Object.entries(operation.requestBody?.content ?? {})[0] ?? [];
   const parts = [
-    `curl ${method === 'GET' ? '' : `-X ${method} `}"$POSTHORN_URL${address}${query === '' ? '' : `?${query}`}"`,
+    `curl ${method === 'GET' ? '' : `-X ${method} `}"$FERNPOST_URL${address}${query === '' ? '' : `?${query}`}"`,
     ...credentials(operation),
     ...(type === 'application/json' && media?.example !== undefined
       ? ["-H 'Content-Type: application/json'", `-d '${quoted(JSON.stringify(media.example, null, 2))}'`]

@@ -1,3 +1,4 @@
+import { docsLanguageKey } from '@fernpost/earlier-name';
 import type { Section } from './guides.ts';
 import { escapeHtml } from './html.ts';
 
@@ -28,15 +29,15 @@ export function docsPage({ address, title, html, sections, navigation }: Page): 
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${escapeHtml(title)} · Posthorn docs</title>
+<title>${escapeHtml(title)} · Fernpost docs</title>
 <link rel="icon" href="/icon.svg">
 <link rel="stylesheet" href="/docs/assets/docs.css">
-<script src="/docs/assets/docs.js" defer></script>
+<script src="/docs/assets/docs.js" data-earlier-key="${docsLanguageKey}" defer></script>
 </head>
 <body>
 <a class="skip" href="#content">Skip to content</a>
 <header>
-<a class="brand" href="/docs">Posthorn docs</a>
+<a class="brand" href="/docs">Fernpost docs</a>
 <button type="button" class="menu" aria-expanded="false" aria-controls="navigation" hidden>Menu</button>
 <search hidden><label><span class="hidden">Search the docs</span><input type="search" placeholder="Search the docs" autocomplete="off" spellcheck="false"></label><div class="results" role="region" aria-label="Search results" aria-live="polite" hidden></div></search>
 </header>

@@ -56,7 +56,7 @@ const document: OpenApiDocument = {
 const pageOf = (address: string) => docs.find(address)?.text ?? '';
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'posthorn-docs-'));
+  folder = mkdtempSync(join(tmpdir(), 'fernpost-docs-'));
   writeFileSync(join(folder, 'README.md'), '# Docs\n\n## Start\n\n- [First](first.md): begin here\n');
   const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
   writeFileSync(join(folder, 'first.md'), `# First\n\n## Use \`it\`\n\n${snippets}\n\n[Back](README.md)\n`);
@@ -68,7 +68,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 test('shows guides that the README lists, linked as pages', () => {
   expect(pageOf('/docs')).toContain('<a href="/docs/first">First</a>');
   const first = pageOf('/docs/first');
-  expect(first).toContain('<title>First · Posthorn docs</title>');
+  expect(first).toContain('<title>First · Fernpost docs</title>');
   expect(first).toContain('<h2 id="use-it">');
   expect(first).toContain('<a href="/docs">Back</a>');
   expect(first).toContain('<a href="/docs/first" aria-current="page">');
@@ -97,7 +97,7 @@ test('shows an operation once, with its fields and a command to paste', () => {
   expect(page.match(/<code>children<\/code>/g)).toHaveLength(1);
   expect(page).toContain('list of Tree');
   const command = page.match(/<code>(curl[\s\S]*?)<\/code><\/pre>/)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
-  expect(command).toContain('curl -X PATCH &quot;$POSTHORN_URL/v1/things/$THING_ID&quot;');
+  expect(command).toContain('curl -X PATCH &quot;$FERNPOST_URL/v1/things/$THING_ID&quot;');
   expect(command).toContain('Authorization: Bearer $SECRET_KEY');
   expect(command).toContain('Ada&#x27;\\&#x27;&#x27;s &lt;b&gt;');
   expect(pageOf('/docs/reference')).toContain('<li><code>404</code> There is none.</li>');

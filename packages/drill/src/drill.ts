@@ -1,4 +1,4 @@
-import { reasonOf, StartError, shortPath } from '@posthorn/local-stack';
+import { reasonOf, StartError, shortPath } from '@fernpost/local-stack';
 import { canarySheet, canarySucceeded } from './canary/report.ts';
 import { canarySettings, runCanaryDrill } from './canary/run.ts';
 import { type DrillOptions, readOptions } from './options.ts';

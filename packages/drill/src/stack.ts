@@ -10,7 +10,7 @@ import {
   type ProcessIdentity,
   postgresUrl,
   StartError,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import type { Target } from './plan.ts';
 
 /** How to start the service that is drilled, which `packages/drill` knows from outside only. */
@@ -32,7 +32,7 @@ interface FirstProject {
   sender: string;
 }
 
-/** A Posthorn of the drill's own, run by what `npm start` runs: its own data, its own ports. */
+/** A Fernpost of the drill's own, run by what `npm start` runs: its own data, its own ports. */
 export interface Stack {
   dataDir: string;
   project: FirstProject;
@@ -59,7 +59,7 @@ export async function startStack(
   own: Record<string, string>,
   signal: AbortSignal,
 ): Promise<Stack> {
-  const dataDir = mkdtempSync(join(tmpdir(), 'posthorn-drill-'));
+  const dataDir = mkdtempSync(join(tmpdir(), 'fernpost-drill-'));
   // As root, Postgres runs as another user, which has to get in.
   chmodSync(dataDir, 0o755);
   const [api = 0, sandbox = 0, temporal = 0, ui = 0, postgres = 0] = await freePorts(5);
@@ -100,7 +100,7 @@ export async function startStack(
   };
   try {
     const giveUpAt = Date.now() + startMinutes * 60_000;
-    while (!output.includes('Posthorn is ready')) {
+    while (!output.includes('Fernpost is ready')) {
       signal.throwIfAborted();
       if (running.hasExited() || Date.now() > giveUpAt)
         throw new StartError('The stack of the drill did not start:', ...output.trim().split('\n').slice(-12));

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { buildVariables, deriveText, parseTemplate, render, renderText } from '@posthorn/renderer';
+import { buildVariables, deriveText, parseTemplate, render, renderText } from '@fernpost/renderer';
 import * as v from 'valibot';
 import { describe, expect, test } from 'vitest';
 import { type Brand, compileEmail, EmailDocument, networks, plainBrand, starters } from '../src/index.ts';

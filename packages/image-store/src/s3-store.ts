@@ -48,7 +48,7 @@ export function s3Store(settings: S3Settings): ImageStore {
   const problem = (error: unknown) =>
     `the bucket "${bucket}" for uploads could not be read or created: ${(error as Error).message}`;
   return {
-    incoming: join(tmpdir(), 'posthorn-incoming'),
+    incoming: join(tmpdir(), 'fernpost-incoming'),
     put: (key, file, contentType) =>
       limit(async () => {
         const put = new PutObjectCommand({

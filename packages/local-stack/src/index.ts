@@ -1,5 +1,6 @@
 export { answers, freePorts, requireFreePorts, type WantedPort } from './ports.ts';
 export { findPostgres, type PostgresBinaries, postgresIn } from './postgres/postgres-binaries.ts';
+export { postgresName } from './postgres/postgres-cluster.ts';
 export { placeForData } from './postgres/postgres-place.ts';
 export { type PostgresOptions, postgresUrl, requirePostgres, startPostgres } from './postgres/postgres-server.ts';
 export { asUser, chooseServerUser, type ServerUser } from './postgres/postgres-user.ts';

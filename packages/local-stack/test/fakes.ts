@@ -5,7 +5,7 @@ import { openTerminal, type Terminal } from '../src/terminal.ts';
 
 /** A folder that goes away at the end of the test. Use with `using`. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {
-  const path = mkdtempSync(join(tmpdir(), 'posthorn-unit-'));
+  const path = mkdtempSync(join(tmpdir(), 'fernpost-unit-'));
   return { path, [Symbol.dispose]: () => rmSync(path, { recursive: true, force: true }) };
 }
 

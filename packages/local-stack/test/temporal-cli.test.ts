@@ -1,9 +1,11 @@
 import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { cacheFolderName } from '@fernpost/earlier-name';
 import { expect, test } from 'vitest';
 import { StartError } from '../src/start-error.ts';
 import { devServerArguments, devServerFlags, temporalCliVersion } from '../src/temporal/dev-server.ts';
 import { findTemporalCli, usualWays } from '../src/temporal/temporal-cli.ts';
+import { cacheFolder } from '../src/temporal/temporal-search.ts';
 import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const goodVersion = 'echo "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"';
@@ -25,7 +27,7 @@ function searchIn(folder: string, setting: string | null = null) {
 }
 
 const kept = (folder: string) =>
-  join(folder, '.cache/posthorn', `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`);
+  join(folder, '.cache/fernpost', `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`);
 
 /** The usual ways, with those that reach out replaced by what they are to answer. */
 function ways(answers: Record<string, string | ((cached: string) => { path: string })>) {
@@ -62,12 +64,27 @@ test('a TEMPORAL_CLI that does not work stops the start, even with another on th
 test('the PATH comes before the cache, and the cache before a download', async () => {
   using folder = temporaryFolder();
   const search = searchIn(folder.path);
-  mkdirSync(join(folder.path, '.cache/posthorn'), { recursive: true });
+  mkdirSync(join(folder.path, '.cache/fernpost'), { recursive: true });
   cli(kept(folder.path));
   const download = ways({ download: (cached) => ({ path: cli(`${cached}-downloaded`) }), build: 'not reached' });
   expect((await findTemporalCli(search, download)).path).toBe(kept(folder.path));
   cli(join(folder.path, 'bin/temporal'));
   expect((await findTemporalCli(search, download)).path).toBe(join(folder.path, 'bin/temporal'));
+});
+
+test('a cache of the earlier name is used where there is no other', async () => {
+  using folder = temporaryFolder();
+  const { env, fallbackCache } = searchIn(folder.path);
+  const [current, earlier] = ['fernpost', cacheFolderName].map((name) => join(folder.path, '.cache', name)) as [
+    string,
+    string,
+  ];
+  expect(cacheFolder(env, fallbackCache)).toBe(current);
+  rmSync(current, { recursive: true });
+  mkdirSync(earlier);
+  expect(cacheFolder(env, fallbackCache)).toBe(earlier);
+  mkdirSync(current);
+  expect(cacheFolder(env, fallbackCache)).toBe(current);
 });
 
 test('a failed download falls back to the build, whose program is kept for the next start', async () => {

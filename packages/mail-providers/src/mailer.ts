@@ -1,4 +1,4 @@
-import type { Filled } from '@posthorn/renderer';
+import type { Filled } from '@fernpost/renderer';
 
 /** A text of a message: a string, or the parts that `toString` makes one of. */
 export type MessageText = string | Filled;

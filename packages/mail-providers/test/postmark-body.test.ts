@@ -1,4 +1,4 @@
-import { Filled, type FilledPart, Literal } from '@posthorn/renderer';
+import { Filled, type FilledPart, Literal } from '@fernpost/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { OutgoingMessage } from '../src/mailer.ts';

@@ -85,7 +85,7 @@ function message(n: number, changes: Partial<OutgoingMessage> = {}): OutgoingMes
   return {
     emailId: `email-${n}`,
     projectId: 'project-1',
-    from: { address: 'hello@posthorn.test', name: 'Posthorn' },
+    from: { address: 'hello@fernpost.test', name: 'Fernpost' },
     to: { address: `reader-${n}@example.com`, name: null },
     replyTo: null,
     subject: `Welcome ${n}`,
@@ -106,13 +106,13 @@ test('a message becomes the fields Postmark documents, with our ids as metadata'
   const { url, calls } = await provider(takeAll);
   const verdicts = await mailerAt(url).send('run/7/1', [
     message(1, {
-      from: { address: 'hello@posthorn.test', name: 'Ann "Annie" O\\Neil\r\nBcc: x@example.com' },
+      from: { address: 'hello@fernpost.test', name: 'Ann "Annie" O\\Neil\r\nBcc: x@example.com' },
       to: { address: 'jo@example.com', name: 'Jo Müller' },
-      replyTo: 'reply@posthorn.test',
+      replyTo: 'reply@fernpost.test',
       headers: [
         { name: 'X-Order', value: '7' },
         { name: 'Content-Type', value: 'text/evil' },
-        { name: 'Message-ID', value: '<own@posthorn.test>' },
+        { name: 'Message-ID', value: '<own@fernpost.test>' },
       ],
       attachments: [
         { filename: 'a.png', content: 'AAAA', contentType: 'image/png', contentId: 'logo' },
@@ -128,9 +128,9 @@ test('a message becomes the fields Postmark documents, with our ids as metadata'
   expect(calls[0]?.headers['x-postmark-server-token']).toBe('token');
   expect(calls[0]?.messages).toEqual([
     {
-      From: '"Ann \\"Annie\\" O\\\\Neil Bcc: x@example.com" <hello@posthorn.test>',
+      From: '"Ann \\"Annie\\" O\\\\Neil Bcc: x@example.com" <hello@fernpost.test>',
       To: '"Jo Müller" <jo@example.com>',
-      ReplyTo: 'reply@posthorn.test',
+      ReplyTo: 'reply@fernpost.test',
       Subject: 'Welcome 1',
       HtmlBody: '<p>Welcome</p>',
       TextBody: 'Welcome',
@@ -151,10 +151,10 @@ test('a message becomes the fields Postmark documents, with our ids as metadata'
 test('fields that are not set are left out, and tracking off means off for links too', async () => {
   const { url, calls } = await provider(takeAll);
   await mailerAt(url).send('c', [
-    message(1, { from: { address: 'a@posthorn.test', name: null }, text: null, tracking: false }),
+    message(1, { from: { address: 'a@fernpost.test', name: null }, text: null, tracking: false }),
   ]);
   const sent = calls[0]?.messages[0];
-  expect(sent).toMatchObject({ From: 'a@posthorn.test', TrackOpens: false, TrackLinks: 'None' });
+  expect(sent).toMatchObject({ From: 'a@fernpost.test', TrackOpens: false, TrackLinks: 'None' });
   for (const absent of ['ReplyTo', 'TextBody', 'Headers', 'Attachments']) expect(sent).not.toHaveProperty(absent);
 });
 
@@ -348,7 +348,7 @@ test('nobody listening proves that nothing was sent; a connection cut after the 
 });
 
 test('a name that does not resolve proves that nothing was sent', async () => {
-  const verdicts = await mailerAt('http://posthorn-no-such-host.invalid').send('c', messages(1));
+  const verdicts = await mailerAt('http://fernpost-no-such-host.invalid').send('c', messages(1));
   expect(verdicts).toMatchObject([{ kind: 'retry', scope: 'call' }]);
 });
 

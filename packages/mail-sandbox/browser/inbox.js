@@ -7,7 +7,7 @@ import { part } from './load.js';
 import { focusSubject, refresh, shownId, visit, visitAddress } from './reading.js';
 import { localizeTimes } from './times.js';
 
-const place = `posthorn-inbox-place ${listAddress()}`;
+const place = `fernpost-inbox-place ${listAddress()}`;
 
 localizeTimes(document);
 setUpKeys();

@@ -2,7 +2,7 @@ import { isWide, listAddress, messageLinks, shownLink } from './list.js';
 import { part } from './load.js';
 import { shownId, visit } from './reading.js';
 
-const stored = 'posthorn-inbox-letters';
+const stored = 'fernpost-inbox-letters';
 // Somebody who holds the key passes messages without opening them.
 const restMs = 150;
 let hasLetters = localStorage.getItem(stored) !== 'off';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
-import { SandboxInbox } from '@posthorn/sdk/testing';
+import { SandboxInbox } from '@fernpost/sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../src/http-server.ts';
 import { message, startSandbox } from './support.ts';

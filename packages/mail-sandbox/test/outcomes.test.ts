@@ -73,7 +73,7 @@ test('posts what Postmark posts, with credentials', async () => {
     OriginalLink,
     ClickLocation: 'HTML',
   });
-  const credentials = Buffer.from('posthorn:a secret: with a colon').toString('base64');
+  const credentials = Buffer.from('fernpost:a secret: with a colon').toString('base64');
   for (const { headers } of received) {
     expect(headers).toMatchObject({ authorization: `Basic ${credentials}`, 'content-type': 'application/json' });
   }

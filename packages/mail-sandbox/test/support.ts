@@ -10,7 +10,7 @@ const defaults: SandboxOptions = {
   port: 0,
   dataDir: null,
   webhookUrl: null,
-  webhookUser: 'posthorn',
+  webhookUser: 'fernpost',
   webhookPassword: 'a secret: with a colon',
   delayMs: 0,
 };

@@ -1,4 +1,4 @@
-import type { Body } from '@posthorn/sdk';
+import type { Body } from '@fernpost/sdk';
 import * as v from 'valibot';
 import { idOf, quoted, type Tool, tool } from './tool.ts';
 

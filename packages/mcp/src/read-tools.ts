@@ -1,4 +1,4 @@
-import type { Reply } from '@posthorn/sdk';
+import type { Reply } from '@fernpost/sdk';
 import * as v from 'valibot';
 import { idOf, type Tool, tool } from './tool.ts';
 

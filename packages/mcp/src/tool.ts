@@ -1,4 +1,4 @@
-import type { InputArguments, OperationId, Reply } from '@posthorn/sdk';
+import type { InputArguments, OperationId, Reply } from '@fernpost/sdk';
 import * as v from 'valibot';
 
 /** What a key may do: only look, also make plans, or also carry them out. */

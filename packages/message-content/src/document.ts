@@ -1,4 +1,4 @@
-import { type Markup, type Piece, slotName } from '@posthorn/renderer';
+import { type Markup, type Piece, slotName } from '@fernpost/renderer';
 
 const documentStart =
   '<!doctype html>\n<html>\n<head>\n<meta charset="utf-8">\n' +

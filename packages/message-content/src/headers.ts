@@ -1,3 +1,4 @@
+import { headerPrefix } from '@fernpost/earlier-name';
 import type { MessageClass } from './message-class.ts';
 
 /** A header of an outgoing message. */
@@ -21,7 +22,7 @@ const owned = new Set(
   'from to cc bcc subject reply-to return-path sender date message-id mime-version dkim-signature received'.split(' '),
 );
 // Headers that begin with `x-pm-` steer Postmark: stream, tag, metadata.
-const ownedPrefixes = ['content-', 'x-posthorn-', 'x-pm-'];
+const ownedPrefixes = ['content-', 'x-fernpost-', headerPrefix, 'x-pm-'];
 const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
 
 /**

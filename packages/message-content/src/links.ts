@@ -1,5 +1,5 @@
 import { hash, timingSafeEqual } from 'node:crypto';
-import type { RecipientUrls } from '@posthorn/renderer';
+import type { RecipientUrls } from '@fernpost/renderer';
 
 const tokenBytes = 16;
 

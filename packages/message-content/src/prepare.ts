@@ -20,8 +20,8 @@ import {
   TemplateTooLargeError,
   type TextTemplate,
   type Variables,
-} from '@posthorn/renderer';
-import { chooseLanguage, footerSource, type Language } from '@posthorn/service-texts';
+} from '@fernpost/renderer';
+import { chooseLanguage, footerSource, type Language } from '@fernpost/service-texts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
 import { type MessageHeader, outgoingHeaders } from './headers.ts';
 import { type LinkSettings, linksOwnPages, recipientLinks } from './links.ts';

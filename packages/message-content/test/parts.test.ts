@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
-import { parseTemplate } from '@posthorn/renderer';
-import { chooseLanguage, footerSource, languages } from '@posthorn/service-texts';
+import { headerPrefix } from '@fernpost/earlier-name';
+import { parseTemplate } from '@fernpost/renderer';
+import { chooseLanguage, footerSource, languages } from '@fernpost/service-texts';
 import { expect, test } from 'vitest';
 import { contentCache } from '../src/cache.ts';
 import { outgoingHeaders } from '../src/headers.ts';
@@ -77,7 +78,8 @@ test('headers that the service or the provider owns are dropped', () => {
     'Content-Transfer-Encoding',
     'DKIM-Signature',
     'Received',
-    'X-Posthorn-Test',
+    'X-Fernpost-Test',
+    `${headerPrefix}test`,
     'X-PM-Tag',
   ];
   const custom = Object.fromEntries([...own, 'References'].map((name) => [name, 'x']));

@@ -131,7 +131,7 @@ async function passesNames(client: Client): Promise<boolean> {
 async function withClient<T>(url: string, work: (client: Client) => Promise<T>): Promise<T> {
   const client = new Client({
     connectionString: url,
-    application_name: 'posthorn-probe',
+    application_name: 'fernpost-probe',
     connectionTimeoutMillis: connectWithinMs,
     query_timeout: connectWithinMs,
   });
@@ -145,5 +145,5 @@ async function withClient<T>(url: string, work: (client: Client) => Promise<T>):
 }
 
 function probeName(): string {
-  return `posthorn_probe_${randomBytes(6).toString('hex')}`;
+  return `fernpost_probe_${randomBytes(6).toString('hex')}`;
 }

@@ -47,7 +47,7 @@ export interface FilterCall {
 export type FilterFunction = (this: FilterCall, value: unknown, ...args: unknown[]) => unknown;
 
 /** The filter by which parsing marks an output that stands in an attribute of its HTML. */
-export const attributeMark = 'posthorn_attribute__';
+export const attributeMark = 'fernpost_attribute__';
 
 const notAvailable = ['include', 'render', 'layout', 'block'];
 
@@ -315,7 +315,7 @@ function tolerant(name: string, filter: FilterFunction): FilterFunction {
 const shallow = new Set(
   (
     'size first last default raw reverse slice concat push unshift pop shift compact uniq sample map where reject find ' +
-    'find_index has sum group_by where_exp reject_exp group_by_exp has_exp find_exp find_index_exp posthorn_attribute__'
+    'find_index has sum group_by where_exp reject_exp group_by_exp has_exp find_exp find_index_exp fernpost_attribute__'
   ).split(' '),
 );
 const stepsOfDate = 20;

@@ -62,7 +62,7 @@ export class OwnFilter extends Filter {
 }
 
 /** The name of the output that stands for the slot of a template. */
-export const slotName = 'posthorn_slot__';
+export const slotName = 'fernpost_slot__';
 
 const escapeFilters = new Set(['escape', 'xml_escape', 'escape_once']);
 // With literal arguments these keep escaped text escaped, and what they add is the author's own.

@@ -40,7 +40,7 @@ export function tidyText(value: string): string {
 export function markText(html: string): string {
   const wanted = html.replace(unwanted, '');
   const shallow = nestsDeeper(wanted, deepest) ? withoutTags(wanted) : wanted;
-  return convert(`<posthorn-root>${shallow}</posthorn-root>`).replace(invisible, '');
+  return convert(`<fernpost-root>${shallow}</fernpost-root>`).replace(invisible, '');
 }
 
 /** The text that a quoted attribute value stands for. */
@@ -283,7 +283,7 @@ const selectors: SelectorDefinition[] = [
 const convert = compile({
   wordwrap: false,
   whitespaceCharacters: ' \t\r\n\f\u00a0',
-  baseElements: { selectors: ['posthorn-root'] },
+  baseElements: { selectors: ['fernpost-root'] },
   limits: { maxDepth: 2 * deepest, ellipsis: '…' },
   formatters,
   selectors,

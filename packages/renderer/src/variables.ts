@@ -1,8 +1,11 @@
+import { contactKeys } from '@fernpost/earlier-name';
+
 /** Names that always mean what the service says, whatever a contact or a request calls its own values (contract page 1, 2.4). */
 export const reservedNames: ReadonlySet<string> = new Set([
   'data',
-  'posthorn_id',
-  'posthorn_email',
+  'fernpost_id',
+  'fernpost_email',
+  ...Object.values(contactKeys),
   'id',
   'email',
   'subscribed',
@@ -14,7 +17,8 @@ export const reservedNames: ReadonlySet<string> = new Set([
 
 /** Reserved names whose values only the service itself can write, so that they are never escaped. */
 export const ownNames: ReadonlySet<string> = new Set([
-  'posthorn_id',
+  'fernpost_id',
+  contactKeys.id,
   'id',
   'subscribed',
   'unsubscribeUrl',
@@ -70,8 +74,10 @@ export function buildVariables({ contact, requestData, event, urls, missing = nu
   const locale = ownValue(contact.data, 'locale');
   const reserved = {
     data,
-    posthorn_id: contact.id,
-    posthorn_email: contact.email,
+    fernpost_id: contact.id,
+    fernpost_email: contact.email,
+    [contactKeys.id]: contact.id,
+    [contactKeys.email]: contact.email,
     id: contact.id,
     email: contact.email,
     subscribed: contact.subscribed,

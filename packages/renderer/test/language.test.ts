@@ -1,3 +1,4 @@
+import { contactKeys } from '@fernpost/earlier-name';
 import { expect, test } from 'vitest';
 import { parseTemplate, prepareTemplate } from '../src/parse.ts';
 import { render, renderSubject } from '../src/render.ts';
@@ -134,7 +135,8 @@ test('reserved names mean what the service says, whatever contact, request and e
     data: 'x',
     locale: 'de',
     unsubscribeUrl: 'x',
-    posthorn_id: 'x',
+    fernpost_id: 'x',
+    [contactKeys.id]: 'x',
     event: 'x',
   };
   const variables = buildVariables({
@@ -144,7 +146,9 @@ test('reserved names mean what the service says, whatever contact, request and e
     urls: { unsubscribeUrl: 'https://u', subscribeUrl: 'https://s', manageUrl: 'https://m' },
   });
   const source =
-    '{{id}} {{email}} {{subscribed}} {{locale}} {{unsubscribeUrl}} {{manageUrl}} {{posthorn_id}} {{posthorn_email}} | {{name}} {{event.name}} {{data.name}} {{data.subscribed}}';
+    '{{id}} {{email}} {{subscribed}} {{locale}} {{unsubscribeUrl}} {{manageUrl}} {{fernpost_id}} {{fernpost_email}} | {{name}} {{event.name}} {{data.name}} {{data.subscribed}}';
+  const earlier = `{{${contactKeys.id}}} {{${contactKeys.email}}}`;
+  expect(render(parseTemplate(earlier, { mode: 'text' }), variables)).toBe('c-1 ada@example.com');
   expect(render(parseTemplate(source, { mode: 'text' }), variables)).toBe(
     'c-1 ada@example.com false de https://u https://m c-1 ada@example.com | event event request x',
   );

@@ -25,8 +25,8 @@ export interface CallOptions {
 }
 
 /** The service refused a request, in its own words. */
-export class PosthornError extends Error {
-  override name = 'PosthornError';
+export class FernpostError extends Error {
+  override name = 'FernpostError';
   readonly status: number;
   /** What went wrong, for programs: `VALIDATION_ERROR`, `RATE_LIMIT_EXCEEDED` and so on. */
   readonly code: string;
@@ -64,7 +64,7 @@ export class Http {
   }
 
   /**
-   * @throws PosthornError for a refusal; what `fetch` throws when nobody answers
+   * @throws FernpostError for a refusal; what `fetch` throws when nobody answers
    */
   async call<Reply>(method: string, path: string, call: Call = {}): Promise<Reply> {
     const isSafe = method === 'GET' || call.takesKey === true;
@@ -111,9 +111,9 @@ function answerOf(response: Response): Promise<unknown> {
   return response.status === 204 ? Promise.resolve(undefined) : isJson ? response.json() : response.text();
 }
 
-async function errorOf(response: Response): Promise<PosthornError> {
+async function errorOf(response: Response): Promise<FernpostError> {
   const body: unknown = await response.json().catch(() => null);
-  return new PosthornError(response.status, body, response.headers.get('x-request-id'));
+  return new FernpostError(response.status, body, response.headers.get('x-request-id'));
 }
 
 // As long as the service says, otherwise twice as long each time, with jitter so that clients do not come back together.

@@ -4,7 +4,7 @@ import { operationTable } from './operations.ts';
 import type { components } from './schema.d.ts';
 import type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
 
-export { type CallOptions, type ClientOptions, PosthornError } from './http.ts';
+export { type CallOptions, type ClientOptions, FernpostError } from './http.ts';
 export { operationTable } from './operations.ts';
 export type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
 
@@ -30,7 +30,7 @@ interface AnyInput {
  * A client of the API of one project. `call` reaches every operation of `/openapi.json` by its name; the methods beside it are the
  * ones that apps need most.
  */
-export class Posthorn {
+export class Fernpost {
   readonly #http: Http;
 
   constructor(options: ClientOptions) {
@@ -39,7 +39,7 @@ export class Posthorn {
 
   /**
    * Calls an operation by the name that it has in `/openapi.json`.
-   * @throws PosthornError for a refusal; what `fetch` throws when nobody answers
+   * @throws FernpostError for a refusal; what `fetch` throws when nobody answers
    */
   call<Id extends OperationId>(id: Id, ...given: [...InputArguments<Id>, CallOptions?]): Promise<Reply<Id>> {
     const [input = {}, options] = given as unknown as [AnyInput?, CallOptions?];

@@ -4797,7 +4797,7 @@ export interface components {
              * @description `csv` answers a file.
              * @constant
              */
-            format: "posthorn-contact/1";
+            format: "fernpost-contact/1";
             /**
              * Format: date-time
              * @description When the file was made.
@@ -18003,7 +18003,7 @@ export interface operations {
             content: {
                 /**
                  * @example {
-                 *       "url": "https://acme.com/webhooks/posthorn",
+                 *       "url": "https://acme.com/webhooks/fernpost",
                  *       "events": [
                  *         "email.bounce",
                  *         "contact.*"

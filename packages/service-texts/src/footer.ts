@@ -1,4 +1,4 @@
-import { escapeHtml } from '@posthorn/renderer';
+import { escapeHtml } from '@fernpost/renderer';
 import type { Language } from './languages.ts';
 
 // Why the recipient gets the mail, `{project}` being the project's name; the two links.

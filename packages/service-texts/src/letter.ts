@@ -1,4 +1,4 @@
-import { escapeHtml } from '@posthorn/renderer';
+import { escapeHtml } from '@fernpost/renderer';
 import { type LetterKind, type MailText, mailTexts } from './letter-texts.ts';
 
 /** What a mail of the service says: its kind says the text, `values` fill it, `link` is where its button leads. */

@@ -1,4 +1,4 @@
-import { escapeHtml } from '@posthorn/renderer';
+import { escapeHtml } from '@fernpost/renderer';
 import { directionOf, type Language } from './languages.ts';
 import { brandStyle, logoOf, type PageBrand } from './page-brand.ts';
 import { style } from './page-style.ts';

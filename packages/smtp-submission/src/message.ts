@@ -41,10 +41,11 @@ export interface IncomingMessage {
 }
 
 /**
- * What a message says. Headers whose lower-case names begin with `prefix` are for the server, and are not passed on.
+ * What a message says. Headers whose lower-case names begin with one of `prefixes` are for the server, and are not passed on; those with
+ * the first prefix win over others of the same rest.
  * @throws SmtpReply 550 when it is no MIME that can be read
  */
-export async function readMessage(raw: Buffer, prefix: string): Promise<IncomingMessage> {
+export async function readMessage(raw: Buffer, prefixes: readonly string[]): Promise<IncomingMessage> {
   const email = await PostalMime.parse(raw, { attachmentEncoding: 'base64', forceRfc822Attachments: true }).catch(
     (error: Error) => {
       throw new SmtpReply(550, '5.6.0', `The message cannot be read: ${error.message}`);
@@ -60,11 +61,11 @@ export async function readMessage(raw: Buffer, prefix: string): Promise<Incoming
     // A message without any text, such as a scan, still has to have a part that the provider takes.
     text: text !== '' || html !== '' ? text || null : ' ',
     names: namesOf(email),
-    headers: headersOf(email.headers, prefix),
+    headers: headersOf(email.headers, prefixes),
     attachments: email.attachments.map(attachmentOf),
     messageId: email.messageId ?? null,
     date: email.date ?? null,
-    directives: directivesOf(email.headers, prefix),
+    directives: directivesOf(email.headers, prefixes),
   };
 }
 
@@ -81,9 +82,10 @@ function namesOf({ to, cc }: Email): Map<string, string> {
 const ownNames = /^(arc-|authentication-results|bcc|delivered-to|received|resent-|return-path|x-original-to)/;
 const longestValue = 998;
 
-function headersOf(headers: readonly Header[], prefix: string): Record<string, string> {
+function headersOf(headers: readonly Header[], prefixes: readonly string[]): Record<string, string> {
   const kept = headers
-    .filter(({ key }) => !ownNames.test(key) && !key.startsWith(prefix) && /^[\x21-\x39\x3b-\x7e]+$/.test(key))
+    .filter(({ key }) => !ownNames.test(key) && !prefixes.some((prefix) => key.startsWith(prefix)))
+    .filter(({ key }) => /^[\x21-\x39\x3b-\x7e]+$/.test(key))
     .map(
       ({ key, originalKey, value }) => [originalKey, key === 'references' ? lastWords(value) : line(value)] as const,
     );
@@ -97,14 +99,16 @@ function lastWords(value: string): string {
   return words.join(' ');
 }
 
-function directivesOf(headers: readonly Header[], prefix: string): Map<string, string[]> {
+function directivesOf(headers: readonly Header[], prefixes: readonly string[]): Map<string, string[]> {
+  const [first, ...others] = prefixes;
   const found = new Map<string, string[]>();
+  if (first === undefined) return found;
   for (const { key, value } of headers) {
-    if (!key.startsWith(prefix)) continue;
-    const name = key.slice(prefix.length);
+    if (!key.startsWith(first)) continue;
+    const name = key.slice(first.length);
     found.set(name, [...(found.get(name) ?? []), line(decodeWords(value))]);
   }
-  return found;
+  return new Map([...directivesOf(headers, others), ...found]);
 }
 
 function attachmentOf(file: Attachment, place: number): IncomingFile {

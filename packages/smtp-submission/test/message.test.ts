@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { readMessage } from '../src/index.ts';
 
-const read = (...lines: string[]) => readMessage(Buffer.from(lines.join('\r\n')), 'x-acme-');
+const read = (...lines: string[]) => readMessage(Buffer.from(lines.join('\r\n')), ['x-acme-', 'x-earlier-']);
 
 test('headers for the server are told from those that are passed on', async () => {
   const message = await read(
@@ -29,6 +29,13 @@ test('headers for the server are told from those that are passed on', async () =
   expect(message.names.get('grace@example.com')).toBe('Grace');
   expect(message.headers).toMatchObject({ 'X-Campaign': 'spring' });
   expect(Object.keys(message.headers).filter((name) => /acme|received/i.test(name))).toEqual([]);
+});
+
+test('a header for the server under its earlier name counts where there is none of the current name', async () => {
+  const earlier = ['From: shop@acme.example', 'X-Earlier-Tag: a=1', 'X-Earlier-Type: NEWS'];
+  const message = await read(...earlier, 'X-Acme-Tag: b=2', '', 'Hi');
+  expect(Object.fromEntries(message.directives)).toEqual({ tag: ['b=2'], type: ['NEWS'] });
+  expect(Object.keys(message.headers).filter((name) => /earlier|acme/i.test(name))).toEqual([]);
 });
 
 test('files come in Base64, those that the HTML shows as inline', async () => {

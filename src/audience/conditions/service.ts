@@ -1,4 +1,4 @@
-import { type CompileOptions, type Condition, ConditionFault, compileCondition } from '@posthorn/conditions';
+import { type CompileOptions, type Condition, ConditionFault, compileCondition } from '@fernpost/conditions';
 import { compiled, type Query } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 

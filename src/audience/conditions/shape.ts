@@ -1,5 +1,5 @@
-import { maxFilters, maxLevels, valueOperators } from '@posthorn/conditions';
-import { nameSchemas } from '@posthorn/openapi/names';
+import { maxFilters, maxLevels, valueOperators } from '@fernpost/conditions';
+import { nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.

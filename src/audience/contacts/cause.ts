@@ -28,7 +28,7 @@ export interface Cause {
   by?: Pick<Author, 'kind' | 'id'>;
 }
 
-/** The cause of what the author of this session changes, as the setting `posthorn.cause` takes it. It may be the ID of a job as well. */
+/** The cause of what the author of this session changes, as the setting `fernpost.cause` takes it. It may be the ID of a job as well. */
 export function causeText({ author }: Database, type: CauseType, id?: string | null): string {
   const cause: Cause = { type, ...(id ? { id } : {}), ...(author && { by: { kind: author.kind, id: author.id } }) };
   return JSON.stringify(cause);
@@ -39,10 +39,10 @@ export function causeText({ author }: Database, type: CauseType, id?: string | n
  * evaluated for each contact that is written, and counts until the transaction ends.
  */
 export function because(db: Database, type: CauseType, id?: string | null): Query {
-  return sql`set_config('posthorn.cause', ${causeText(db, type, id)}, true) is not null`;
+  return sql`set_config('fernpost.cause', ${causeText(db, type, id)}, true) is not null`;
 }
 
 /** Tells the triggers of contacts why, and that the statements of this transaction write many rows each. */
 export function writingMany(tx: Database, type: CauseType, id?: string | null): Promise<unknown> {
-  return tx.row(sql`select set_config('posthorn.set_based', 'on', true), ${because(tx, type, id)}`);
+  return tx.row(sql`select set_config('fernpost.set_based', 'on', true), ${because(tx, type, id)}`);
 }

@@ -1,4 +1,4 @@
-import { limitParameter } from '@posthorn/validation';
+import { limitParameter } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const fieldTypes = ['string', 'number', 'boolean', 'date'] as const;

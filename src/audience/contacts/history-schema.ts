@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { dayParameter, Instant, limitParameter } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { dayParameter, Instant, limitParameter } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { causeTypes } from './cause.ts';

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import {
   choiceParameter,
   directionParameter,
@@ -9,7 +9,7 @@ import {
   parameter,
   textField,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

@@ -1,4 +1,4 @@
-import { normalizeEmail } from '@posthorn/validation';
+import { normalizeEmail } from '@fernpost/validation';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { clampLimit, decodeCursor, pageOf } from '../../core/lib/cursor.ts';

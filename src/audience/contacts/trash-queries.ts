@@ -19,8 +19,8 @@ export const contactsAndTrash = raw(`(
  */
 export function movingToTrash(tx: Database, cause: string): Promise<unknown> {
   return tx.row(sql`
-    select set_config('posthorn.trash', 'on', true), set_config('posthorn.set_based', 'on', true),
-      set_config('posthorn.cause', ${cause}, true)`);
+    select set_config('fernpost.trash', 'on', true), set_config('fernpost.set_based', 'on', true),
+      set_config('fernpost.cause', ${cause}, true)`);
 }
 
 /** Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. */

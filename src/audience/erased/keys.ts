@@ -1,4 +1,5 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { keyContexts } from '@fernpost/earlier-name';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
 
@@ -18,8 +19,8 @@ const pkcs8Prefix = Buffer.from('302e020100300506032b657004220420', 'hex');
 /** The keys that a secret of 32 bytes in hex stands for. */
 export function erasureKeyOf(secret: string): ErasureKey {
   const derived = (purpose: string) => Buffer.from(hkdfSync('sha256', Buffer.from(secret, 'hex'), '', purpose, 32));
-  const addresses = derived('posthorn erased addresses');
-  const der = Buffer.concat([pkcs8Prefix, derived('posthorn erasure certificates')]);
+  const addresses = derived(keyContexts.erasedAddresses);
+  const der = Buffer.concat([pkcs8Prefix, derived(keyContexts.erasureCertificates)]);
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return {
     subjectOf: (email) => createHmac('sha256', addresses).update(email).digest('hex'),

@@ -1,4 +1,4 @@
-import { fieldProblems } from '@posthorn/validation';
+import { fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
 import { inProject, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';

@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { describedBy, nameSchemas } from '@fernpost/openapi/names';
 import {
   dayParameter,
   EmailField,
@@ -8,7 +8,7 @@ import {
   parameter,
   textField,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 

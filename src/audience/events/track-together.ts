@@ -1,4 +1,4 @@
-import { groupCalls } from '@posthorn/postgres';
+import { groupCalls } from '@fernpost/postgres';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';

@@ -1,5 +1,5 @@
-import { parseIsoDate } from '@posthorn/conditions';
-import { choice, JsonObject } from '@posthorn/validation';
+import { parseIsoDate } from '@fernpost/conditions';
+import { choice, JsonObject } from '@fernpost/validation';
 import * as v from 'valibot';
 import { longestKey, reservedKeys } from '../../core/lib/contact-data.ts';
 import type { JsonValue } from '../../core/lib/json.ts';

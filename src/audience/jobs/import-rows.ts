@@ -1,4 +1,4 @@
-import { normalizeEmail } from '@posthorn/validation';
+import { normalizeEmail } from '@fernpost/validation';
 import { reservedKeys } from '../../core/lib/contact-data.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { CsvRecord } from './csv.ts';

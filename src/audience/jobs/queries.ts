@@ -103,8 +103,8 @@ export async function markDelayed(db: Database, id: string): Promise<void> {
  */
 export function lockJobAt(tx: Database, id: string, position: string): Promise<JobRow | null> {
   return tx.row<JobRow>(sql`
-    select ${columns}, set_config('posthorn.set_based', 'on', true) as "setBased",
-      set_config('posthorn.cause', id, true) as cause
+    select ${columns}, set_config('fernpost.set_based', 'on', true) as "setBased",
+      set_config('fernpost.cause', id, true) as cause
     from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
 }
 

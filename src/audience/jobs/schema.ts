@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { codedAt, GivenUuid, Instant, limitParameter, textField } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { codedAt, GivenUuid, Instant, limitParameter, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { ChangeAuthor } from '../contacts/index.ts';

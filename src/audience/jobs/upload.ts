@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { type ArrivingFile, type MultipartRules, readMultipart } from '@posthorn/http-server';
-import { fieldProblems } from '@posthorn/validation';
+import { type ArrivingFile, type MultipartRules, readMultipart } from '@fernpost/http-server';
+import { fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, invalid, invalidField } from '../../core/lib/errors.ts';

@@ -1,5 +1,5 @@
-import { describedBy, nameSchemas } from '@posthorn/openapi/names';
-import { choice, GivenUuid, Instant, textField, Uuid } from '@posthorn/validation';
+import { describedBy, nameSchemas } from '@fernpost/openapi/names';
+import { choice, GivenUuid, Instant, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { ConditionShape } from '../conditions/index.ts';

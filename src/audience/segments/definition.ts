@@ -6,7 +6,7 @@ import {
   parseCondition,
   resolveSegments,
   type SegmentMap,
-} from '@posthorn/conditions';
+} from '@fernpost/conditions';
 import type { Database } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { refused, refusing } from '../conditions/index.ts';

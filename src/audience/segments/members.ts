@@ -1,4 +1,4 @@
-import { normalizeEmail } from '@posthorn/validation';
+import { normalizeEmail } from '@fernpost/validation';
 import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { writingMany } from '../contacts/index.ts';

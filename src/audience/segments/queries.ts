@@ -1,4 +1,4 @@
-import type { StoredSegment } from '@posthorn/conditions';
+import type { StoredSegment } from '@fernpost/conditions';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { conditionQuery } from '../conditions/index.ts';
 import type { Definition, WatchFacts } from './definition.ts';

@@ -1,5 +1,5 @@
-import { describedBy, nameSchemas } from '@posthorn/openapi/names';
-import { choice, Instant, pageParameters, textField, Uuid } from '@posthorn/validation';
+import { describedBy, nameSchemas } from '@fernpost/openapi/names';
+import { choice, Instant, pageParameters, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { ConditionShape } from '../conditions/index.ts';

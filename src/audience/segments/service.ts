@@ -1,4 +1,4 @@
-import { refuseOvergrowth } from '@posthorn/conditions';
+import { refuseOvergrowth } from '@fernpost/conditions';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';

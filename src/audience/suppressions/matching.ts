@@ -1,4 +1,4 @@
-import { domainOf, localPartOf } from '@posthorn/validation';
+import { domainOf, localPartOf } from '@fernpost/validation';
 import { matchesGlob } from '../../core/lib/glob.ts';
 import type { MatchingRule, RuleMatch } from './schema.ts';
 

@@ -1,4 +1,4 @@
-import type { FieldProblem } from '@posthorn/validation';
+import type { FieldProblem } from '@fernpost/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { type AppError, badRequest } from '../../core/lib/errors.ts';

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   EmailField,
@@ -8,7 +8,7 @@ import {
   normalizeEmail,
   textField,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 

@@ -1,4 +1,4 @@
-import { type Condition, mentionsEvent, mentionsField, parseCondition } from '@posthorn/conditions';
+import { type Condition, mentionsEvent, mentionsField, parseCondition } from '@fernpost/conditions';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { refusing } from '../conditions/index.ts';

@@ -102,7 +102,7 @@ async function enrolPage(
        on conflict (automation_id, event_id) do nothing
        returning 1)
      select (select count(*)::int from audience) as matched, (select count(*)::int from added) as enrolled,
-       (select max(id::text) from audience)::uuid as through, pg_notify('posthorn_arrivals', '')`,
+       (select max(id::text) from audience)::uuid as through, pg_notify('fernpost_arrivals', '')`,
   );
   if (row === null) throw new Error('Postgres did not answer');
   return { enrolled: row.enrolled, through: row.matched < contactsPerPage ? null : row.through };

@@ -1,4 +1,4 @@
-import { coded, type FieldProblem, fieldProblems, JsonObject, textField, Uuid } from '@posthorn/validation';
+import { coded, type FieldProblem, fieldProblems, JsonObject, textField, Uuid } from '@fernpost/validation';
 import { CronPattern } from 'croner';
 import * as v from 'valibot';
 import type { CalendarTimes } from '../../../temporal/commands.ts';

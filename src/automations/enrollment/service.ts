@@ -1,4 +1,4 @@
-import { jsonType } from '@posthorn/validation';
+import { jsonType } from '@fernpost/validation';
 import type { Database } from '../../core/database/sql.ts';
 import { withoutDangerousKeys } from '../../core/lib/contact-data.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';

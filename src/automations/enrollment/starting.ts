@@ -1,4 +1,4 @@
-import { triggerOf } from '@posthorn/workflow-graph';
+import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';

@@ -1,4 +1,4 @@
-import { graphIssues } from '@posthorn/workflow-graph';
+import { graphIssues } from '@fernpost/workflow-graph';
 import type { Issue } from '../schema.ts';
 import type { Graph, GraphStep } from './graph.ts';
 import { readStepConfig } from './step-configs.ts';

@@ -1,4 +1,4 @@
-import type { Graph as GraphOf } from '@posthorn/workflow-graph';
+import type { Graph as GraphOf } from '@fernpost/workflow-graph';
 import type { StepBody, TransitionBody } from '../schema.ts';
 
 /** A step as a version of a graph keeps it: without its place on the canvas. The config is as it was saved. */

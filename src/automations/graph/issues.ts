@@ -1,4 +1,4 @@
-import type { FieldProblem } from '@posthorn/validation';
+import type { FieldProblem } from '@fernpost/validation';
 import type { Database } from '../../core/database/sql.ts';
 import { triggerIssues } from '../enrollment/triggers.ts';
 import type { AutomationRow } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   coded,
@@ -9,7 +9,7 @@ import {
   JsonObject,
   textField,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { splitData } from '../../core/lib/contact-data.ts';
 import { AppError } from '../../core/lib/errors.ts';

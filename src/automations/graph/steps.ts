@@ -1,4 +1,4 @@
-import { branchNames, canSplice, reachableFrom, sizeProblem } from '@posthorn/workflow-graph';
+import { branchNames, canSplice, reachableFrom, sizeProblem } from '@fernpost/workflow-graph';
 import type { Database } from '../../core/database/sql.ts';
 import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';

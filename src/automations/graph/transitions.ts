@@ -6,7 +6,7 @@ import {
   sizeProblem,
   unknownPathProblem,
   type WaitOutcome,
-} from '@posthorn/workflow-graph';
+} from '@fernpost/workflow-graph';
 import { badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { hasActiveRuns } from '../queries.ts';

@@ -1,5 +1,5 @@
-import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
-import { choice, coded, textField, wholeNumber } from '@posthorn/validation';
+import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
+import { choice, coded, textField, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;

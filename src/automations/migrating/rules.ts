@@ -1,4 +1,4 @@
-import { stepOf } from '@posthorn/workflow-graph';
+import { stepOf } from '@fernpost/workflow-graph';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepType } from '../graph/step-configs.ts';
 import { inputOf } from '../runtime/steps.ts';

@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { choice, GivenUuid, Instant, textField } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { choice, GivenUuid, Instant, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { stepTypes } from '../graph/step-configs.ts';
 import { migrationStates } from './queries.ts';

@@ -1,5 +1,5 @@
-import type { FieldProblem } from '@posthorn/validation';
-import { stepOf } from '@posthorn/workflow-graph';
+import type { FieldProblem } from '@fernpost/validation';
+import { stepOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { conflict, invalid, notFound } from '../../core/lib/errors.ts';

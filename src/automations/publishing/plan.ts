@@ -1,5 +1,5 @@
-import type { FieldProblem } from '@posthorn/validation';
-import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@posthorn/workflow-graph';
+import type { FieldProblem } from '@fernpost/validation';
+import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@fernpost/workflow-graph';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { Draft } from '../graph/drafts.ts';

@@ -1,6 +1,6 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { textField } from '@posthorn/validation';
-import { maxSteps, maxTransitions } from '@posthorn/workflow-graph';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { textField } from '@fernpost/validation';
+import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';

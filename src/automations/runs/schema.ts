@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant, pageParameters, parameter, textField, Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant, pageParameters, parameter, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { runStatuses, stepRunStatuses } from '../rows.ts';

@@ -1,4 +1,4 @@
-import { stepOf } from '@posthorn/workflow-graph';
+import { stepOf } from '@fernpost/workflow-graph';
 import { workflowId } from '../../../temporal/commands.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';

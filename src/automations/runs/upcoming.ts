@@ -1,4 +1,4 @@
-import { nextStep } from '@posthorn/workflow-graph';
+import { nextStep } from '@fernpost/workflow-graph';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { pinnedVersion } from '../versions/versions.ts';

@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { parseIsoDate } from '@posthorn/conditions';
+import { parseIsoDate } from '@fernpost/conditions';
 import type { JsonValue } from '../../core/lib/json.ts';
 import { StepFailure } from './failure.ts';
 import { fieldValue, type StepFacts } from './values.ts';

@@ -7,7 +7,7 @@ import { startsUnderWay } from './under-way.ts';
 import { contextOf } from './values.ts';
 
 /** The channel on which a commit with new pending enrollments wakes the enrollers. */
-export const arrivalsChannel = 'posthorn_arrivals';
+export const arrivalsChannel = 'fernpost_arrivals';
 
 /** What enrolling needs. */
 export interface EnrolDeps {

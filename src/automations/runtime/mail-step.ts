@@ -1,4 +1,4 @@
-import type { MessageClass } from '@posthorn/message-content';
+import type { MessageClass } from '@fernpost/message-content';
 import { mailPayload } from '../../audience/events/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';

@@ -1,4 +1,4 @@
-import type { WaitOutcome } from '@posthorn/workflow-graph';
+import type { WaitOutcome } from '@fernpost/workflow-graph';
 import { eventData } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';

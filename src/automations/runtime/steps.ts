@@ -1,4 +1,4 @@
-import type { StepResult } from '@posthorn/workflow-graph';
+import type { StepResult } from '@fernpost/workflow-graph';
 import { because, ContactDataError, changeContact } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';

@@ -1,4 +1,4 @@
-import { isTransient } from '@posthorn/renderer';
+import { isTransient } from '@fernpost/renderer';
 import { type JsonObjectValue, type JsonValue, valueAtPath } from '../../core/lib/json.ts';
 
 /** The contact as steps see it; instants are ISO 8601. */

@@ -1,4 +1,4 @@
-import { nextStep, type StepResult, stepOf } from '@posthorn/workflow-graph';
+import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
 import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

@@ -1,4 +1,5 @@
-import type { OutgoingRequest } from '@posthorn/guarded-requests';
+import { deliveryHeader } from '@fernpost/earlier-name';
+import type { OutgoingRequest } from '@fernpost/guarded-requests';
 import {
   buildVariables,
   Filled,
@@ -9,7 +10,7 @@ import {
   renderLimits,
   StepLimitError,
   type Variables,
-} from '@posthorn/renderer';
+} from '@fernpost/renderer';
 import { LRUCache } from 'lru-cache';
 import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
 import { literalOrigin } from '../graph/webhook-config.ts';
@@ -48,7 +49,8 @@ const ignoredHeaders = new Set([
   'trailer',
   'proxy-connection',
   'accept-encoding',
-  'x-posthorn-delivery',
+  'x-fernpost-delivery',
+  deliveryHeader,
 ]);
 const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what must not be there.
@@ -71,7 +73,7 @@ export function webhookRequest(config: WebhookRequestConfig, facts: WebhookFacts
     url: webhookUrl(config.url, filling),
     method,
     headers: webhookHeaders(config.headers ?? {}, filling),
-    ownHeaders: { 'x-posthorn-delivery': facts.stepRunId },
+    ownHeaders: { 'x-fernpost-delivery': facts.stepRunId, [deliveryHeader]: facts.stepRunId },
     body,
   };
 }
@@ -90,7 +92,7 @@ function webhookUrl(source: string, filling: Filling): URL {
 }
 
 function webhookHeaders(source: Readonly<Record<string, string>>, filling: Filling): Record<string, string> {
-  const headers: Record<string, string> = { 'user-agent': 'posthorn' };
+  const headers: Record<string, string> = { 'user-agent': 'fernpost' };
   for (const [name, template] of Object.entries(source)) {
     const key = name.trim().toLowerCase();
     if (ignoredHeaders.has(key)) continue;

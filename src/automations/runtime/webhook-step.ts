@@ -6,9 +6,9 @@ import {
   type IncomingAnswer,
   NoAnswer,
   type OutgoingRequest,
-} from '@posthorn/guarded-requests';
-import { type LinkSettings, recipientLinks } from '@posthorn/message-content';
-import { stepOf } from '@posthorn/workflow-graph';
+} from '@fernpost/guarded-requests';
+import { type LinkSettings, recipientLinks } from '@fernpost/message-content';
+import { stepOf } from '@fernpost/workflow-graph';
 import type { buildConnector } from 'undici';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';

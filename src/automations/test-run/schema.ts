@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant, JsonObject } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant, JsonObject } from '@fernpost/validation';
 import * as v from 'valibot';
 import { stepTypes } from '../graph/step-configs.ts';
 import { PutGraph } from '../publishing/schema.ts';

@@ -1,4 +1,4 @@
-import { type LinkSettings, prepareContent, recipientLinks } from '@posthorn/message-content';
+import { type LinkSettings, prepareContent, recipientLinks } from '@fernpost/message-content';
 import { getContact } from '../../audience/contacts/index.ts';
 import { withinLimits } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';

@@ -1,4 +1,4 @@
-import { nextStep, type StepResult, triggerOf } from '@posthorn/workflow-graph';
+import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs } from '../graph/step-configs.ts';

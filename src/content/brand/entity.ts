@@ -1,5 +1,5 @@
+import type { Brand } from '@fernpost/email-document';
 import { defineEntity } from '@mikro-orm/core';
-import type { Brand } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 

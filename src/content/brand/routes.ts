@@ -1,5 +1,5 @@
-import { Brand } from '@posthorn/email-document';
-import { nameSchemas } from '@posthorn/openapi/names';
+import { Brand } from '@fernpost/email-document';
+import { nameSchemas } from '@fernpost/openapi/names';
 import { inProject, reply, route } from '../../core/http/route.ts';
 import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 

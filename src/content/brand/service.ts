@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { Brand, compileEmail, EmailDocument, networks, plainBrand } from '@posthorn/email-document';
-import { parseTemplate, TemplateSyntaxError } from '@posthorn/renderer';
+import { Brand, compileEmail, EmailDocument, networks, plainBrand } from '@fernpost/email-document';
+import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import * as v from 'valibot';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { AppError, bareNotFound } from '../../core/lib/errors.ts';

@@ -1,5 +1,5 @@
+import type { EmailDocument } from '@fernpost/email-document';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import type { EmailDocument } from '@posthorn/email-document';
 import { baseColumns } from '../../core/database/columns.ts';
 import { actorKinds } from '../../platform/audit/index.ts';
 import { ofProject } from '../../platform/projects/index.ts';

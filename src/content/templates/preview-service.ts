@@ -1,4 +1,4 @@
-import { contentAsWritten, prepareContent } from '@posthorn/message-content';
+import { contentAsWritten, prepareContent } from '@fernpost/message-content';
 import { getContact } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   choiceParameter,
@@ -12,7 +12,7 @@ import {
   singleLine,
   textField,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';

@@ -1,6 +1,6 @@
+import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@fernpost/renderer';
+import { domainOf } from '@fernpost/validation';
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
-import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@posthorn/renderer';
-import { domainOf } from '@posthorn/validation';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, badRequest, conflict, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';

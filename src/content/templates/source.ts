@@ -1,5 +1,5 @@
-import type { EmailDocument } from '@posthorn/email-document';
-import { JsonObject } from '@posthorn/validation';
+import type { EmailDocument } from '@fernpost/email-document';
+import { JsonObject } from '@fernpost/validation';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';

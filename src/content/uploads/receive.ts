@@ -5,8 +5,8 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { type MultipartRules, readMultipart } from '@posthorn/http-server';
-import { decidingBytes, declaredType, detectedType, type ImageType, StoreUnusable } from '@posthorn/image-store';
+import { type MultipartRules, readMultipart } from '@fernpost/http-server';
+import { decidingBytes, declaredType, detectedType, type ImageType, StoreUnusable } from '@fernpost/image-store';
 import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
 
 const megabyte = 1024 * 1024;

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { extname } from 'node:path';
-import { typeOfExtension } from '@posthorn/image-store';
+import { typeOfExtension } from '@fernpost/image-store';
 import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareNotFound } from '../../core/lib/errors.ts';
 import { ImagePage, ImageUsage, ListImages, UploadedImage } from './schema.ts';

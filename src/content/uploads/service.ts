@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type ImageStore, newImageKey, StoreUnusable } from '@posthorn/image-store';
+import { type ImageStore, newImageKey, StoreUnusable } from '@fernpost/image-store';
 import type { Logger } from 'pino';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeId, pageOf } from '../../core/lib/cursor.ts';

@@ -102,11 +102,14 @@ function complete(values: SettingValues) {
     API_URI: apiUri,
     DASHBOARD_URI: values.DASHBOARD_URI ?? publicUrl,
     ...secrets,
+    TEMPORAL_TASK_QUEUE: values.TEMPORAL_TASK_QUEUE ?? 'fernpost',
+    /** Whether TEMPORAL_TASK_QUEUE is set; where it is not, `withOwnQueues` finds the queues of the installation. */
+    namesQueues: values.TEMPORAL_TASK_QUEUE !== null,
     POSTMARK_SERVER_TOKEN: values.POSTMARK_SERVER_TOKEN ?? 'sandbox',
     // Only Postmark writes headers of its own.
     POSTMARK_UNSUBSCRIBES: sandbox || mailProvider === 'postmark' ? values.POSTMARK_UNSUBSCRIBES : 'self',
     POSTMARK_API_URL: values.POSTMARK_API_URL ?? (sandbox ? sandboxUrl : 'https://api.postmarkapp.com'),
-    POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'posthorn' : null),
+    POSTMARK_WEBHOOK_USER: values.POSTMARK_WEBHOOK_USER ?? (sandbox ? 'fernpost' : null),
     POSTMARK_WEBHOOK_PASSWORD:
       values.POSTMARK_WEBHOOK_PASSWORD ?? (sandbox ? deriveSecret(secrets.JWT_SECRET, 'sandbox webhooks') : null),
     SANDBOX_URL: sandboxUrl,
@@ -158,7 +161,7 @@ export function readConfigOrExit(required: readonly RequiredSetting[] = []): Con
     return readConfig(process.env, required);
   } catch (error) {
     if (!(error instanceof ConfigError)) throw error;
-    for (const problem of error.problems) console.error(`posthorn: ${problem}`);
+    for (const problem of error.problems) console.error(`fernpost: ${problem}`);
     process.exit(1);
   }
 }

@@ -1,3 +1,4 @@
+import { composePassword } from '@fernpost/earlier-name';
 import type { Config } from './config.ts';
 import type { SettingValues } from './settings.ts';
 
@@ -43,6 +44,8 @@ function forgottenProvider(values: SettingValues, ofPostmark: readonly 'POSTMARK
     );
 }
 
+const publicPasswords = ['fernpost-development', composePassword];
+
 /** What an operator should know of settings that work and are not safe, a sentence each. Empty when all is well. */
 export function unsafeSettings(config: Config): string[] {
   const warnings: string[] = [];
@@ -73,7 +76,7 @@ export function unsafeSettings(config: Config): string[] {
     warnings.push(
       'TRUST_PROXY is 0 although API_URI is https, so a proxy is in front: all callers count as one network, and a hundred failed sign-ins lock sign-in for everybody. Set it to the number of proxies',
     );
-  if (config.DATABASE_URL !== null && URL.parse(config.DATABASE_URL)?.password === 'posthorn-development')
+  if (config.DATABASE_URL !== null && publicPasswords.includes(URL.parse(config.DATABASE_URL)?.password ?? ''))
     warnings.push('the password of Postgres is the one of docker-compose.yml, which is public: set POSTGRES_PASSWORD');
   return warnings;
 }

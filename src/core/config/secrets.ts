@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
+import { developmentSecret } from '@fernpost/earlier-name';
 import type { SettingValues } from './settings.ts';
-
-// Whoever reads the source of this service knows it.
-const developmentSecret = 'posthorn-development-secret-not-for-production';
 
 type Purpose = 'api keys' | 'recipient links' | 'sandbox webhooks';
 

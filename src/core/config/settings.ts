@@ -166,7 +166,11 @@ export const settings = {
       'Temporal frontend. `npm start` runs a development server when this is unset.',
     ),
     TEMPORAL_NAMESPACE: setting(text, 'default', 'Namespace of all executions.'),
-    TEMPORAL_TASK_QUEUE: setting(text, 'posthorn', 'Prefix of the task queue names.'),
+    TEMPORAL_TASK_QUEUE: optional(
+      text,
+      'Prefix of the task queue names. An installation with the queues of the earlier name keeps them while this is unset.',
+      'fernpost',
+    ),
     TEMPORAL_API_KEY: optional(text, 'API key of Temporal Cloud; turns TLS on.'),
     TEMPORAL_TLS: setting(flag, false, 'Connect with TLS.'),
     TEMPORAL_TLS_CA: optional(text, 'File with the certificate authority of the server.'),
@@ -274,7 +278,7 @@ export const settings = {
     POSTMARK_WEBHOOK_USER: optional(
       text,
       'User name that webhooks of Postmark must send.',
-      'posthorn with the sandbox',
+      'fernpost with the sandbox',
     ),
     POSTMARK_WEBHOOK_PASSWORD: optional(
       text,
@@ -319,7 +323,7 @@ export const settings = {
       'Disable a project whose bounces or complaints reach a limit; when false, only log it.',
     ),
     SYSTEM_FROM_ADDRESS: setting(email, 'no-reply@localhost.test', 'From address of mail of the service itself.'),
-    SYSTEM_FROM_NAME: setting(text, 'Posthorn', 'From name of that mail.'),
+    SYSTEM_FROM_NAME: setting(text, 'Fernpost', 'From name of that mail.'),
     SEND_RATE_PER_PROJECT: setting(
       integer(0, 1_000_000),
       1000,
@@ -455,12 +459,12 @@ export const settings = {
     FIRST_PROJECT_OWNER: optional(
       email,
       'Address of the user who owns the first project. Required with a real mail provider and in production.',
-      'owner@posthorn.test with the sandbox',
+      'owner@fernpost.test with the sandbox',
     ),
     FIRST_PROJECT_SENDER: optional(
       email,
       'Address the first project sends from; its domain is added to the project. Required with FIRST_PROJECT_OWNER.',
-      'hello@posthorn.test with the sandbox',
+      'hello@fernpost.test with the sandbox',
     ),
     FIRST_PROJECT_NAME: setting(text, 'First project', 'Name of the first project.'),
     FIRST_PROJECT_PUBLIC_KEY: optional(text, 'Public key of the project that `npm start` creates.', 'random'),

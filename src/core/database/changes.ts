@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { listenerName, listenOn } from '@posthorn/postgres';
+import { listenerName, listenOn } from '@fernpost/postgres';
 import { LRUCache } from 'lru-cache';
 import pLimit from 'p-limit';
 import type { Client } from 'pg';
@@ -28,7 +28,7 @@ export interface Changes {
   close(): Promise<void>;
 }
 
-const channel = 'posthorn_changes';
+const channel = 'fernpost_changes';
 const longestWaitMs = 1_000;
 // Not tables: one process asks who has heard all so far, the others answer. Notifications of one channel keep their order.
 const asked = 'ask';

@@ -1,8 +1,14 @@
+import { type ConnectionRoute, DatabaseAddressError, requireSessions } from '@fernpost/postgres';
 import { MikroORM } from '@mikro-orm/postgresql';
-import { type ConnectionRoute, DatabaseAddressError, requireSessions } from '@posthorn/postgres';
 import { Client } from 'pg';
-import { databaseFunctions } from '../../../migrations/functions.ts';
+import { databaseFunctions, earlierFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
+import {
+  forgetOtherFunctions,
+  hasEarlierFunctions,
+  refuseBesideCurrent,
+  refuseBesideEarlier,
+} from './earlier-release.ts';
 import { FunctionError, installFunctions } from './functions.ts';
 import { ormOptions } from './orm.ts';
 
@@ -36,7 +42,9 @@ const oldestMajor = 15;
  * Brings the database to the newest schema and functions. Processes that call it at the same time wait for one another; running it again changes
  * nothing. It waits for locks and statements as long as they take. `setting` names the address in messages, and `list` are the
  * migrations, in their order. Functions are left alone where migrations of this release are missing or those of a later one are known.
- * @throws MigrationError for a migration that failed, DatabaseAddressError where no session can be had, else what `pg` throws
+ * `force` goes on while processes of the release with the earlier name are connected.
+ * @throws MigrationError for a migration that failed, ReleaseRunsError without `force`, DatabaseAddressError where no session can be had,
+ * else what `pg` throws
  */
 export async function migrateDatabase(
   url: string,
@@ -44,11 +52,49 @@ export async function migrateDatabase(
     setting = 'DATABASE_URL',
     list = migrations,
     functions = databaseFunctions(),
-  }: { setting?: string; list?: typeof migrations; functions?: ReturnType<typeof databaseFunctions> } = {},
+    force = false,
+  }: MigrateOptions & { list?: typeof migrations; functions?: ReturnType<typeof databaseFunctions> } = {},
 ): Promise<MigrationReport> {
+  return underLock(url, setting, async (guard, route, version) => {
+    if (!force) await refuseBesideEarlier(guard);
+    const isRenamed = await hasEarlierFunctions(guard);
+    const { executed, ...report } = await runMigrations(url, route, version, list);
+    const isCurrent = report.unknown.length === 0 && migrations.every(({ name }) => executed.has(name));
+    if (!isCurrent) return { ...report, functions: [] };
+    if (isRenamed) await forgetOtherFunctions(guard, functions);
+    return { ...report, functions: await installFunctions(guard, functions) };
+  });
+}
+
+/**
+ * Installs the functions as the release with the earlier name needs them, so that its processes can be started again. Those of this release
+ * are not ready until `migrateDatabase` has run. Returns the names of the functions.
+ * @throws ReleaseRunsError while processes of this release are connected, unless `force`; else as `migrateDatabase`
+ */
+export function returnToEarlierRelease(
+  url: string,
+  { setting = 'DATABASE_URL', force = false }: MigrateOptions = {},
+): Promise<string[]> {
+  return underLock(url, setting, async (guard) => {
+    if (!force) await refuseBesideCurrent(guard);
+    await forgetOtherFunctions(guard, earlierFunctions());
+    return installFunctions(guard, earlierFunctions());
+  });
+}
+
+interface MigrateOptions {
+  setting?: string;
+  force?: boolean;
+}
+
+async function underLock<Result>(
+  url: string,
+  setting: string,
+  work: (guard: Client, route: ConnectionRoute, version: string) => Promise<Result>,
+): Promise<Result> {
   const guard = new Client({
     connectionString: url,
-    application_name: 'posthorn-migrate',
+    application_name: 'fernpost-migrate',
     connectionTimeoutMillis: 10_000,
   });
   await guard.connect();
@@ -60,10 +106,7 @@ export async function migrateDatabase(
     if (Number.parseInt(version, 10) < oldestMajor)
       throw new DatabaseAddressError(`${setting} names a Postgres ${version}: ${oldestMajor} or later is needed`);
     await guard.query('select pg_advisory_lock($1)', [migrationLock]);
-    const { executed, ...report } = await runMigrations(url, route, version, list);
-    const isCurrent = report.unknown.length === 0 && migrations.every(({ name }) => executed.has(name));
-    const installed = isCurrent ? await installFunctions(guard, functions) : [];
-    return { ...report, functions: installed };
+    return await work(guard, route, version);
   } catch (error) {
     if (!(error instanceof FunctionError)) throw error;
     throw new MigrationError(
@@ -83,7 +126,7 @@ async function runMigrations(
   version: string,
   list: typeof migrations,
 ): Promise<Omit<MigrationReport, 'functions'> & { executed: Set<string> }> {
-  const settings = { url, poolSize: 2, applicationName: 'posthorn-migrate' };
+  const settings = { url, poolSize: 2, applicationName: 'fernpost-migrate' };
   const orm = await MikroORM.init({
     ...ormOptions(settings, [], route),
     migrations: { migrationsList: list, snapshot: false, transactional: true, allOrNothing: true },

@@ -1,13 +1,13 @@
-import type { EntityName } from '@mikro-orm/core';
-import { Migrator } from '@mikro-orm/migrations';
-import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import {
   type ConnectionRoute,
   type ConnectionSettings,
   connectionOptions,
   endHeldConnections,
   inspectRoute,
-} from '@posthorn/postgres';
+} from '@fernpost/postgres';
+import type { EntityName } from '@mikro-orm/core';
+import { Migrator } from '@mikro-orm/migrations';
+import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Pool } from 'pg';
 import { PostgresNames } from './names.ts';
 import { type Database, databaseOf } from './sql.ts';

@@ -1,9 +1,9 @@
+import { Query } from '@fernpost/postgres';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { Query } from '@posthorn/postgres';
 import type { Pool, PoolClient, QueryResult, QueryResultRow } from 'pg';
 import { transactionContext } from './transaction-context.ts';
 
-export { compiled, join, Query, raw, sql, unprepared } from '@posthorn/postgres';
+export { compiled, join, Query, raw, sql, unprepared } from '@fernpost/postgres';
 
 /**
  * The one way to hold the database: queries by `sql`, entities by `em`, both on the connection of the transaction where one is

@@ -1,5 +1,5 @@
-import type { ApiDescription, Failure, Status } from '@posthorn/openapi';
-import { nameSchemas } from '@posthorn/openapi/names';
+import type { ApiDescription, Failure, Status } from '@fernpost/openapi';
+import { nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { sessionCookie } from '../lib/session-cookie.ts';
 import fields from './field-descriptions.json' with { type: 'json' };
@@ -121,10 +121,10 @@ cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\
 export function apiDescription(server: string): ApiDescription {
   return {
     info: {
-      title: 'Posthorn',
+      title: 'Fernpost',
       version: '1',
       description,
-      contact: { name: 'Posthorn docs', url: `${server}/docs` },
+      contact: { name: 'Fernpost docs', url: `${server}/docs` },
       license: { name: 'MIT', identifier: 'MIT' },
     },
     server,

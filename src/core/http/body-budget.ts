@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import type { BudgetSize } from '@posthorn/request-bodies';
+import type { BudgetSize } from '@fernpost/request-bodies';
 
 const megabyte = 1024 * 1024;
 const waitMs = 10_000;

@@ -6,7 +6,7 @@ import {
   type BodyMemory,
   BodyReader,
   type JsonBody,
-} from '@posthorn/request-bodies';
+} from '@fernpost/request-bodies';
 import { AppError, invalidField } from '../lib/errors.ts';
 import { keyedBudgetSize, openBudgetSize } from './body-budget.ts';
 

@@ -18,7 +18,7 @@ const files = /^\/(assets\/[\w.-]+|icon\.svg)$/;
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
-const missing = `The dashboard has not been built: run "npm run build" where Posthorn is installed. The API works without it; its reference is at /docs.\n`;
+const missing = `The dashboard has not been built: run "npm run build" where Fernpost is installed. The API works without it; its reference is at /docs.\n`;
 
 /** The dashboard, served from its build: the page for every address of its own, and the files that it loads. */
 export function dashboardPages(folder = built): Middleware {

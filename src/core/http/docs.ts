@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import type { Docs, OpenApiDocument } from '@posthorn/docs';
+import type { Docs, OpenApiDocument } from '@fernpost/docs';
 import type { Middleware } from 'koa';
 import { readsPage } from './unmatched.ts';
 
@@ -14,7 +14,7 @@ export function docsPages(document: () => unknown): Middleware {
   return async (ctx, next) => {
     if (!(ctx.path === '/docs' || ctx.path.startsWith('/docs/')) || !readsPage(ctx)) return next();
     // Most processes never show a page of it.
-    const { Docs } = await import('@posthorn/docs');
+    const { Docs } = await import('@fernpost/docs');
     docs ??= new Docs({ guides, document: () => document() as OpenApiDocument });
     const file = docs.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (file === null) return next();

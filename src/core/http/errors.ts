@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { isDatabaseError, type PassingFailure, passingFailure } from '@posthorn/postgres';
+import { isDatabaseError, type PassingFailure, passingFailure } from '@fernpost/postgres';
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { AppError } from '../lib/errors.ts';

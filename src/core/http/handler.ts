@@ -1,5 +1,5 @@
-import type { JsonBody } from '@posthorn/request-bodies';
-import { fieldProblems } from '@posthorn/validation';
+import type { JsonBody } from '@fernpost/request-bodies';
+import { fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';

@@ -1,4 +1,4 @@
-import { isLostConnection } from '@posthorn/postgres';
+import { isLostConnection } from '@fernpost/postgres';
 import { isoInstant } from '../database/columns.ts';
 import { type Database, sql, type WriteOnce } from '../database/sql.ts';
 import { AppError, badRequest } from '../lib/errors.ts';

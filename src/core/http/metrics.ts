@@ -15,18 +15,18 @@ export interface HttpMetrics {
 // Prometheus gives a scrape ten seconds by default; a database that is slow must not cost it the other figures.
 const databaseMayTakeMs = 2_000;
 
-/** Makes the registry. `text` never fails because of Postgres: `posthorn_database_up` says whether it answered. */
+/** Makes the registry. `text` never fails because of Postgres: `fernpost_database_up` says whether it answered. */
 export function createHttpMetrics(db: Database): HttpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
-    name: 'posthorn_http_requests_total',
+    name: 'fernpost_http_requests_total',
     help: 'Requests answered, by route and status',
     labelNames: ['method', 'path', 'status'],
     registers: [registry],
   });
   const latencies = new Histogram({
-    name: 'posthorn_http_request_seconds',
+    name: 'fernpost_http_request_seconds',
     help: 'Time from the request to the end of its answer',
     labelNames: ['method', 'path'],
     buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
@@ -49,7 +49,7 @@ export function createHttpMetrics(db: Database): HttpMetrics {
 /** Registers what Postgres knows; the function that it answers reads it anew, for two seconds at most. */
 function databaseFigures(db: Database, registry: Registry): () => Promise<void> {
   const gauge = <Label extends string = never>(name: string, help: string, labelNames: Label[] = []) =>
-    new Gauge({ name: `posthorn_${name}`, help, labelNames, registers: [registry] });
+    new Gauge({ name: `fernpost_${name}`, help, labelNames, registers: [registry] });
   const up = gauge(
     'database_up',
     '1 when Postgres answered this scrape within two seconds; without it the figures of emails and queues are missing',

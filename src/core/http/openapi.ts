@@ -6,8 +6,8 @@ import {
   type PathParameter,
   type RequestBody,
   type Status,
-} from '@posthorn/openapi';
-import { sizeText } from '@posthorn/request-bodies';
+} from '@fernpost/openapi';
+import { sizeText } from '@fernpost/request-bodies';
 import { apiDescription, type HeaderName, type ParameterName, type SecurityScheme } from './api-description.ts';
 import { bodyLimits } from './body.ts';
 import fields from './field-descriptions.json' with { type: 'json' };

@@ -1,4 +1,4 @@
-import { operationId } from '@posthorn/openapi';
+import { operationId } from '@fernpost/openapi';
 import type { Route } from './route.ts';
 
 type Named = Pick<Route, 'method' | 'path' | 'operationId'>;

@@ -1,4 +1,4 @@
-import { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from '@posthorn/rate-leases';
+import { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from '@fernpost/rate-leases';
 import { type Database, sql } from '../database/sql.ts';
 import { AppError } from '../lib/errors.ts';
 

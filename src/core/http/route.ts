@@ -1,4 +1,4 @@
-import type { FieldProblem } from '@posthorn/validation';
+import type { FieldProblem } from '@fernpost/validation';
 import type * as v from 'valibot';
 import type { AppError } from '../lib/errors.ts';
 import { etagOf } from '../lib/revision.ts';

@@ -1,5 +1,5 @@
 import { createHmac, hash } from 'node:crypto';
-import { discard, type JsonBody } from '@posthorn/request-bodies';
+import { discard, type JsonBody } from '@fernpost/request-bodies';
 import type { Context } from 'koa';
 import type { Author, Database } from '../database/sql.ts';
 import { AppError } from '../lib/errors.ts';

@@ -1,3 +1,4 @@
+import { contactKeys } from '@fernpost/earlier-name';
 import { badRequest, invalidField } from './errors.ts';
 import type { JsonObjectValue, JsonValue } from './json.ts';
 
@@ -17,8 +18,9 @@ const reserved = new Set([
   'unsubscribeUrl',
   'subscribeUrl',
   'manageUrl',
-  'posthorn_id',
-  'posthorn_email',
+  'fernpost_id',
+  'fernpost_email',
+  ...Object.values(contactKeys),
 ]);
 const dangerous = new Set(['__proto__', 'constructor', 'prototype']);
 

@@ -1,4 +1,4 @@
-import { type FieldProblem, sentenceOf } from '@posthorn/validation';
+import { type FieldProblem, sentenceOf } from '@fernpost/validation';
 
 /** What an error may carry beyond its code and message. */
 export interface ErrorExtra {

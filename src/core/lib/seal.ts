@@ -1,4 +1,5 @@
 import { createCipheriv, createDecipheriv, createHash, hkdfSync, randomBytes, timingSafeEqual } from 'node:crypto';
+import { keyContexts } from '@fernpost/earlier-name';
 
 /** Encrypts short secrets for storage (AES-256-GCM); the output carries its version and nonce. */
 export function seal(plain: string, key: string): string {
@@ -61,5 +62,5 @@ export function equalSecrets(one: string, other: string): boolean {
 }
 
 function keyBytes(key: string): Buffer {
-  return Buffer.from(hkdfSync('sha256', key, '', 'posthorn stored secrets', 32));
+  return Buffer.from(hkdfSync('sha256', key, '', keyContexts.storedSecrets, 32));
 }

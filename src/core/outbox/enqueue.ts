@@ -3,7 +3,7 @@ import { type Database, raw, sql } from '../database/sql.ts';
 import { newId } from '../lib/ids.ts';
 
 /** The channel on which a commit with new outbox rows wakes the relays. */
-export const outboxChannel = 'posthorn_outbox';
+export const outboxChannel = 'fernpost_outbox';
 
 /** Names work that was put into the outbox; give it to `Outbox.dispatchSoon` after the commit. */
 export interface OutboxTicket {

@@ -1,4 +1,4 @@
-import { startWokenLoop } from '@posthorn/postgres';
+import { startWokenLoop } from '@fernpost/postgres';
 import type { Logger } from 'pino';
 import type { Command } from '../../../temporal/commands.ts';
 import type { Outbox } from './dispatcher.ts';

@@ -52,6 +52,12 @@ export async function storeChangedAt(db: Database, queuePrefix: string): Promise
   return (await lastPass(db, queuePrefix))?.changedAt ?? null;
 }
 
+/** Whether a reconciler of this database has ever run on the task queues of this prefix. False where there is no schema yet. */
+export async function hasWorkedOn(db: Database, queuePrefix: string): Promise<boolean> {
+  const table = await db.row<{ isThere: boolean }>(sql`select to_regclass('temporal_stores') is not null as "isThere"`);
+  return table?.isThere === true && (await lastPass(db, queuePrefix)) !== null;
+}
+
 function lastPass(db: Database, queuePrefix: string): Promise<(ReconcilePass & { changedAt: string | null }) | null> {
   return db.row(sql`
     select workflow_id as "workflowId", run_id as "runId", changed_at::text as "changedAt"

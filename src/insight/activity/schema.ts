@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

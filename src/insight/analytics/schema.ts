@@ -1,4 +1,4 @@
-import { dayParameter, Instant, parameter } from '@posthorn/validation';
+import { dayParameter, Instant, parameter } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const window = {

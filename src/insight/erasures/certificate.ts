@@ -165,7 +165,7 @@ function waits(
 
 function certificateText(row: Erasure, steps: readonly ErasureStepBody[], now: Date): string {
   return JSON.stringify({
-    format: 'posthorn-erasure/1',
+    format: 'fernpost-erasure/1',
     id: row.id,
     projectId: row.projectId,
     contactId: row.contactId,

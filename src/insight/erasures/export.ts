@@ -33,7 +33,7 @@ async function* exportText(
   contactId: string,
   contact: object,
 ): AsyncGenerator<string> {
-  const head = { format: 'posthorn-contact/1', exportedAt: new Date().toISOString(), contact };
+  const head = { format: 'fernpost-contact/1', exportedAt: new Date().toISOString(), contact };
   yield JSON.stringify(head).slice(0, -1);
   for (const { name, first, rows: limit, page } of sections) {
     yield `,\n${JSON.stringify(name)}: [`;

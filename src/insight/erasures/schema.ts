@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant, limitParameter, Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { ContactBody } from '../../audience/contacts/index.ts';
 import { CursorParameter } from '../../core/lib/cursor.ts';
@@ -133,7 +133,7 @@ const Items = (what: string) => v.pipe(v.array(v.record(v.string(), v.unknown())
 
 /** `GET /contacts/{id}/export`. */
 export const ContactExport = v.object({
-  format: v.literal('posthorn-contact/1'),
+  format: v.literal('fernpost-contact/1'),
   exportedAt: v.pipe(Instant, v.description('When the file was made.')),
   contact: ContactBody,
   segments: Items('Segments it was added to, or has entered.'),

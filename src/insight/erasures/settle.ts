@@ -75,9 +75,9 @@ async function removeContact(tx: Database, subject: Subject): Promise<Record<str
   const segments = await tx.count(sql`
     delete from segment_memberships where contact_id in (select id from contacts where ${whose})`);
   const trash = await tx.count(sql`delete from contacts_trash where ${whose}`);
-  await tx.row(sql`select set_config('posthorn.erasing', 'on', true)`);
+  await tx.row(sql`select set_config('fernpost.erasing', 'on', true)`);
   const contacts = await tx.count(sql`delete from contacts where project_id = ${projectId} and id = ${contactId}`);
-  await tx.row(sql`select set_config('posthorn.erasing', '', true)`);
+  await tx.row(sql`select set_config('fernpost.erasing', '', true)`);
   const again = await tx.count(sql`delete from contacts where ${whose}`);
   return { contact: contacts + again, trash, segments };
 }

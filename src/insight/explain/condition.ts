@@ -1,4 +1,4 @@
-import type { Condition, ConditionFilter } from '@posthorn/conditions';
+import type { Condition, ConditionFilter } from '@fernpost/conditions';
 import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery } from '../../audience/conditions/index.ts';
 import { storedDefinition } from '../../audience/segments/index.ts';

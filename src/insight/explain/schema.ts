@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const Instant = v.pipe(v.string(), v.isoTimestamp('must be an ISO 8601 instant'));

@@ -1,4 +1,4 @@
-import { editDistance } from '@posthorn/address-verification';
+import { editDistance } from '@fernpost/address-verification';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { notFound } from '../../core/lib/errors.ts';
 import { conditionDecisions } from './campaign.ts';

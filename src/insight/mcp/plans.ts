@@ -1,4 +1,4 @@
-import type { PlannedAction } from '@posthorn/mcp';
+import type { PlannedAction } from '@fernpost/mcp';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { McpSettings, ScopedKey } from '../../core/http/context.ts';

@@ -1,5 +1,5 @@
-import type { McpContext } from '@posthorn/mcp';
-import { type OperationId, operationTable } from '@posthorn/sdk';
+import type { McpContext } from '@fernpost/mcp';
+import { type OperationId, operationTable } from '@fernpost/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
 import type { Database } from '../../core/database/sql.ts';
@@ -45,7 +45,7 @@ export const mcpRoutes = [
       const body = (input.body as unknown as Buffer).toString('utf8');
       const protocolVersion = input.header('mcp-protocol-version');
       // Loaded with the first call: with its schemas it takes 10 MB, which a service that no model uses has no need of.
-      const { answerMcp } = await import('@posthorn/mcp');
+      const { answerMcp } = await import('@fernpost/mcp');
       const answer = await answerMcp(contextOf(input), { body, protocolVersion });
       return reply(answer.status, answer.body === '' ? undefined : answer.body, { 'Content-Type': 'application/json' });
     },

@@ -1,4 +1,4 @@
-import { Instant } from '@posthorn/validation';
+import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { contactTotals } from '../../audience/contacts/index.ts';
 import type { Config } from '../../core/config/config.ts';

@@ -1,4 +1,4 @@
-import { AddressRefused, callOut, NoAnswer } from '@posthorn/guarded-requests';
+import { AddressRefused, callOut, NoAnswer } from '@fernpost/guarded-requests';
 import pLimit from 'p-limit';
 import type { buildConnector } from 'undici';
 import { contactsAndTrash } from '../../audience/contacts/index.ts';
@@ -205,7 +205,7 @@ export async function callEndpoint(
         headers: {},
         ownHeaders: {
           'content-type': 'application/json',
-          'user-agent': 'posthorn',
+          'user-agent': 'fernpost',
           'webhook-sequence': sequence,
           ...signedHeaders(secrets, { id, at, body }),
         },

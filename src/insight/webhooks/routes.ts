@@ -55,7 +55,7 @@ export const webhookEndpointRoutes = [
       'Returns the signing secret once. Calls follow Standard Webhooks: verify `webhook-signature` with any of its libraries.',
     status: 201,
     body: CreateEndpoint,
-    example: { url: 'https://acme.com/webhooks/posthorn', events: ['email.bounce', 'contact.*'] },
+    example: { url: 'https://acme.com/webhooks/fernpost', events: ['email.bounce', 'contact.*'] },
     reply: EndpointWithSecret,
     handle: ({ app, db, project, body }) => createEndpoint(db, app.config, project.id, body, app.clock()),
   }),

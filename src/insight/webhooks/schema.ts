@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { choice, coded, Instant, limitParameter, textField, Uuid, wholeNumber } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { choice, coded, Instant, limitParameter, textField, Uuid, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 

@@ -1,7 +1,7 @@
-import { dnsResolver, type Resolver } from '@posthorn/address-verification';
-import { type RunningServer, type ServerLimits, serve, usualLimits } from '@posthorn/http-server';
-import type { Mailer } from '@posthorn/mail-providers';
-import { createSnsClient, type GetText } from '@posthorn/mail-providers';
+import { dnsResolver, type Resolver } from '@fernpost/address-verification';
+import { type RunningServer, type ServerLimits, serve, usualLimits } from '@fernpost/http-server';
+import type { Mailer } from '@fernpost/mail-providers';
+import { createSnsClient, type GetText } from '@fernpost/mail-providers';
 import type { Logger } from 'pino';
 import { checkTemporal, openTemporal } from '../../../temporal/connection.ts';
 import { createErasedAddresses } from '../../audience/erased/addresses.ts';
@@ -30,6 +30,7 @@ import { entities } from '../setup/entities.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf } from '../setup/outside.ts';
 import { measurePool } from '../setup/pool-metrics.ts';
+import { withOwnQueues } from '../setup/queues.ts';
 import { revivers } from '../setup/revivers.ts';
 import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
 import { temporalSettings } from '../temporal/temporal-settings.ts';
@@ -63,17 +64,17 @@ export interface ApiOverrides {
 }
 
 /** Starts the API: it serves as soon as Postgres can be reached, whether or not Temporal can. */
-export async function startApi(config: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
-  const listenUrl = await sessionUrl(config);
-  const store = await openStore(requestDatabase(config), entities);
+export async function startApi(settings: Config, log: Logger, overrides: ApiOverrides = {}): Promise<RunningApi> {
+  const listenUrl = await sessionUrl(settings);
+  const store = await openStore(requestDatabase(settings), entities);
+  const config = await withOwnQueues(settings, store.db);
   const health = openHealth(config, store);
   for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const preparation = keepTemporalPrepared({ temporal, queuePrefix, log, mayMake: config.TEMPORAL_SETUP });
-  const onUnprepared = preparation.soon;
-  const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared });
+  const outbox = new Outbox({ db: store.db, temporal, queuePrefix, log, revivers, onUnprepared: preparation.soon });
   const limiter = new RateLimiter(store.db, config.RATE_LIMIT_PER_MINUTE);
   const origins = trustedOrigins(config);
   const directory = createProjectDirectory(store.db, changes);

@@ -17,8 +17,8 @@ const answerWithinMs = 1_000;
 
 /** Opens two connections of their own, one for readiness and one for figures, each when it is first needed. */
 export function openHealth(config: Config, store: Store): Health {
-  const readiness = openSidePool(sideDatabase(config, 'posthorn-ready', answerWithinMs), store);
-  const figures = openSidePool(sideDatabase(config, 'posthorn-metrics', 5_000), store);
+  const readiness = openSidePool(sideDatabase(config, 'fernpost-ready', answerWithinMs), store);
+  const figures = openSidePool(sideDatabase(config, 'fernpost-metrics', 5_000), store);
   let pending: Promise<string> | null = null;
   return {
     postgres() {

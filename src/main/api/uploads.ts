@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type ImageStore, localStore } from '@posthorn/image-store';
+import { type ImageStore, localStore } from '@fernpost/image-store';
 import type { Config } from '../../core/config/config.ts';
 
 /** The place for uploaded images that the settings choose. */
@@ -8,7 +8,7 @@ export async function createImageStore(config: Config): Promise<ImageStore> {
   if (config.storageDriver === 'local')
     return localStore(config.UPLOAD_DIR ?? join(config.DATA_DIR, 'uploads'), config.API_URI);
   // Amazon's SDK is loaded only where it is used.
-  const { s3Store } = await import('@posthorn/image-store/s3-store');
+  const { s3Store } = await import('@fernpost/image-store/s3-store');
   return s3Store({
     endpoint: config.S3_ENDPOINT,
     region: config.S3_REGION,

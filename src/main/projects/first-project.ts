@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
+import { domainOf, isEmail, normalizeEmail } from '@fernpost/validation';
 import type { EntityManager } from '@mikro-orm/postgresql';
-import { domainOf, isEmail, normalizeEmail } from '@posthorn/validation';
 import * as v from 'valibot';
 import type { Config } from '../../core/config/config.ts';
 import { isDeployment } from '../../core/config/safety.ts';
@@ -19,7 +19,7 @@ import { createProject } from '../../platform/projects/service.ts';
 import { entities } from '../setup/entities.ts';
 import { createDomainLookup, createDomainProvider, createTellMembers } from '../setup/mail.ts';
 
-const trial = { owner: 'owner@posthorn.test', sender: 'hello@posthorn.test' };
+const trial = { owner: 'owner@fernpost.test', sender: 'hello@fernpost.test' };
 
 /** What `DATA_DIR/first-project.json` says of the project; the places are added by the caller. */
 export interface FirstProjectFacts {
@@ -105,7 +105,7 @@ export async function createOperatorProject(config: Config, wishes: ProjectWishe
 }
 
 function openProjectStore(config: Config): Promise<Store> {
-  const settings = { url: config.DATABASE_URL ?? '', poolSize: 2, applicationName: 'posthorn-first' };
+  const settings = { url: config.DATABASE_URL ?? '', poolSize: 2, applicationName: 'fernpost-first' };
   return openStore(settings, entities);
 }
 

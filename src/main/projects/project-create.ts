@@ -16,12 +16,12 @@ export async function createByHand(args: readonly string[]): Promise<number> {
   try {
     given = parseArgs({ args: [...args], options: { owner: text, sender: text, name: text } }).values;
   } catch (error) {
-    console.error(`posthorn: ${(error as Error).message}`);
+    console.error(`fernpost: ${(error as Error).message}`);
     return 2;
   }
   useKeptSecret();
   const config = readConfigOrExit(['DATABASE_URL']);
-  for (const warning of unsafeSettings(config)) console.error(`posthorn: warning: ${warning}`);
+  for (const warning of unsafeSettings(config)) console.error(`fernpost: warning: ${warning}`);
   const wishes = firstProjectWishes(config);
   try {
     const project = await createOperatorProject(config, {
@@ -31,11 +31,11 @@ export async function createByHand(args: readonly string[]): Promise<number> {
     });
     console.log(JSON.stringify(project, null, 2));
     if (project.problem !== null)
-      console.error(`posthorn: the project was made, but not its domain: ${project.problem}. Add it in the dashboard`);
+      console.error(`fernpost: the project was made, but not its domain: ${project.problem}. Add it in the dashboard`);
     return 0;
   } catch (error) {
     if (!(error instanceof ProjectRefused)) throw error;
-    for (const problem of error.problems) console.error(`posthorn: ${problem}`);
+    for (const problem of error.problems) console.error(`fernpost: ${problem}`);
     return 1;
   }
 }

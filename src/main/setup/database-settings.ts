@@ -1,4 +1,4 @@
-import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@posthorn/postgres';
+import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@fernpost/postgres';
 import type { Config } from '../../core/config/config.ts';
 import type { Store } from '../../core/database/orm.ts';
 
@@ -9,7 +9,7 @@ export function requestDatabase(config: Config): ConnectionSettings {
   return {
     url: urlOf(config),
     poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: 'posthorn-api',
+    applicationName: 'fernpost-api',
     limits: {
       connectionMs: config.DATABASE_POOL_TIMEOUT * second,
       statementMs: config.DATABASE_STATEMENT_TIMEOUT * second || null,
@@ -34,7 +34,7 @@ export function workerDatabase(config: Config): ConnectionSettings {
   return {
     url: urlOf(config),
     poolSize: config.DATABASE_POOL_SIZE,
-    applicationName: 'posthorn-worker',
+    applicationName: 'fernpost-worker',
     limits: { connectionMs: 60 * second, statementMs: null, lockMs: null, idleInTransactionMs: 600 * second },
   };
 }

@@ -1,7 +1,7 @@
-import { type DnsLookup, dnsLookup } from '@posthorn/domain-records';
-import type { DomainProvider, Mailer } from '@posthorn/mail-providers';
-import { createPostmarkDomains, createPostmarkMailer, createSmtpMailer, smtpAccess } from '@posthorn/mail-providers';
-import type { SesAccess } from '@posthorn/mail-providers/ses';
+import { type DnsLookup, dnsLookup } from '@fernpost/domain-records';
+import type { DomainProvider, Mailer } from '@fernpost/mail-providers';
+import { createPostmarkDomains, createPostmarkMailer, createSmtpMailer, smtpAccess } from '@fernpost/mail-providers';
+import type { SesAccess } from '@fernpost/mail-providers/ses';
 import type { Logger } from 'pino';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -29,7 +29,7 @@ export async function createMailer(config: Config, log: Logger, sql: Database): 
 }
 
 // Amazon's SDK is loaded only where it is used.
-const ses = () => import('@posthorn/mail-providers/ses');
+const ses = () => import('@fernpost/mail-providers/ses');
 
 async function sesMailer(config: Config, log: Logger, sql: Database): Promise<Mailer> {
   const { createSesMailer } = await ses();

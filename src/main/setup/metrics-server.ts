@@ -1,4 +1,4 @@
-import { serve } from '@posthorn/http-server';
+import { serve } from '@fernpost/http-server';
 import type { SdkMetricsUrl } from '../temporal/temporal-runtime.ts';
 
 /** What a port of metrics answers `GET /metrics` with. */

@@ -1,6 +1,6 @@
-import { callLimits, guardedConnector } from '@posthorn/guarded-requests';
-import type { Mailer } from '@posthorn/mail-providers';
-import type { Payments } from '@posthorn/payments';
+import { callLimits, guardedConnector } from '@fernpost/guarded-requests';
+import type { Mailer } from '@fernpost/mail-providers';
+import type { Payments } from '@fernpost/payments';
 import type { Logger } from 'pino';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -31,7 +31,7 @@ export async function outsideOf(config: Config, log: Logger, db: Database, maile
 /** Payments by Stripe, whose SDK is loaded only then; null where billing is not enabled. */
 async function createPayments(config: Config): Promise<Payments | null> {
   if (config.STRIPE_SK === null || config.STRIPE_WEBHOOK_SECRET === null) return null;
-  const { stripePayments } = await import('@posthorn/payments/stripe');
+  const { stripePayments } = await import('@fernpost/payments/stripe');
   return stripePayments({
     apiUrl: config.STRIPE_API_URL,
     secretKey: config.STRIPE_SK,

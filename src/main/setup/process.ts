@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { DatabaseAddressError } from '@posthorn/postgres';
+import { DatabaseAddressError } from '@fernpost/postgres';
 import type { Logger } from 'pino';
 import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../../core/config/config.ts';
 import { unsafeSettings } from '../../core/config/safety.ts';

@@ -11,7 +11,7 @@ export function createSmtpMetrics(connections: () => number): SmtpMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   new Gauge({
-    name: 'posthorn_smtp_connections',
+    name: 'fernpost_smtp_connections',
     help: 'Connections by SMTP at the moment',
     registers: [registry],
     collect() {
@@ -19,12 +19,12 @@ export function createSmtpMetrics(connections: () => number): SmtpMetrics {
     },
   });
   const accepted = new Counter({
-    name: 'posthorn_smtp_messages_accepted_total',
+    name: 'fernpost_smtp_messages_accepted_total',
     help: 'Messages that were taken by SMTP, repetitions included',
     registers: [registry],
   });
   const refused = new Counter({
-    name: 'posthorn_smtp_refusals_total',
+    name: 'fernpost_smtp_refusals_total',
     help: 'Sign-ins, recipients and messages that were refused, by the code of the reply',
     labelNames: ['code'],
     registers: [registry],

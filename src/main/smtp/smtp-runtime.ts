@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import type { Mailer } from '@posthorn/mail-providers';
-import { BodyBudget } from '@posthorn/request-bodies';
+import type { Mailer } from '@fernpost/mail-providers';
+import { BodyBudget } from '@fernpost/request-bodies';
 import type { Logger } from 'pino';
 import type { Registry } from 'prom-client';
 import { openTemporal } from '../../../temporal/connection.ts';
@@ -21,6 +21,7 @@ import { entities } from '../setup/entities.ts';
 import { createMailer } from '../setup/mail.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
 import { measurePool } from '../setup/pool-metrics.ts';
+import { withOwnQueues } from '../setup/queues.ts';
 import { temporalSettings } from '../temporal/temporal-settings.ts';
 import { createSmtpMetrics } from './smtp-metrics.ts';
 
@@ -51,15 +52,16 @@ const megabyte = 1024 * 1024;
 const hour = 3_600_000;
 
 /** Starts SMTP submission. @throws ConfigError when no port is set or the certificate cannot be read */
-export async function startSmtp(config: Config, log: Logger, overrides: SmtpOverrides = {}): Promise<RunningSmtp> {
-  const { SMTP_IN_PORT: plainPort, SMTP_IN_TLS_PORT: tlsPort } = config;
+export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOverrides = {}): Promise<RunningSmtp> {
+  const { SMTP_IN_PORT: plainPort, SMTP_IN_TLS_PORT: tlsPort } = settings;
   if (plainPort === null && tlsPort === null)
     throw new ConfigError(['SMTP_IN_PORT is missing: without it there is nothing to do']);
-  const certificate = readCertificate(config);
+  const certificate = readCertificate(settings);
   if (certificate === null && tlsPort !== null)
     throw new ConfigError(['SMTP_IN_TLS_CERT is missing: SMTP_IN_TLS_PORT is set and needs it']);
-  const listenUrl = await sessionUrl(config);
-  const store = await openStore({ ...requestDatabase(config), applicationName: 'posthorn-smtp' }, entities);
+  const listenUrl = await sessionUrl(settings);
+  const store = await openStore({ ...requestDatabase(settings), applicationName: 'fernpost-smtp' }, entities);
+  const config = await withOwnQueues(settings, store.db);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
   const waker = createDeliveryWaker({ temporal, queuePrefix: config.TEMPORAL_TASK_QUEUE, log });

@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { runCommand, type Terminal } from '@posthorn/local-stack';
+import { runCommand, type Terminal } from '@fernpost/local-stack';
 
 const script = fileURLToPath(new URL('../../../dashboard/build.ts', import.meta.url));
 const limitMs = 5 * 60_000;

@@ -10,7 +10,7 @@ import {
   type SupervisedPart,
   surfaceErrors,
   type Terminal,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
 import { workerNodeOptions } from '../worker/worker-options.ts';
 import { type StartConfig, smtpAddress } from './settings.ts';
 

@@ -1,12 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { reasonOf, StartError } from '@posthorn/local-stack';
+import { postgresName as earlierPostgresName } from '@fernpost/earlier-name';
+import { postgresName, reasonOf, StartError } from '@fernpost/local-stack';
 import * as v from 'valibot';
 
 const Generated = v.object({
   /** Password of the Postgres that we run ourselves. */
   postgresPassword: v.pipe(v.string(), v.minLength(16)),
+  /** Its role and its database. Files from before they had a choice name none. */
+  postgresName: v.optional(v.pipe(v.string(), v.regex(/^[a-z]+$/)), earlierPostgresName),
   /** Value of JWT_SECRET for as long as that is not set. */
   jwtSecret: v.pipe(v.string(), v.minLength(32)),
 });
@@ -29,8 +32,9 @@ export function keptSecrets(dataDir: string): GeneratedSecrets {
       );
     }
   }
-  const made = {
+  const made: GeneratedSecrets = {
     postgresPassword: randomBytes(18).toString('base64url'),
+    postgresName,
     jwtSecret: randomBytes(32).toString('base64url'),
   };
   writeFileSync(`${path}.new`, `${JSON.stringify(made, null, 2)}\n`, { mode: 0o600 });

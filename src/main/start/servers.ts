@@ -14,7 +14,8 @@ import {
   startTemporal,
   type Terminal,
   temporalDatabase,
-} from '@posthorn/local-stack';
+} from '@fernpost/local-stack';
+import type { GeneratedSecrets } from './secrets.ts';
 import type { StartConfig } from './settings.ts';
 
 /** A server that was picked: its address, and the part to run where it is ours. */
@@ -33,7 +34,10 @@ export interface PickContext {
 }
 
 /** Picks Postgres: DATABASE_URL, else our own from the npm package. Says which. */
-export async function pickPostgres(context: PickContext, password: string): Promise<PickedServer> {
+export async function pickPostgres(
+  context: PickContext,
+  { postgresPassword: password, postgresName: name }: Pick<GeneratedSecrets, 'postgresPassword' | 'postgresName'>,
+): Promise<PickedServer> {
   const { config, terminal, signal } = context;
   if (config.DATABASE_URL !== null)
     return {
@@ -51,7 +55,7 @@ export async function pickPostgres(context: PickContext, password: string): Prom
   ];
   const log = openLog(join(config.DATA_DIR, 'logs/postgres.log'));
   const port = config.POSTGRES_PORT;
-  const options = { binaries, user, place, port, password, durable: true, log, terminal, signal };
+  const options = { binaries, user, place, port, password, name, durable: true, log, terminal, signal };
   return {
     address: postgresUrl(options),
     told,

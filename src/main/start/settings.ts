@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { StartError, type WantedPort } from '@posthorn/local-stack';
+import { StartError, type WantedPort } from '@fernpost/local-stack';
 import { type Config, ConfigError, readConfig } from '../../core/config/config.ts';
 
 /** The settings of `npm start`. DATA_DIR is an absolute path. */

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { shortPath } from '@posthorn/local-stack';
+import { shortPath } from '@fernpost/local-stack';
 import type { FirstProject, Places } from './first-project.ts';
 
 /** What the summary tells. */
@@ -20,7 +20,7 @@ export function summaryLines({ project, places, smtp, dataDir, seconds }: Summar
     ...(places.sandboxUrl === null ? [] : [['Inbox', places.sandboxUrl] satisfies [string, string]]),
     ...(smtp === null
       ? []
-      : [['SMTP', `${smtp}  (user posthorn, password: the secret key)`] satisfies [string, string]]),
+      : [['SMTP', `${smtp}  (user fernpost, password: the secret key)`] satisfies [string, string]]),
     places.temporalUiUrl === null ? ['Temporal', places.temporalAddress] : ['Temporal UI', places.temporalUiUrl],
     ['Logs', shortPath(join(dataDir, 'logs'))],
   ];
@@ -33,7 +33,7 @@ export function summaryLines({ project, places, smtp, dataDir, seconds }: Summar
     );
   return [
     '',
-    `Posthorn is ready after ${seconds} s. Ctrl-C stops it; the next start continues with the data in ${shortPath(dataDir)}.`,
+    `Fernpost is ready after ${seconds} s. Ctrl-C stops it; the next start continues with the data in ${shortPath(dataDir)}.`,
     '',
     ...rows.map(([name, text]) => `  ${name.padEnd(12)} ${text}`),
     '',

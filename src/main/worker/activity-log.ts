@@ -11,7 +11,7 @@ export function logActivities(log: Logger, registry: Registry | null): ActivityI
   const seconds =
     registry &&
     new Histogram({
-      name: 'posthorn_activity_seconds',
+      name: 'fernpost_activity_seconds',
       help: 'Time of one attempt of an activity',
       labelNames: ['activity'],
       buckets: [0.005, 0.025, 0.1, 0.5, 2, 10, 60, 600],
@@ -20,7 +20,7 @@ export function logActivities(log: Logger, registry: Registry | null): ActivityI
   const attempts =
     registry &&
     new Counter({
-      name: 'posthorn_activity_attempts_total',
+      name: 'fernpost_activity_attempts_total',
       help: 'Attempts of activities, by how they ended',
       labelNames: ['activity', 'outcome'],
       registers: [registry],

@@ -14,13 +14,13 @@ export function createWorkerMetrics(): WorkerMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const calls = new Counter({
-    name: 'posthorn_outbox_calls_total',
+    name: 'fernpost_outbox_calls_total',
     help: 'Calls to Temporal that the outbox asked for, by how they ended',
     labelNames: ['kind', 'outcome'],
     registers: [registry],
   });
   const starts = new Counter({
-    name: 'posthorn_automation_starts_total',
+    name: 'fernpost_automation_starts_total',
     help: 'Starts of automations that events and schedules asked for, by what became of them',
     labelNames: ['outcome'],
     registers: [registry],

@@ -1,6 +1,6 @@
-import { freePorts } from '@posthorn/local-stack';
-import type { Mailer } from '@posthorn/mail-providers';
-import { startWokenLoop } from '@posthorn/postgres';
+import { freePorts } from '@fernpost/local-stack';
+import type { Mailer } from '@fernpost/mail-providers';
+import { startWokenLoop } from '@fernpost/postgres';
 import type { Logger } from 'pino';
 import { createActivities } from '../../../activities/index.ts';
 import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
@@ -27,6 +27,7 @@ import { entities } from '../setup/entities.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf } from '../setup/outside.ts';
 import { measurePool } from '../setup/pool-metrics.ts';
+import { withOwnQueues } from '../setup/queues.ts';
 import { revivers } from '../setup/revivers.ts';
 import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
 import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
@@ -58,15 +59,16 @@ const watchEveryMs = 5000;
 
 /** Starts the worker: queues of Temporal, the relay of the outbox, and the sweep for lost wakes. */
 export async function startWorker(
-  config: Config,
+  settings: Config,
   log: Logger,
   overrides: WorkerOverrides = {},
 ): Promise<RunningWorker> {
-  const listenUrl = await sessionUrl(config);
-  const temporal = openTemporal(temporalSettings(config));
-  const metrics = await startMetrics(config, log);
+  const listenUrl = await sessionUrl(settings);
+  const temporal = openTemporal(temporalSettings(settings));
+  const metrics = await startMetrics(settings, log);
   const bundle = await workflowBundle();
-  const store = await openStore(workerDatabase(config), entities);
+  const store = await openStore(workerDatabase(settings), entities);
+  const config = await withOwnQueues(settings, store.db);
   if (metrics !== null) measurePool(metrics.registry, store.db.pool);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;

@@ -4,14 +4,13 @@ import type { Route } from '../../core/http/route.ts';
 import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { type Role, roleIncludes } from '../../core/lib/roles.ts';
-import { sessionCookie } from '../../core/lib/session-cookie.ts';
 import {
-  readCookie,
   readSession,
   type SessionState,
   type SessionUser,
   sessionHash,
   sessionState,
+  sessionTokens,
 } from '../accounts/index.ts';
 import type { AccessDeps } from './authenticate.ts';
 
@@ -55,9 +54,9 @@ export async function admitMember(
 }
 
 async function signedIn(deps: AccessDeps, credentials: RequestCredentials) {
-  const token = readCookie(credentials.header('cookie'), sessionCookie);
+  const [token] = sessionTokens(credentials.header('cookie'));
   const session = token ? await readSession(token, deps.config.sessionSecrets, deps.clock()) : null;
-  if (token === null || session === null || !isUuid(session.id)) throw unauthorized();
+  if (token === undefined || session === null || !isUuid(session.id)) throw unauthorized();
   refuseForeignPage(deps.origins, credentials);
   return { ...session, hash: sessionHash(token) };
 }

@@ -2,12 +2,11 @@ import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
-import { sessionCookie } from '../../core/lib/session-cookie.ts';
 import { changePassword } from './account-service.ts';
 import { User } from './entity.ts';
 import { Account, ChangePassword, MessageReply, SessionBody } from './schema.ts';
 import { endAllSessions, endListedSession, openSessions } from './session-list.ts';
-import { readCookie, sessionHash } from './sessions.ts';
+import { sessionHash, sessionTokens } from './sessions.ts';
 import { newSession } from './sign-in.ts';
 
 const mine = { access: 'cookie', tag: 'auth' } as const;
@@ -49,7 +48,7 @@ export const accountRoutes = [
     description: 'The latest sign-in first, at most 100.',
     reply: v.object({ data: v.array(SessionBody) }),
     handle: async ({ db, actor, header }) => ({
-      data: await openSessions(db, actor.userId, sessionHash(readCookie(header('cookie'), sessionCookie) ?? '')),
+      data: await openSessions(db, actor.userId, sessionHash(sessionTokens(header('cookie'))[0] ?? '')),
     }),
   }),
   route.delete('/users/@me/sessions/:sessionId', {

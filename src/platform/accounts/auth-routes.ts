@@ -1,10 +1,9 @@
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
-import { sessionCookie } from '../../core/lib/session-cookie.ts';
 import { checkCredentials } from './login-service.ts';
 import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
 import { endSession } from './session-queries.ts';
-import { endedSessionHeader, readCookie, readSession, sessionHash } from './sessions.ts';
+import { endedSessionHeaders, readSession, sessionHash, sessionTokens } from './sessions.ts';
 import { signedIn } from './sign-in.ts';
 
 /** Signing in and out with a password, and who is signed in. */
@@ -32,11 +31,12 @@ export const authRoutes = [
       'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one.',
     reply: v.literal(true),
     async handle({ app, db, header }) {
-      const token = readCookie(header('cookie'), sessionCookie);
-      const session = token ? await readSession(token, app.config.sessionSecrets, app.clock()) : null;
-      if (token && session !== null) await endSession(db, sessionHash(token));
+      for (const token of sessionTokens(header('cookie'))) {
+        const session = await readSession(token, app.config.sessionSecrets, app.clock());
+        if (session !== null) await endSession(db, sessionHash(token));
+      }
       // Koa would send a bare boolean as text.
-      return reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeader(app.config) });
+      return reply(200, 'true', { 'Content-Type': 'application/json', 'Set-Cookie': endedSessionHeaders(app.config) });
     },
   }),
   route.get('/auth/oauth-config', {

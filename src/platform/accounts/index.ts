@@ -7,6 +7,6 @@ export { insertUser } from './queries.ts';
 export { MessageReply, Password, SignedIn, Token } from './schema.ts';
 export { removeOldSessions } from './session-list.ts';
 export { removeEndedSessions, type SessionState, type SessionUser, sessionState } from './session-queries.ts';
-export { readCookie, readSession, sessionHash } from './sessions.ts';
+export { readSession, sessionHash, sessionTokens } from './sessions.ts';
 export { signedIn } from './sign-in.ts';
 export { removeOldTokens } from './token-queries.ts';

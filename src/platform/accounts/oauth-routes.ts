@@ -8,7 +8,7 @@ import { OAuthRefusal, oauthUser } from './oauth-service.ts';
 import { cookie, readCookie } from './sessions.ts';
 import { newSession } from './sign-in.ts';
 
-const flowCookie = 'posthorn_oauth';
+const flowCookie = 'fernpost_oauth';
 const flowMinutes = 10;
 
 const redirect = { access: 'none', tag: 'auth', status: 302 } as const;

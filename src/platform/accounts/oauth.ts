@@ -1,4 +1,4 @@
-import { normalizeEmail } from '@posthorn/validation';
+import { normalizeEmail } from '@fernpost/validation';
 import { CodeChallengeMethod, generateCodeVerifier, generateState, OAuth2Client } from 'arctic';
 import * as v from 'valibot';
 import type { Config } from '../../core/config/config.ts';
@@ -126,7 +126,7 @@ function oauthProvider(
         headers: {
           Accept: 'application/json',
           Authorization: `Bearer ${tokens.accessToken()}`,
-          'User-Agent': 'posthorn',
+          'User-Agent': 'fernpost',
         },
       });
       if (!answer.ok) throw new Error(`The provider answered ${answer.status} when it was asked who the user is`);

@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { coded, EmailField, Instant, Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { coded, EmailField, Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 
 /** A password that is being chosen. */

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sessionCookie as earlierSessionCookie } from '@fernpost/earlier-name';
 import { jwtVerify, SignJWT } from 'jose';
 import { getDomain } from 'tldts';
 import type { Config } from '../../core/config/config.ts';
@@ -7,6 +8,9 @@ import { sessionCookie } from '../../core/lib/session-cookie.ts';
 
 /** How long a session lasts, in seconds; it does not slide. */
 export const sessionSeconds = 7 * 24 * 3600;
+
+// Sessions that began under the earlier name go on in their cookie.
+const sessionCookies = [sessionCookie, earlierSessionCookie];
 
 /** Whose session it is; `sv` is the version of the user's sessions that it belongs to. */
 export interface SessionClaims {
@@ -74,9 +78,14 @@ export function sessionHeader(token: string, place: CookiePlace, now: Date): str
   return cookie(sessionCookie, token, place, new Date(now.getTime() + sessionSeconds * 1000));
 }
 
-/** The `Set-Cookie` that ends it in the browser. */
-export function endedSessionHeader(place: CookiePlace): string {
-  return cookie(sessionCookie, '', place, new Date(0));
+/** The `Set-Cookie` headers that end it in the browser. */
+export function endedSessionHeaders(place: CookiePlace): string[] {
+  return sessionCookies.map((name) => cookie(name, '', place, new Date(0)));
+}
+
+/** The tokens of sessions in a `Cookie` header, the one that counts first. */
+export function sessionTokens(header: string): string[] {
+  return sessionCookies.flatMap((name) => readCookie(header, name) || []);
 }
 
 /** A `Set-Cookie` with the attributes of contract page 3, 1.1. */

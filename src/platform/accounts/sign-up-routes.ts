@@ -1,4 +1,4 @@
-import { verifyAddress } from '@posthorn/address-verification';
+import { verifyAddress } from '@fernpost/address-verification';
 import { route } from '../../core/http/route.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './confirm-service.ts';
 import { Credentials, MessageReply, RequestReset, ResetPassword, SignedIn, VerifyEmail } from './schema.ts';

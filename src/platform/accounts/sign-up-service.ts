@@ -1,4 +1,4 @@
-import type { Verification } from '@posthorn/address-verification';
+import type { Verification } from '@fernpost/address-verification';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { conflict, forbidden, invalidField } from '../../core/lib/errors.ts';

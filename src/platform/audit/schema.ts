@@ -1,4 +1,4 @@
-import { Instant, parameter, Uuid } from '@posthorn/validation';
+import { Instant, parameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 

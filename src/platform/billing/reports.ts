@@ -1,4 +1,4 @@
-import type { Payments } from '@posthorn/payments';
+import type { Payments } from '@fernpost/payments';
 import pLimit from 'p-limit';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';

@@ -1,4 +1,4 @@
-import { type Payments, PaymentsUnreachable } from '@posthorn/payments';
+import { type Payments, PaymentsUnreachable } from '@fernpost/payments';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';

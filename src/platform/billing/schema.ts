@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { coded, Instant } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { coded, Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const UsageLimit = v.object({

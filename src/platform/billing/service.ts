@@ -1,4 +1,4 @@
-import type { Payments } from '@posthorn/payments';
+import type { Payments } from '@fernpost/payments';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import type { ProjectBilling, UsageCategory } from '../projects/index.ts';

@@ -1,4 +1,4 @@
-import { InvalidSignature, type PaymentEvent, type Payments } from '@posthorn/payments';
+import { InvalidSignature, type PaymentEvent, type Payments } from '@fernpost/payments';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';

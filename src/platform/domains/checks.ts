@@ -1,5 +1,5 @@
-import { checkRecord, type DnsLookup } from '@posthorn/domain-records';
-import type { DomainProvider, ProviderDomain } from '@posthorn/mail-providers';
+import { checkRecord, type DnsLookup } from '@fernpost/domain-records';
+import type { DomainProvider, ProviderDomain } from '@fernpost/mail-providers';
 import type { Logger } from 'pino';
 import type { Database } from '../../core/database/sql.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';

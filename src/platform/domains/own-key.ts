@@ -1,6 +1,6 @@
 import { generateKeyPair, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import type { ProviderRecord } from '@posthorn/mail-providers';
+import type { ProviderRecord } from '@fernpost/mail-providers';
 import { seal } from '../../core/lib/seal.ts';
 
 /** A DKIM key pair of our own: the record to publish, and the sealed private key. */

@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { coded, Instant, Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { coded, Instant, Uuid } from '@fernpost/validation';
 import { parse } from 'tldts';
 import * as v from 'valibot';
 

@@ -1,5 +1,5 @@
+import { adviseDmarc, type DnsLookup, findDmarc } from '@fernpost/domain-records';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
-import { adviseDmarc, type DnsLookup, findDmarc } from '@posthorn/domain-records';
 import { parse } from 'tldts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';

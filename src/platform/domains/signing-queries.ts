@@ -1,4 +1,4 @@
-import type { SigningKey } from '@posthorn/mail-providers';
+import type { SigningKey } from '@fernpost/mail-providers';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { unseal } from '../../core/lib/seal.ts';
 

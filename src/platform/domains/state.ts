@@ -1,5 +1,5 @@
-import type { DnsFinding } from '@posthorn/domain-records';
-import type { ProviderDomain, ProviderRecord } from '@posthorn/mail-providers';
+import type { DnsFinding } from '@fernpost/domain-records';
+import type { ProviderDomain, ProviderRecord } from '@fernpost/mail-providers';
 import type { DnsRecord, DomainStatus } from './schema.ts';
 
 /** A domain as checks know it. */

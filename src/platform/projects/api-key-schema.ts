@@ -1,4 +1,4 @@
-import { choice, coded, EmailField, textField, Uuid } from '@posthorn/validation';
+import { choice, coded, EmailField, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { scopes } from '../../core/lib/scopes.ts';
 

@@ -1,4 +1,4 @@
-import { type FieldProblem, sentenceOf } from '@posthorn/validation';
+import { type FieldProblem, sentenceOf } from '@fernpost/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';

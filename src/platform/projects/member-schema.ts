@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { EmailField, Instant } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { EmailField, Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { roles } from '../../core/lib/roles.ts';
 

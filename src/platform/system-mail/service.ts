@@ -1,4 +1,4 @@
-import { type LetterRequest, writeLetter } from '@posthorn/service-texts';
+import { type LetterRequest, writeLetter } from '@fernpost/service-texts';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';

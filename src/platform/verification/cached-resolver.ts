@@ -1,4 +1,4 @@
-import type { Resolver } from '@posthorn/address-verification';
+import type { Resolver } from '@fernpost/address-verification';
 import { RecentResults } from '../../core/lib/recent-results.ts';
 
 declare module '../../core/http/context.ts' {

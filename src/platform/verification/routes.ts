@@ -1,4 +1,4 @@
-import { verifyAddress } from '@posthorn/address-verification';
+import { verifyAddress } from '@fernpost/address-verification';
 import { route } from '../../core/http/route.ts';
 import { VerifyBody, VerifyReply } from './schema.ts';
 

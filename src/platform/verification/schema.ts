@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { coded, isEmail } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { coded, isEmail } from '@fernpost/validation';
 import * as v from 'valibot';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */

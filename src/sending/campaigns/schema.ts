@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@posthorn/openapi/names';
+import { describedBy, nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   choiceParameter,
@@ -10,7 +10,7 @@ import {
   pageParameters,
   parameter,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';

@@ -1,5 +1,5 @@
-import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
-import { contentAsWritten, prepareContent } from '@posthorn/message-content';
+import type { Mailer, OutgoingMessage } from '@fernpost/mail-providers';
+import { contentAsWritten, prepareContent } from '@fernpost/message-content';
 import {
   checkSender,
   findTemplate,
@@ -86,7 +86,7 @@ async function testMessage(
     subject: `[TEST] ${subject}`,
     html,
     text,
-    headers: [{ name: 'X-Posthorn-Test', value: 'true' }],
+    headers: [{ name: 'X-Fernpost-Test', value: 'true' }],
     attachments: [],
     tag: 'TEST',
     stream: 'transactional',

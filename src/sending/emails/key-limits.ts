@@ -1,4 +1,4 @@
-import { domainOf } from '@posthorn/validation';
+import { domainOf } from '@fernpost/validation';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { forbidden } from '../../core/lib/errors.ts';
 

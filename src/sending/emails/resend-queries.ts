@@ -1,4 +1,4 @@
-import type { MessageClass } from '@posthorn/message-content';
+import type { MessageClass } from '@fernpost/message-content';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { SourceType } from '../../core/lib/message-kinds.ts';
 import type { ReasonCode } from '../ledger/index.ts';

@@ -1,4 +1,4 @@
-import { domainOf } from '@posthorn/validation';
+import { domainOf } from '@fernpost/validation';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeepAnswer, ScopedKey } from '../../core/http/context.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';

@@ -1,4 +1,4 @@
-import { coded } from '@posthorn/validation';
+import { coded } from '@fernpost/validation';
 import * as v from 'valibot';
 import { invalidField } from '../../core/lib/errors.ts';
 import { dayMs, hourMs } from '../../core/lib/span.ts';

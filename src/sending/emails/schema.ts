@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   choiceParameter,
@@ -8,7 +8,7 @@ import {
   NullableInstant,
   parameter,
   Uuid,
-} from '@posthorn/validation';
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import { mailSources, mailStatuses, reasonCodes } from '../ledger/index.ts';

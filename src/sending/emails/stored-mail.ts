@@ -1,4 +1,4 @@
-import { htmlToText, StepLimitError } from '@posthorn/renderer';
+import { htmlToText, StepLimitError } from '@fernpost/renderer';
 import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';

@@ -1,4 +1,4 @@
-import type { Mailer } from '@posthorn/mail-providers';
+import type { Mailer } from '@fernpost/mail-providers';
 import { pause } from '../../core/lib/time.ts';
 import type { Reason } from '../ledger/index.ts';
 

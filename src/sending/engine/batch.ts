@@ -1,4 +1,4 @@
-import { beginCall, type MailerCall, type MailStream, type Verdict } from '@posthorn/mail-providers';
+import { beginCall, type MailerCall, type MailStream, type Verdict } from '@fernpost/mail-providers';
 import type { Reason } from '../ledger/index.ts';
 import { leaseMs } from './attempts.ts';
 import type { EngineDeps, TakenClaim } from './deps.ts';

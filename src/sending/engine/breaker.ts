@@ -1,4 +1,4 @@
-import type { Verdict } from '@posthorn/mail-providers';
+import type { Verdict } from '@fernpost/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { longestAskedMs } from './attempts.ts';

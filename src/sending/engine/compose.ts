@@ -1,12 +1,12 @@
-import type { OutgoingAttachment, OutgoingMessage } from '@posthorn/mail-providers';
-import type { MessageClass } from '@posthorn/message-content';
+import type { OutgoingAttachment, OutgoingMessage } from '@fernpost/mail-providers';
+import type { MessageClass } from '@fernpost/message-content';
 import {
   contentCache,
   type LinkSettings,
   type MessageRecipient,
   type TrackingMode,
   tracksEmail,
-} from '@posthorn/message-content';
+} from '@fernpost/message-content';
 import type { Config } from '../../core/config/config.ts';
 import type { App } from '../../core/http/context.ts';
 import type { ClaimedMail } from '../ledger/index.ts';

@@ -1,4 +1,4 @@
-import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
+import type { Mailer, OutgoingMessage } from '@fernpost/mail-providers';
 import type { LimitFunction } from 'p-limit';
 import type { Database } from '../../core/database/sql.ts';
 import type { ClaimedMail } from '../ledger/index.ts';

@@ -1,4 +1,4 @@
-import type { Accepted, Verdict } from '@posthorn/mail-providers';
+import type { Accepted, Verdict } from '@fernpost/mail-providers';
 import type { Reason } from '../ledger/index.ts';
 import { callsOf, freshMs, givenUp, leaseMs, retryDelay } from './attempts.ts';
 import { type Batch, type Composed, composeBatch } from './batch.ts';

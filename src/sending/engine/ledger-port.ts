@@ -1,4 +1,4 @@
-import type { MessageText, OutgoingMessage } from '@posthorn/mail-providers';
+import type { MessageText, OutgoingMessage } from '@fernpost/mail-providers';
 import type { Reason } from '../ledger/index.ts';
 
 /** The texts that a ledger keeps of a message; null where it keeps none. */

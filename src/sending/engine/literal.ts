@@ -1,6 +1,6 @@
-import type { OutgoingMessage } from '@posthorn/mail-providers';
-import type { MessageClass, MessageRecipient, prepareContent } from '@posthorn/message-content';
-import { escapeHtml } from '@posthorn/renderer';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
+import type { MessageClass, MessageRecipient, prepareContent } from '@fernpost/message-content';
+import { escapeHtml } from '@fernpost/renderer';
 
 type PreparedContent = ReturnType<typeof prepareContent>;
 
@@ -20,19 +20,19 @@ interface LiteralMail {
  */
 export function literalSource({ text }: Pick<LiteralMail, 'text'>) {
   return {
-    subject: '{{ posthorn_subject }}',
-    body: '{{ posthorn_body }}',
-    text: text == null ? null : '{{ posthorn_text }}',
+    subject: '{{ fernpost_subject }}',
+    body: '{{ fernpost_body }}',
+    text: text == null ? null : '{{ fernpost_text }}',
   };
 }
 
 /** Fills `literalSource`: HTML and text come out as they are, those of marketing mail with its footer. */
 export function fillLiteral(content: PreparedContent, recipient: MessageRecipient, mail: LiteralMail) {
-  const { subject: posthorn_subject, body, text: posthorn_text } = mail;
+  const { subject: fernpost_subject, body, text: fernpost_text } = mail;
   const isMarketing = mail.messageClass === 'MARKETING';
   // Where the HTML needs no footer and gives no text, nothing has to be done to it.
-  const posthorn_body = isMarketing || posthorn_text == null ? body : '';
-  const filled = content.fillFor({ ...recipient, requestData: { posthorn_subject, posthorn_body, posthorn_text } });
+  const fernpost_body = isMarketing || fernpost_text == null ? body : '';
+  const filled = content.fillFor({ ...recipient, requestData: { fernpost_subject, fernpost_body, fernpost_text } });
   return isMarketing && body !== '' ? filled : { ...filled, html: body };
 }
 

@@ -1,4 +1,4 @@
-import type { Accepted, Mailer } from '@posthorn/mail-providers';
+import type { Accepted, Mailer } from '@fernpost/mail-providers';
 import { type Reason, reasonText } from '../ledger/index.ts';
 import { givenUp } from './attempts.ts';
 import type { EngineLog } from './deps.ts';

@@ -1,4 +1,4 @@
-import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
 import { sql } from '../../core/database/sql.ts';
 import { type ClaimedMail, type Reason, refusalOf, type Settlement, settleQueued } from '../ledger/index.ts';
 import { persistently } from './attempts.ts';

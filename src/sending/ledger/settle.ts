@@ -146,7 +146,7 @@ const consequences = sql`
       update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
       from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
       where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
-        and set_config('posthorn.cause', '{"type": "report"}', true) is not null
+        and set_config('fernpost.cause', '{"type": "report"}', true) is not null
       returning s.flip_id, s.project_id, c.id as contact_id, s.id),
     emitted as (
       insert into events (id, project_id, contact_id, email_id, name, data, mail_at)

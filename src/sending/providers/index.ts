@@ -1,5 +1,5 @@
 // What other parts of the service may use of providers; everything else in this folder is its own.
-import type { Mailer, SnsClient } from '@posthorn/mail-providers';
+import type { Mailer, SnsClient } from '@fernpost/mail-providers';
 
 export { removeOldHandovers } from './journal.ts';
 

@@ -1,4 +1,4 @@
-import type { Begun, HandoverJournal } from '@posthorn/mail-providers';
+import type { Begun, HandoverJournal } from '@fernpost/mail-providers';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { pause } from '../../core/lib/time.ts';

@@ -1,5 +1,5 @@
-import { verifyLinkToken } from '@posthorn/message-content';
-import { chooseLanguage } from '@posthorn/service-texts';
+import { verifyLinkToken } from '@fernpost/message-content';
+import { chooseLanguage } from '@fernpost/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
 import { isUuid, newId } from '../../core/lib/ids.ts';

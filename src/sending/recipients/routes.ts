@@ -1,4 +1,4 @@
-import { type PageName, pageHtml, pagePolicy, type RecipientPage } from '@posthorn/service-texts';
+import { type PageName, pageHtml, pagePolicy, type RecipientPage } from '@fernpost/service-texts';
 import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
 import { type Reply, reply, route } from '../../core/http/route.ts';

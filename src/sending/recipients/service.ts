@@ -1,4 +1,4 @@
-import { fonts } from '@posthorn/email-document';
+import { fonts } from '@fernpost/email-document';
 import {
   chooseLanguage,
   type Language,
@@ -9,7 +9,7 @@ import {
   type RecipientPage,
   recipientPage,
   unknownPage,
-} from '@posthorn/service-texts';
+} from '@fernpost/service-texts';
 import { findBrand } from '../../content/brand/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';

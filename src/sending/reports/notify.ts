@@ -1,4 +1,4 @@
-import type { Notification } from '@posthorn/mail-providers';
+import type { Notification } from '@fernpost/mail-providers';
 import { because, contactsAndTrash, leftBefore } from '../../audience/contacts/index.ts';
 import { isErasedMail } from '../../audience/erased/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';

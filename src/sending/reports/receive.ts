@@ -1,5 +1,5 @@
-import type { ReceivedMail } from '@posthorn/mail-providers';
-import { domainOf, normalizeEmail } from '@posthorn/validation';
+import type { ReceivedMail } from '@fernpost/mail-providers';
+import { domainOf, normalizeEmail } from '@fernpost/validation';
 import { because, upsertContactRow } from '../../audience/contacts/index.ts';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';

@@ -1,4 +1,4 @@
-import type { Notification } from '@posthorn/mail-providers';
+import type { Notification } from '@fernpost/mail-providers';
 import * as v from 'valibot';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import type { Database } from '../../core/database/sql.ts';

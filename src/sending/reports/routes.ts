@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { discard } from '@posthorn/request-bodies';
+import { discard } from '@fernpost/request-bodies';
 import { RouteBody } from '../../core/http/body.ts';
 import type { App, Handled } from '../../core/http/context.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';

@@ -6,7 +6,7 @@ import {
   readSnsEnvelope,
   type SnsClient,
   type SnsEnvelope,
-} from '@posthorn/mail-providers';
+} from '@fernpost/mail-providers';
 import { parseDate } from '../../core/lib/time.ts';
 import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
 import { takeMail } from './webhooks.ts';

@@ -1,5 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '@posthorn/mail-providers';
+import { sandboxWebhookUser } from '@fernpost/earlier-name';
+import { parsePostmark, type ReceivedMail, readPostmarkReceived, readPostmarkRecord } from '@fernpost/mail-providers';
 import type { Config } from '../../core/config/config.ts';
 import { recordReceivedMail } from './receive.ts';
 import { type NotificationAnswer, type NotificationDeps, takeReport } from './report.ts';
@@ -17,9 +18,14 @@ export function mayNotify(config: Credentials, authorization: string, token: str
     user !== null &&
     password !== null &&
     basic !== undefined &&
-    same(Buffer.from(basic, 'base64').toString('utf8'), `${user}:${password}`);
+    usersOf(user).some((name) => same(Buffer.from(basic, 'base64').toString('utf8'), `${name}:${password}`));
   const byToken = POSTMARK_WEBHOOK_TOKEN !== null && token !== null && same(token, POSTMARK_WEBHOOK_TOKEN);
   return byBasic || byToken;
+}
+
+// The user name in a sandbox without POSTMARK_WEBHOOK_USER; one of the earlier release may still repeat its calls.
+function usersOf(user: string): string[] {
+  return user === 'fernpost' ? [user, sandboxWebhookUser] : [user];
 }
 
 // Digests have one length, so that the comparison tells nothing about the secret, not even its length.

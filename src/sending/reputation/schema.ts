@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant, numberParameter } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant, numberParameter } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const Rates = v.object({

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
-import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@posthorn/smtp-submission';
-import { domainOf, fieldProblems, normalizeEmail } from '@posthorn/validation';
+import { headerPrefix } from '@fernpost/earlier-name';
+import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@fernpost/smtp-submission';
+import { domainOf, fieldProblems, normalizeEmail } from '@fernpost/validation';
 import * as v from 'valibot';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeyedRequest } from '../../core/http/idempotency.ts';
@@ -24,7 +25,7 @@ export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'd
 type Sender = Pick<KeyOwner, 'project' | 'scoped'>;
 
 // Headers of a message that are for the service.
-const prefix = 'x-posthorn-';
+const prefixes = ['x-fernpost-', headerPrefix];
 // How long a repetition is known (contract page 4, "Exactly once").
 const ttlHours = 24;
 
@@ -38,7 +39,7 @@ export async function acceptMessage(
   { project, scoped }: Sender,
   submission: Submission,
 ): Promise<string[]> {
-  const read = await readMessage(submission.raw, prefix);
+  const read = await readMessage(submission.raw, prefixes);
   const message = { ...read, replyTo: normalizeEmail(read.replyTo ?? '') };
   const directives = readDirectives(message);
   const key = keyOf(scoped?.id ?? 'secret', submission, message, directives);

@@ -1,7 +1,7 @@
-import { type IncomingMessage, SmtpReply } from '@posthorn/smtp-submission';
+import { type IncomingMessage, SmtpReply } from '@fernpost/smtp-submission';
 import type { SendBody } from '../transactional/index.ts';
 
-/** What the headers `X-Posthorn-…` of a message ask for. */
+/** What the headers `X-Fernpost-…` of a message ask for. */
 export interface Directives {
   idempotencyKey: string | null;
   messageClass: 'TRANSACTIONAL' | 'MARKETING';
@@ -61,6 +61,6 @@ function dataOf(value: string | undefined): SendBody['data'] {
 }
 
 function refused(name: string, why: string): SmtpReply {
-  const header = `X-Posthorn-${name.replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase())}`;
+  const header = `X-Fernpost-${name.replaceAll(/(^|-)[a-z]/g, (start) => start.toUpperCase())}`;
   return new SmtpReply(550, '5.5.4', `${header} ${why}`);
 }

@@ -1,6 +1,6 @@
-import { passingFailure } from '@posthorn/postgres';
-import { BodyError } from '@posthorn/request-bodies';
-import { SmtpReply } from '@posthorn/smtp-submission';
+import { passingFailure } from '@fernpost/postgres';
+import { BodyError } from '@fernpost/request-bodies';
+import { SmtpReply } from '@fernpost/smtp-submission';
 import { AppError } from '../../core/lib/errors.ts';
 
 const away = () => new SmtpReply(451, '4.3.0', 'Temporarily unavailable, try again later');

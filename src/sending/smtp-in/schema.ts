@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { NullableInstant } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { NullableInstant } from '@fernpost/validation';
 import * as v from 'valibot';
 
 /** A program that sends by SMTP, and what it did last. */

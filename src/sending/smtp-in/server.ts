@@ -1,7 +1,7 @@
 import type { TlsOptions } from 'node:tls';
-import type { BodyBudget } from '@posthorn/request-bodies';
-import { type Credentials, type SmtpReply, type SubmissionEvent, SubmissionServer } from '@posthorn/smtp-submission';
-import { normalizeEmail } from '@posthorn/validation';
+import type { BodyBudget } from '@fernpost/request-bodies';
+import { type Credentials, type SmtpReply, type SubmissionEvent, SubmissionServer } from '@fernpost/smtp-submission';
+import { normalizeEmail } from '@fernpost/validation';
 import type { Logger } from 'pino';
 import type { KeyOwner } from '../../platform/projects/index.ts';
 import { type AcceptDeps, acceptMessage } from './accept.ts';
@@ -62,7 +62,7 @@ export function createSmtpIn(deps: SmtpInDeps, options: SmtpInOptions): SmtpIn {
     },
     {
       ...options,
-      banner: 'Posthorn',
+      banner: 'Fernpost',
       // Base64 has line breaks in a message, and quoted-printable is longer than what it stands for.
       messageBytes: Math.min(60 * megabyte, Math.ceil(deps.limits.messageBytes * 1.25)),
       recipients: mostRecipients,

@@ -1,4 +1,5 @@
-import { SmtpReply } from '@posthorn/smtp-submission';
+import { smtpUser } from '@fernpost/earlier-name';
+import { SmtpReply } from '@fernpost/smtp-submission';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -15,14 +16,16 @@ export interface SignInDeps {
   config: Pick<Config, 'LOGIN_RATE_LIMIT_PER_IP' | 'LOGIN_RATE_LIMIT_WINDOW'>;
 }
 
+const users: ReadonlySet<string> = new Set(['fernpost', smtpUser]);
+
 const refused = () =>
   new SmtpReply(
     535,
     '5.7.8',
-    'Sign in as "posthorn" with a secret key, or one with the scope emails:send, as the password',
+    'Sign in as "fernpost" with a secret key, or one with the scope emails:send, as the password',
   );
 
-/** Signs clients in by `AUTH PLAIN` and `LOGIN`: user `posthorn` or the project's id, password a secret key. */
+/** Signs clients in by `AUTH PLAIN` and `LOGIN`: user `fernpost` or the project's id, password a secret key. */
 export class SignIn {
   readonly #deps: SignInDeps;
   // Most clients sign in once for each mail. A key that was right for a network is no guess there, and costs no writes.
@@ -58,7 +61,7 @@ export class SignIn {
     const { scoped, project } = owner;
     const hasEnded = scoped?.until != null && scoped.until <= new Date();
     if (hasEnded || (scoped !== null && !scoped.scopes.includes('emails:send'))) return null;
-    return username === 'posthorn' || username.toLowerCase() === project.id ? owner : null;
+    return users.has(username) || username.toLowerCase() === project.id ? owner : null;
   }
 
   get #limit(): number {

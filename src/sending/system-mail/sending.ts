@@ -1,5 +1,5 @@
-import type { OutgoingMessage } from '@posthorn/mail-providers';
-import type { Letter } from '@posthorn/service-texts';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
+import type { Letter } from '@fernpost/service-texts';
 import type { Database } from '../../core/database/sql.ts';
 import { tryUnseal, UnsealError } from '../../core/lib/seal.ts';
 import { restartable } from '../../core/outbox/recovery.ts';

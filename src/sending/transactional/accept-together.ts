@@ -1,4 +1,4 @@
-import { groupCalls } from '@posthorn/postgres';
+import { groupCalls } from '@fernpost/postgres';
 import { because, contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';

@@ -1,4 +1,4 @@
-import { type FieldProblem, fieldProblems } from '@posthorn/validation';
+import { type FieldProblem, fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, invalid, invalidField } from '../../core/lib/errors.ts';

@@ -1,4 +1,4 @@
-import { domainOf } from '@posthorn/validation';
+import { domainOf } from '@fernpost/validation';
 import { type ErasedAddresses, refuseErased } from '../../audience/erased/index.ts';
 import {
   type MatchingRule,

@@ -1,6 +1,6 @@
-import { describedBy } from '@posthorn/openapi/names';
-import { renderLimits } from '@posthorn/renderer';
-import { coded, codedAt, EmailField, JsonObject, singleLine, textField } from '@posthorn/validation';
+import { describedBy } from '@fernpost/openapi/names';
+import { renderLimits } from '@fernpost/renderer';
+import { coded, codedAt, EmailField, JsonObject, singleLine, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 

@@ -34,7 +34,7 @@ async function customFields(): Promise<Record<string, [type: string, coverage: n
 /** Writes contacts as imports do: many rows by one statement. */
 async function writeTogether(rows: { email: string; data: object }[]) {
   await database.db.transaction(async (sql) => {
-    await sql.row(`select set_config('posthorn.set_based', 'on', true)`);
+    await sql.row(`select set_config('fernpost.set_based', 'on', true)`);
     await sql.count(
       `insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
        select uuidv7(), $1, email, true, true, data from jsonb_to_recordset($2::jsonb) as r (email text, data jsonb)

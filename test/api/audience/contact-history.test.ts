@@ -229,7 +229,7 @@ describe('causes', () => {
     const { id } = await create('strict@example.org');
     await expect(
       database.db.transaction(async (tx) => {
-        await tx.rows(`select set_config('posthorn.cause', '', true)`);
+        await tx.rows(`select set_config('fernpost.cause', '', true)`);
         await tx.count(`update contacts set data = '{"x": 1}' where id = $1`, [id]);
       }),
     ).rejects.toThrow('contacts are written without a cause');
@@ -238,7 +238,7 @@ describe('causes', () => {
   test('every file that writes contacts names a cause', async () => {
     const without: string[] = [];
     // Jobs keep theirs in their row; `lockJobAt` sets it.
-    const names = /because\(|\$\{why\}|writingMany\(|posthorn\.cause|audience\/jobs\//;
+    const names = /because\(|\$\{why\}|writingMany\(|fernpost\.cause|audience\/jobs\//;
     let writers = 0;
     for await (const file of glob(['src/**/*.ts', 'migrations/functions/*.sql'])) {
       const text = readFileSync(file, 'utf8');

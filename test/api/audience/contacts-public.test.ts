@@ -1,4 +1,4 @@
-import { linkToken } from '@posthorn/message-content';
+import { linkToken } from '@fernpost/message-content';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

@@ -77,7 +77,7 @@ test('a preview says what the import then does, row by row, also of repeated add
   await database.db.count(
     `update contacts set subscribed = false, data = data || '{"company": "Before"}'
      where project_id = $1 and email in (select email from contacts where project_id = $1 order by email limit 90)
-       and (select set_config('posthorn.cause', '{"type":"contact"}', true)) is not null`,
+       and (select set_config('fernpost.cause', '{"type":"contact"}', true)) is not null`,
     [project.id],
   );
   const before = (await own.call('GET', '/contacts?limit=1')).body.total;

@@ -1,4 +1,4 @@
-import type { Notification } from '@posthorn/mail-providers';
+import type { Notification } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { quotaFor, reserveMail, reserveReceivedMail } from '../../../src/platform/billing/service.ts';

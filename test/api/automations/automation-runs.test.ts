@@ -169,7 +169,7 @@ describe('starting by hand', () => {
     expect([refused.status, refused.body.error.code]).toEqual([429, 'RATE_LIMIT_EXCEEDED']);
     expect(refused.headers.get('retry-after')).toBe('60');
     expect((await api.call(metricsToken, 'GET', '/metrics')).body).toContain(
-      'posthorn_automation_starts_refused_total 1',
+      'fernpost_automation_starts_refused_total 1',
     );
     await database.db.count(
       `update automation_runs set started_at = now() - interval '61 minutes' where automation_id = $1 and entry = 1`,

@@ -42,7 +42,7 @@ beforeAll(async () => {
     },
   });
   api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
-  folder = mkdtempSync(join(tmpdir(), 'posthorn-cli-'));
+  folder = mkdtempSync(join(tmpdir(), 'fernpost-cli-'));
 });
 beforeEach(async () => {
   project = await aProject(database);
@@ -56,8 +56,8 @@ afterAll(async () => {
 
 const { run, json } = cli(() => ({
   XDG_CONFIG_HOME: folder,
-  POSTHORN_URL: api.url,
-  POSTHORN_KEY: project.secretKey,
+  FERNPOST_URL: api.url,
+  FERNPOST_KEY: project.secretKey,
 }));
 const call = (method: string, path: string, body?: object) => api.call(project.secretKey, method, path, body);
 const people = async (...rows: string[]) => {
@@ -96,7 +96,7 @@ test('says that a large send waits for approval, which no key gives, and withdra
   await joins(database.db, project.id, admin, 'ADMIN');
   const keys = `/users/@me/projects/${project.id}/api-keys`;
   const { key } = (await api.call(null, 'POST', keys, { name: 'CI', scopes }, admin.session)).body;
-  const env = { POSTHORN_KEY: key };
+  const env = { FERNPOST_KEY: key };
   const asked = await run(['campaigns', 'launch', id, '--review', '--yes'], { env });
   expect([asked.code, asked.err, asked.out]).toEqual([0, '', expect.stringContaining('waits for approval')]);
   expect((await call('GET', `/campaigns/${id}`)).body.data.approval).toMatchObject({ recipients: 2 });
@@ -212,7 +212,7 @@ test('asks for the preview of an undo, and for the undo, until what it would do 
         });
     response.writeHead(real.status, { 'content-type': 'application/json' }).end(await real.text());
   });
-  const env = { POSTHORN_URL: `http://127.0.0.1:${service.port}` };
+  const env = { FERNPOST_URL: `http://127.0.0.1:${service.port}` };
   const { code, out, err } = await run(['jobs', 'undo', job, '--yes'], { env });
   expect({ code, err }).toEqual({ code: 0, err: '' });
   expect(out).toContain('Undone: 2 contacts, 0 failed.');

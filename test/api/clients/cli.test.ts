@@ -7,9 +7,10 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { cli as earlier } from '@fernpost/earlier-name';
+import { verifyWebhook } from '@fernpost/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
-import { verifyWebhook } from '@posthorn/sdk';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
@@ -29,7 +30,7 @@ beforeAll(async () => {
   database = await testDatabase();
   api = await testApi(database);
   project = await aProject(database);
-  home = mkdtempSync(join(tmpdir(), 'posthorn-cli-'));
+  home = mkdtempSync(join(tmpdir(), 'fernpost-cli-'));
 });
 afterAll(async () => {
   await api.close();
@@ -39,8 +40,8 @@ afterAll(async () => {
 
 const { start, run, json } = cli(() => ({
   XDG_CONFIG_HOME: home,
-  POSTHORN_URL: api.url,
-  POSTHORN_KEY: project.secretKey,
+  FERNPOST_URL: api.url,
+  FERNPOST_KEY: project.secretKey,
 }));
 const sending = (to: string) => [
   'send',
@@ -55,12 +56,30 @@ const sending = (to: string) => [
 ];
 
 test('keeps the key in a file that only the user can read, and uses it', async () => {
-  const asked = { POSTHORN_KEY: '', POSTHORN_URL: '' };
+  const asked = { FERNPOST_KEY: '', FERNPOST_URL: '' };
   const login = await run(['--url', api.url, 'login'], { env: asked, input: `${project.secretKey}\n` });
   expect(login).toMatchObject({ code: 0, err: '' });
   expect(login.out).not.toContain(project.secretKey);
-  expect(statSync(join(home, 'posthorn', 'config.json')).mode & 0o777).toBe(0o600);
+  expect(statSync(join(home, 'fernpost', 'config.json')).mode & 0o777).toBe(0o600);
   expect((await run(sending('login@kunde.example'), { env: asked })).code).toBe(0);
+});
+
+test('a login, an environment and a file of the earlier name are used', async () => {
+  const mail = join(home, 'earlier-mail');
+  mkdirSync(mail);
+  writeFileSync(join(mail, 'hello.html'), '<p>Hello</p>');
+  const settings = { from: project.sender, templates: { hello: { subject: 'Of the earlier file' } } };
+  writeFileSync(join(mail, earlier.templatesFile), JSON.stringify(settings));
+  const none = { FERNPOST_KEY: '', FERNPOST_URL: '' };
+  const place = join(home, 'earlier');
+  mkdirSync(join(place, earlier.folder), { recursive: true });
+  writeFileSync(join(place, earlier.folder, 'config.json'), JSON.stringify({ url: api.url, key: project.secretKey }));
+  const kept = await run(['templates', 'push', mail, '--json'], { env: { ...none, XDG_CONFIG_HOME: place } });
+  expect([kept.code, kept.err]).toEqual([0, '']);
+  const { body } = await api.call(project.secretKey, 'GET', '/templates?search=hello');
+  expect(JSON.stringify(body)).toContain('Of the earlier file');
+  const named = { ...none, [earlier.url]: api.url, [earlier.key]: project.secretKey, XDG_CONFIG_HOME: '/nowhere' };
+  expect((await run(sending('earlier@kunde.example'), { env: named })).code).toBe(0);
 });
 
 test('refuses a key that the service does not know, and keeps nothing of it', async () => {
@@ -104,8 +123,8 @@ test('says what is wrong in words and by its exit code', async () => {
   const asJson = await run(['--json', ...sending('nobody')]);
   expect(JSON.parse(asJson.err)).toMatchObject({ error: { status: 422, fields: [{ field: 'to.0' }] } });
   expect((await run(['send'])).code).toBe(2);
-  expect((await run(['emails', 'get', 'x'], { env: { POSTHORN_KEY: '', XDG_CONFIG_HOME: '/nowhere' } })).code).toBe(2);
-  const gone = await run(['emails', 'get', 'x'], { env: { POSTHORN_URL: 'http://127.0.0.1:9' } });
+  expect((await run(['emails', 'get', 'x'], { env: { FERNPOST_KEY: '', XDG_CONFIG_HOME: '/nowhere' } })).code).toBe(2);
+  const gone = await run(['emails', 'get', 'x'], { env: { FERNPOST_URL: 'http://127.0.0.1:9' } });
   expect([gone.code, gone.err]).toEqual([3, expect.stringContaining('did not answer')]);
 });
 
@@ -255,7 +274,7 @@ test('forwards new events, signed as webhooks are', async () => {
 
 test('speaks MCP on standard input and output', async () => {
   const client = new Client({ name: 'test', version: '1.0.0' });
-  const env = { XDG_CONFIG_HOME: home, POSTHORN_URL: api.url, POSTHORN_KEY: project.secretKey };
+  const env = { XDG_CONFIG_HOME: home, FERNPOST_URL: api.url, FERNPOST_KEY: project.secretKey };
   await client.connect(new StdioClientTransport({ command: process.execPath, args: [cliProgram, 'mcp'], env }));
   onTestFinished(() => client.close());
   expect((await client.listTools()).tools.map(({ name }) => name)).toContain('find_contact');

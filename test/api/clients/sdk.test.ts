@@ -1,4 +1,4 @@
-import { operationTable, Posthorn, PosthornError, verifyWebhook } from '@posthorn/sdk';
+import { Fernpost, FernpostError, operationTable, verifyWebhook } from '@fernpost/sdk';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
@@ -19,7 +19,7 @@ afterAll(async () => {
 });
 
 const client = (more: { fetch?: typeof fetch; key?: string; retries?: number } = {}) =>
-  new Posthorn({ baseUrl: api.url, key: project.secretKey, ...more });
+  new Fernpost({ baseUrl: api.url, key: project.secretKey, ...more });
 const mail = () => ({ to: 'ada@kunde.example', from: project.sender, subject: 'Hello', body: '<p>Hello</p>' });
 
 async function all<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
@@ -56,10 +56,10 @@ test('reaches every operation by its name', async () => {
     const key = id === 'trackEvent' ? project.publicKey : project.secretKey;
     const path = new Proxy({}, { get: () => nobody });
     const body = operationTable[id][0] === 'GET' ? {} : { body: {} };
-    const posthorn = client({ key, retries: 0 }) as { call(id: string, input: object): Promise<unknown> };
-    const refusal = await posthorn.call(id, { path, ...body }).catch((error: unknown) => error);
+    const fernpost = client({ key, retries: 0 }) as { call(id: string, input: object): Promise<unknown> };
+    const refusal = await fernpost.call(id, { path, ...body }).catch((error: unknown) => error);
     if (!(refusal instanceof Error)) continue;
-    const known = refusal instanceof PosthornError && refusal.status < 500 && refusal.status !== 401;
+    const known = refusal instanceof FernpostError && refusal.status < 500 && refusal.status !== 401;
     if (!known || refusal.message.includes('No such route') || refusal.status === 405) refusals[id] = refusal;
   }
   expect(refusals).toEqual({});
@@ -152,9 +152,9 @@ test('tells a refusal with its code, its fields and the id of the request', asyn
   const refusal = await client()
     .send({ ...mail(), to: 'nobody' })
     .catch((error: unknown) => error);
-  expect(refusal).toBeInstanceOf(PosthornError);
+  expect(refusal).toBeInstanceOf(FernpostError);
   expect(refusal).toMatchObject({ status: 422, code: 'VALIDATION_ERROR', fields: [{ field: 'to' }] });
-  expect((refusal as PosthornError).requestId).toMatch(/^[0-9a-f-]{36}$/);
+  expect((refusal as FernpostError).requestId).toMatch(/^[0-9a-f-]{36}$/);
 });
 
 test('verifies a webhook, and refuses one that was changed', () => {

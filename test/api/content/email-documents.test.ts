@@ -1,4 +1,4 @@
-import { starters } from '@posthorn/email-document';
+import { starters } from '@fernpost/email-document';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -31,7 +31,7 @@ let project: TestProject;
 let folder: string;
 
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'posthorn-uploads-'));
+  folder = mkdtempSync(join(tmpdir(), 'fernpost-uploads-'));
   database = await testDatabase();
   api = await testApi(database, { UPLOAD_DIR: folder });
   project = await aProject(database);
@@ -321,7 +321,7 @@ describe('an image in an S3-compatible store', () => {
       'content-type': 'image/png',
       'cache-control': 'public, max-age=31536000, immutable',
     });
-    expect(readdirSync(join(tmpdir(), 'posthorn-incoming'))).toEqual([]);
+    expect(readdirSync(join(tmpdir(), 'fernpost-incoming'))).toEqual([]);
     expect((await fetch(`${api.url}/uploads/files/${body.key}`)).status).toBe(404);
 
     const listed = (await api.call(project.secretKey, 'GET', '/uploads?limit=1')).body.images[0];

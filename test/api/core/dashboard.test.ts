@@ -8,12 +8,12 @@ import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { dashboardPages } from '../../../src/core/http/dashboard.ts';
 
-const page = '<!doctype html><title>Posthorn</title>';
+const page = '<!doctype html><title>Fernpost</title>';
 let url = '';
 let close = () => {};
 
 beforeAll(async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'posthorn-dashboard-'));
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-dashboard-'));
   mkdirSync(join(folder, 'assets'));
   writeFileSync(join(folder, 'index.html'), page);
   writeFileSync(join(folder, 'assets/index-a1B2.js'), 'started()');
@@ -66,7 +66,7 @@ describe('the dashboard', () => {
 
 test('a dashboard that was never built says how to build it', async () => {
   const koa = new Koa();
-  koa.use(dashboardPages(join(tmpdir(), 'posthorn-no-such-folder')));
+  koa.use(dashboardPages(join(tmpdir(), 'fernpost-no-such-folder')));
   const server = createServer(koa.callback()).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/app`);

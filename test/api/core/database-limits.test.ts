@@ -1,4 +1,4 @@
-import type { ConnectionSettings } from '@posthorn/postgres';
+import type { ConnectionSettings } from '@fernpost/postgres';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
@@ -51,7 +51,7 @@ describe('a request that has to wait', () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     // A contact that somebody else is adding, which everybody in the same statement waits for.
-    await client.query(`begin; set local posthorn.cause = '{"type":"unknown"}'`);
+    await client.query(`begin; set local fernpost.cause = '{"type":"unknown"}'`);
     await client.query(
       `insert into contacts (id, project_id, email, subscribed, subscription_before) values (uuidv7(), $1, $2, true, true)`,
       [project.id, `0.${name}@kunde.example`],
@@ -104,8 +104,8 @@ describe('a request that has to wait', () => {
     expect((await ready(api)).body).toMatchObject({ status: 'ok', checks: { postgres: 'ok' } });
     const figures = await api.call(metricsToken, 'GET', '/metrics');
     expect(figures.status).toBe(200);
-    expect(figures.body).toContain('posthorn_queue_depth{queue="email_queue"}');
-    expect(figures.body).toContain('posthorn_database_up 1');
+    expect(figures.body).toContain('fernpost_queue_depth{queue="email_queue"}');
+    expect(figures.body).toContain('fernpost_database_up 1');
 
     await held.letGo();
     expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([200, 200]);
@@ -148,9 +148,9 @@ describe('readiness', () => {
     expectUnavailable(await api.call(project.secretKey, 'GET', '/contacts'), 'The database cannot be reached');
     const figures = await api.call(metricsToken, 'GET', '/metrics');
     expect(figures.status).toBe(200);
-    expect(figures.body).toContain('posthorn_http_requests_total{');
-    expect(figures.body).toContain('posthorn_database_up 0');
-    expect(figures.body).not.toContain('posthorn_queue_depth{');
+    expect(figures.body).toContain('fernpost_http_requests_total{');
+    expect(figures.body).toContain('fernpost_database_up 0');
+    expect(figures.body).not.toContain('fernpost_queue_depth{');
     await wire.mend();
     await expect.poll(async () => (await ready(api)).status).toBe(200);
   });
@@ -185,7 +185,7 @@ describe('readiness', () => {
 
     await own.db.rows(`alter database ${name} set default_transaction_read_only = on`);
     await own.db.rows(
-      "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'posthorn-ready'",
+      "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'fernpost-ready'",
       [name],
     );
     await expect
@@ -199,9 +199,9 @@ describe('readiness', () => {
   });
 
   test('a database that is not there is never created', async () => {
-    const missing = Object.assign(new URL(database.url), { pathname: '/posthorn_nowhere' }).href;
-    await expect(testApi(database, { DATABASE_URL: missing })).rejects.toThrow('"posthorn_nowhere" does not exist');
-    expect(await database.db.rows("select from pg_database where datname = 'posthorn_nowhere'")).toEqual([]);
+    const missing = Object.assign(new URL(database.url), { pathname: '/fernpost_nowhere' }).href;
+    await expect(testApi(database, { DATABASE_URL: missing })).rejects.toThrow('"fernpost_nowhere" does not exist');
+    expect(await database.db.rows("select from pg_database where datname = 'fernpost_nowhere'")).toEqual([]);
   });
 });
 
@@ -236,7 +236,7 @@ async function hold(id: string, table: 'contacts' | 'templates' = 'contacts') {
 async function waitsForLocks(): Promise<number> {
   const row = await database.db.row<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and application_name = 'posthorn-api' and wait_event_type = 'Lock'`,
+     where datname = current_database() and application_name = 'fernpost-api' and wait_event_type = 'Lock'`,
   );
   return row?.count ?? 0;
 }

@@ -1,4 +1,4 @@
-import { freePorts } from '@posthorn/local-stack';
+import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -21,7 +21,7 @@ test('the public port serves no metrics unless a token is set, and then only to 
   await using closed = await testApi(database);
   const hidden = await closed.call(token, 'GET', '/metrics');
   expect([hidden.status, hidden.body.error.code]).toEqual([404, 'RESOURCE_NOT_FOUND']);
-  expect(JSON.stringify(hidden.body)).not.toContain('posthorn_');
+  expect(JSON.stringify(hidden.body)).not.toContain('fernpost_');
 
   await using open = await testApi(database, { METRICS_TOKEN: token });
   const codeFor = async (authorization?: string) => {
@@ -40,7 +40,7 @@ test('the public port serves no metrics unless a token is set, and then only to 
   expect(await codeFor(`bearer ${token}`)).toEqual([200, undefined]);
   const figures = await open.call(token, 'GET', '/metrics');
   expect(figures.headers.get('content-type')).toMatch(/^text\/plain; version=0\.0\.4/);
-  expect(figures.body).toContain('posthorn_http_requests_total{method="GET",path="/metrics",status="401"} 3');
+  expect(figures.body).toContain('fernpost_http_requests_total{method="GET",path="/metrics",status="401"} 3');
 });
 
 test('a port of its own serves metrics and liveness, nothing else, until the API stops', async () => {
@@ -50,14 +50,14 @@ test('a port of its own serves metrics and liveness, nothing else, until the API
   await api.call(null, 'GET', '/health');
   const { status, type, body } = await at(`${base}/metrics`);
   expect([status, type]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
-  expect(body).toContain('posthorn_http_requests_total{method="GET",path="/health",status="200"} 1');
+  expect(body).toContain('fernpost_http_requests_total{method="GET",path="/health",status="200"} 1');
   // Each figure of the first scrape is of now.
   for (const queue of ['email_queue', 'outbox', 'campaign_claims', 'automation_arrivals']) {
-    expect(body).toContain(`posthorn_queue_depth{queue="${queue}"} 0`);
-    expect(body).toContain(`posthorn_queue_age_seconds{queue="${queue}"} 0`);
+    expect(body).toContain(`fernpost_queue_depth{queue="${queue}"} 0`);
+    expect(body).toContain(`fernpost_queue_age_seconds{queue="${queue}"} 0`);
   }
-  expect(body).toContain('posthorn_database_up 1');
-  expect(body).toMatch(/^posthorn_pool_connections\{state="idle"\} \d/m);
+  expect(body).toContain('fernpost_database_up 1');
+  expect(body).toMatch(/^fernpost_pool_connections\{state="idle"\} \d/m);
   expect((await at(`${base}/health`)).body).toBe('{"status":"ok"}');
   expect((await at(`${base}/contacts`)).status).toBe(404);
   expect((await api.call(null, 'GET', '/metrics')).status).toBe(404);
@@ -85,15 +85,15 @@ test('metrics are whole while every connection of the pool is taken, and answer 
   try {
     const { status, body } = await at(`http://127.0.0.1:${port}/metrics`);
     expect(status).toBe(200);
-    expect(body).toContain('posthorn_pool_connections{state="busy"} 2');
-    expect(body).toContain('posthorn_database_up 1');
-    expect(body).toContain('posthorn_queue_depth{queue="outbox"} 0');
+    expect(body).toContain('fernpost_pool_connections{state="busy"} 2');
+    expect(body).toContain('fernpost_database_up 1');
+    expect(body).toContain('fernpost_queue_depth{queue="outbox"} 0');
   } finally {
     for (const client of taken) client.release();
   }
   await wire.cut();
   const { status, body } = await at(`http://127.0.0.1:${port}/metrics`);
   expect(status).toBe(200);
-  expect(body).toContain('posthorn_database_up 0');
-  expect(body).not.toMatch(/^posthorn_queue_depth\{/m);
+  expect(body).toContain('fernpost_database_up 0');
+  expect(body).not.toMatch(/^fernpost_queue_depth\{/m);
 });

@@ -1,4 +1,4 @@
-import type { MailEffect, Notification } from '@posthorn/mail-providers';
+import type { MailEffect, Notification } from '@fernpost/mail-providers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';

@@ -27,7 +27,7 @@ beforeAll(async () => {
   // In the dashboard's folder, so that the client finds openapi-fetch.
   mkdirSync(join(root, 'dashboard/.cache'), { recursive: true });
   folder = mkdtempSync(join(root, 'dashboard/.cache/openapi-'));
-  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openApiDocument(routes, 'https://api.posthorn.test')));
+  writeFileSync(join(folder, 'openapi.json'), JSON.stringify(openApiDocument(routes, 'https://api.fernpost.test')));
 });
 afterAll(async () => {
   await api?.close();
@@ -98,7 +98,7 @@ test('Redocly finds nothing', { timeout: 5 * minutes }, async (context) => {
   expect((JSON.parse(found) as { problems: unknown[] }).problems).toEqual([]);
 });
 
-const settings = () => ({ POSTHORN_URL: api.url, SECRET_KEY: project.secretKey, SENDER: project.sender });
+const settings = () => ({ FERNPOST_URL: api.url, SECRET_KEY: project.secretKey, SENDER: project.sender });
 
 async function subjectsTo(address: string): Promise<string[]> {
   const { body } = await api.call(project.secretKey, 'GET', `/v1/emails?to=${address}`);
@@ -112,8 +112,8 @@ test('openapi-typescript and openapi-fetch make a client that sends', { timeout:
     `import createClient from 'openapi-fetch';
 import type { paths } from './schema.d.ts';
 
-const { POSTHORN_URL, SECRET_KEY, SENDER } = process.env as Record<string, string>;
-const client = createClient<paths>({ baseUrl: POSTHORN_URL!, headers: { Authorization: \`Bearer \${SECRET_KEY}\` } });
+const { FERNPOST_URL, SECRET_KEY, SENDER } = process.env as Record<string, string>;
+const client = createClient<paths>({ baseUrl: FERNPOST_URL!, headers: { Authorization: \`Bearer \${SECRET_KEY}\` } });
 const { data, error } = await client.POST('/v1/send', {
   params: { header: { 'Idempotency-Key': 'generated' } },
   body: { to: 'fetch@example.com', from: SENDER!, subject: 'From a generated client', body: '<p>Hello</p>' },
@@ -154,7 +154,7 @@ from python import AuthenticatedClient
 from python.api.emails import send_email
 from python.models import SendEmailRequest
 
-client = AuthenticatedClient(base_url=os.environ["POSTHORN_URL"], token=os.environ["SECRET_KEY"])
+client = AuthenticatedClient(base_url=os.environ["FERNPOST_URL"], token=os.environ["SECRET_KEY"])
 body = SendEmailRequest(
     to="python@example.com", from_=os.environ["SENDER"], subject="From a generated client", body="<p>Hello</p>"
 )

@@ -154,7 +154,7 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
 async function listens(): Promise<boolean> {
   const row = await database.db.row<{ count: number }>(
     `select count(*)::int as count from pg_stat_activity
-     where datname = current_database() and application_name = 'posthorn-changes' and query like 'listen %'`,
+     where datname = current_database() and application_name = 'fernpost-changes' and query like 'listen %'`,
   );
   return (row?.count ?? 0) > 0;
 }

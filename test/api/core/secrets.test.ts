@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
-import { linkToken } from '@posthorn/message-content';
+import { linkToken } from '@fernpost/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { seal, unseal } from '../../../src/core/lib/seal.ts';

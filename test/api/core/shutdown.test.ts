@@ -3,7 +3,7 @@ import { type ClientRequest, type IncomingMessage, request } from 'node:http';
 import { connect } from 'node:net';
 import { json } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { usualLimits } from '@posthorn/http-server';
+import { usualLimits } from '@fernpost/http-server';
 import { afterAll, beforeAll, expect, inject, test } from 'vitest';
 import { aProject, type TestProject, testApi } from '../../support/api.ts';
 import { apiProcess } from '../../support/api-process.ts';

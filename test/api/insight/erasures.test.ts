@@ -417,7 +417,7 @@ test('an export has everything known of a contact, is written down, and is limit
   const { status, body } = await call(project, 'GET', `/contacts/${id}/export`);
   expect(status).toBe(200);
   expect(body).toMatchObject({
-    format: 'posthorn-contact/1',
+    format: 'fernpost-contact/1',
     contact: { email, data: { firstName: 'Ottilie' } },
     emails: [{ to_address: email }],
     segments: [],

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { guardedConnector } from '@posthorn/guarded-requests';
+import { guardedConnector } from '@fernpost/guarded-requests';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';

@@ -1,4 +1,4 @@
-import { guardedConnector } from '@posthorn/guarded-requests';
+import { guardedConnector } from '@fernpost/guarded-requests';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

@@ -1,4 +1,4 @@
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { removeOldAudit } from '../../../src/platform/audit/index.ts';
 import { recordChange } from '../../../src/platform/audit/record.ts';

@@ -46,7 +46,7 @@ const counts = () =>
     'select (select count(*) from users)::int as users, (select count(*) from projects)::int as projects',
   );
 
-test('a deployment gets no project of somebody at posthorn.test: its owner and sender have to be named', async () => {
+test('a deployment gets no project of somebody at fernpost.test: its owner and sender have to be named', async () => {
   for (const settings of [deployment, { NODE_ENV: 'production', JWT_SECRET: deployment.JWT_SECRET }]) {
     const ended = await run(['create-first-project.ts'], settings);
     expect(ended.status).toBe(1);
@@ -100,7 +100,7 @@ test('npm run project -- create makes further ones, for owners with an account o
   for (const [args, problem] of [
     [[...owner, '--sender', 'again@shop.harbour-news.org'], 'shop.harbour-news.org is already a sender domain'],
     [[...owner], 'the sender is missing'],
-    [[...owner, '--sender', 'hello@posthorn.test'], 'a domain that cannot exist'],
+    [[...owner, '--sender', 'hello@fernpost.test'], 'a domain that cannot exist'],
     [[...owner, '--sender', 'nobody'], 'not an email address'],
     [['--sender', 'hello@co.uk', '--owner', 'x@y.example'], 'must not be a public suffix'],
   ] as const) {

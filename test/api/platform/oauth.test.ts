@@ -8,7 +8,7 @@ let database: TestDatabase;
 let github: OAuthServer;
 let google: OAuthServer;
 let api: TestApi;
-const client = { id: 'posthorn-client', secret: 'posthorn client secret' };
+const client = { id: 'fernpost-client', secret: 'fernpost client secret' };
 const settings = {
   GITHUB_OAUTH_CLIENT: client.id,
   GITHUB_OAUTH_SECRET: client.secret,
@@ -51,7 +51,7 @@ function browser(which: TestApi) {
     },
     async me(): Promise<{ status: number; body: unknown }> {
       return which.call(null, 'GET', '/users/@me', undefined, {
-        Cookie: `posthorn_session=${cookies.get('posthorn_session') ?? ''}`,
+        Cookie: `fernpost_session=${cookies.get('fernpost_session') ?? ''}`,
       });
     },
   };
@@ -124,7 +124,7 @@ test('refuses a sign-in that was not begun in this browser, is begun at another 
     expect(status).toBe(302);
     expect(location).toContain(`${dashboard}/auth/login?message=This%20sign-in%20was%20not%20begun%20here`);
   }
-  for (const one of [attacker, victim, crossing]) expect(one.cookies.has('posthorn_session')).toBe(false);
+  for (const one of [attacker, victim, crossing]) expect(one.cookies.has('fernpost_session')).toBe(false);
 });
 
 test('refuses an address that is not confirmed, belongs to an account of another kind, or is new while sign-ups are disabled', async () => {
@@ -134,7 +134,7 @@ test('refuses an address that is not confirmed, belongs to an account of another
   google.identity = { email: holder.email, email_verified: true };
   const taken = await signIn(google, 'google');
   expect(taken.message).toContain('another way to sign in');
-  expect(taken.user.cookies.has('posthorn_session')).toBe(false);
+  expect(taken.user.cookies.has('fernpost_session')).toBe(false);
   const closed = await testApi(database, { ...settings, DISABLE_SIGNUPS: 'true' }, { oauth: endpoints() });
   try {
     google.identity = { email: 'late.comer@harbourmail.test', email_verified: true };

@@ -1,3 +1,4 @@
+import { sessionCookie as earlierSessionCookie } from '@fernpost/earlier-name';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
@@ -35,7 +36,7 @@ describe('signing in', () => {
     expect(answer.status).toBe(200);
     expect(answer.body).toEqual({ success: true, data: { id: member.id, email: member.email } });
     const cookie = answer.headers.getSetCookie()[0] ?? '';
-    expect(cookie).toMatch(/^posthorn_session=[\w-]+\.[\w-]+\.[\w-]+; Path=\/; Expires=.+; HttpOnly; SameSite=Lax$/);
+    expect(cookie).toMatch(/^fernpost_session=[\w-]+\.[\w-]+\.[\w-]+; Path=\/; Expires=.+; HttpOnly; SameSite=Lax$/);
     const expires = Date.parse(/Expires=([^;]+)/.exec(cookie)?.[1] ?? '');
     expect(Math.abs(expires - Date.now() - 7 * 86_400_000)).toBeLessThan(60_000);
     const me = await api.call(null, 'GET', '/users/@me', undefined, cookieOf(answer.headers) ?? {});
@@ -114,7 +115,7 @@ describe('signing in', () => {
   test('signing out clears the cookie and answers true', async () => {
     const answer = await api.call(null, 'GET', '/auth/logout');
     expect(answer).toMatchObject({ status: 200, body: true });
-    expect(answer.headers.getSetCookie()[0]).toMatch(/^posthorn_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
+    expect(answer.headers.getSetCookie()[0]).toMatch(/^fernpost_session=; Path=\/; Expires=Thu, 01 Jan 1970/);
   });
 
   test('signing out ends this session on every process, and no other one of the user', async () => {
@@ -144,6 +145,27 @@ describe('signing in', () => {
     } finally {
       await other.close();
     }
+  });
+
+  test('a session of the earlier name goes on, and signing out ends it with the one of the current name', async () => {
+    const person = await aPerson(database.db, api.config, { name: 'ida.ros', signsIn: true });
+    const tokens = await Promise.all(
+      [1, 2].map(
+        async () => cookieOf((await login(person.email, person.password)).headers)?.Cookie?.split('=')[1] ?? '',
+      ),
+    );
+    const me = (Cookie: string) => api.call(null, 'GET', '/users/@me', undefined, { Cookie });
+    const [earlier, both] = [
+      `${earlierSessionCookie}=${tokens[0]}`,
+      `${earlierSessionCookie}=${tokens[0]}; ${sessionCookie}=${tokens[1]}`,
+    ];
+    expect([(await me(earlier)).status, (await me(both)).status]).toEqual([200, 200]);
+    const { headers } = await api.call(null, 'GET', '/auth/logout', undefined, { Cookie: both });
+    expect(headers.getSetCookie().map((line) => line.split(';')[0])).toEqual([
+      `${sessionCookie}=`,
+      `${earlierSessionCookie}=`,
+    ]);
+    for (const token of tokens) expect((await me(`${sessionCookie}=${token}`)).status).toBe(401);
   });
 
   test('a session that somebody signed out of is forgotten once it would have ended by itself', async () => {

@@ -1,4 +1,4 @@
-import type { Resolver } from '@posthorn/address-verification';
+import type { Resolver } from '@fernpost/address-verification';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sameAnswerMs } from '../../../src/platform/accounts/mail-service.ts';
 import { type TestApi, testApi } from '../../support/api.ts';

@@ -1,4 +1,4 @@
-import type { MailEffect } from '@posthorn/mail-providers';
+import type { MailEffect } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { applyNotification } from '../../../src/sending/reports/notify.ts';

@@ -51,7 +51,7 @@ test('a test reaches a member of the project, marked as one, without footer, tra
     to: { address: member },
     from: { address: project.sender, name: 'Acme shop' },
     replyTo: 'help@example.com',
-    headers: [{ name: 'X-Posthorn-Test', value: 'true' }],
+    headers: [{ name: 'X-Fernpost-Test', value: 'true' }],
     tracking: false,
   });
   expect(mailer.sent[0]?.html).toContain('Dear Ada, everything must go.');

@@ -1,4 +1,4 @@
-import { createSesDomains, createSesMailer, type SesOptions } from '@posthorn/mail-providers/ses';
+import { createSesDomains, createSesMailer, type SesOptions } from '@fernpost/mail-providers/ses';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aMessage, kinds } from '../../../packages/mail-providers/test/messages.ts';
@@ -36,8 +36,8 @@ const access = () => ({
 const mailerAt = (changes: Partial<SesOptions> = {}) =>
   createSesMailer({
     ...access(),
-    configurationSet: 'posthorn',
-    configurationSetWithoutTracking: 'posthorn-plain',
+    configurationSet: 'fernpost',
+    configurationSetWithoutTracking: 'fernpost-plain',
     connections: 10,
     reported: true,
     journal: createJournal(store.db, silent),
@@ -74,10 +74,10 @@ test('a message becomes MIME with our ids as tags, in the configuration set that
   expect(taken).toMatchObject({
     from: 'hello@birdwatch.test',
     to: ['jo@example.com'],
-    configurationSet: 'posthorn',
+    configurationSet: 'fernpost',
     tags: { eid: message.emailId, pid: message.projectId, source: 'CAMPAIGN' },
   });
-  expect(ses.taken.find(({ tags }) => tags.eid === plain.emailId)?.configurationSet).toBe('posthorn-plain');
+  expect(ses.taken.find(({ tags }) => tags.eid === plain.emailId)?.configurationSet).toBe('fernpost-plain');
   const parsed = await PostalMime.parse(taken?.mime ?? '');
   const header = (name: string) => parsed.headers.filter(({ key }) => key === name).map(({ value }) => value);
   expect(parsed).toMatchObject({
@@ -88,8 +88,8 @@ test('a message becomes MIME with our ids as tags, in the configuration set that
     messageId: `<${message.emailId}@birdwatch.test>`,
   });
   expect(header('bcc')).toEqual([]);
-  expect(header('x-posthorn-email')).toEqual([message.emailId]);
-  expect(header('x-posthorn-project')).toEqual([message.projectId]);
+  expect(header('x-fernpost-email')).toEqual([message.emailId]);
+  expect(header('x-fernpost-project')).toEqual([message.projectId]);
   expect(header('list-unsubscribe')[0]).toContain('x'.repeat(200));
   expect(header('content-type')[0]).toMatch(/^multipart\/mixed/);
   expect(parsed.html).toContain('<a ses:no-track href="https://acme.test/unsubscribe">');
@@ -106,7 +106,7 @@ test.each([
   [400, 'MailFromDomainNotVerifiedException', 'no', { kind: 'rejected', code: 400 }],
   [400, 'AccountSuspendedException', 'suspended', { kind: 'retry', scope: 'account' }],
   [400, 'SendingPausedException', 'paused', { kind: 'retry', scope: 'account' }],
-  [404, 'NotFoundException', 'Configuration set <posthorn> does not exist', { kind: 'retry', scope: 'account' }],
+  [404, 'NotFoundException', 'Configuration set <fernpost> does not exist', { kind: 'retry', scope: 'account' }],
   [403, 'InvalidClientTokenId', 'The security token is invalid', { kind: 'retry', scope: 'account' }],
   [429, 'TooManyRequestsException', 'Daily message quota exceeded.', { kind: 'retry', scope: 'account' }],
   [503, 'ServiceUnavailable', 'later', { kind: 'retry', scope: 'call' }],

@@ -1,5 +1,5 @@
 import { createVerify } from 'node:crypto';
-import { createSmtpMailer, type SmtpOptions, smtpAccess } from '@posthorn/mail-providers';
+import { createSmtpMailer, type SmtpOptions, smtpAccess } from '@fernpost/mail-providers';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aMessage, kinds } from '../../../packages/mail-providers/test/messages.ts';
@@ -62,7 +62,7 @@ test('a message reaches the server as MIME under a Message-ID made of our id', a
     subject: 'A heron',
   });
   expect(parsed.html?.trim()).toBe('<p>Grüße\n.\nEnde</p>');
-  expect(parsed.headers.find(({ key }) => key === 'x-posthorn-email')?.value).toBe(message.emailId);
+  expect(parsed.headers.find(({ key }) => key === 'x-fernpost-email')?.value).toBe(message.emailId);
 });
 
 test('messages share a few sessions, and one that the server ended meanwhile is opened anew', async () => {
@@ -156,16 +156,16 @@ test('nobody there, no TLS where it is demanded, or a wrong password: nothing is
     authOptional: false,
     allowInsecureAuth: true,
     onAuth: ({ username, password }, _session, done) => {
-      if (username === 'posthorn' && password === 'p@ss') done(null, { user: username });
+      if (username === 'fernpost' && password === 'p@ss') done(null, { user: username });
       else done(new SmtpRefusal(535, '5.7.8 wrong password'));
     },
   });
-  const wrong = await mailerAt({ user: 'posthorn', password: 'no' }).send(newId(), [aMessage(), aMessage()]);
+  const wrong = await mailerAt({ user: 'fernpost', password: 'no' }).send(newId(), [aMessage(), aMessage()]);
   expect(wrong).toMatchObject([
     { kind: 'retry', scope: 'account' },
     { kind: 'retry', scope: 'account' },
   ]);
-  expect(kinds(await mailerAt({ user: 'posthorn', password: 'p@ss' }).send(newId(), [aMessage()]))).toEqual([
+  expect(kinds(await mailerAt({ user: 'fernpost', password: 'p@ss' }).send(newId(), [aMessage()]))).toEqual([
     'accepted',
   ]);
 });

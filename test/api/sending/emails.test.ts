@@ -1,4 +1,4 @@
-import { prepareContent } from '@posthorn/message-content';
+import { prepareContent } from '@fernpost/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeQueued, createComposer } from '../../../src/sending/engine/compose.ts';
 import { deliverPending } from '../../../src/sending/engine/pending.ts';
@@ -13,7 +13,7 @@ let projects = 0;
 
 beforeAll(async () => {
   database = await testDatabase();
-  api = await testApi(database, { POSTMARK_WEBHOOK_USER: 'posthorn', POSTMARK_WEBHOOK_PASSWORD: 'correct horse' });
+  api = await testApi(database, { POSTMARK_WEBHOOK_USER: 'fernpost', POSTMARK_WEBHOOK_PASSWORD: 'correct horse' });
 });
 afterAll(async () => {
   await api.close();
@@ -49,7 +49,7 @@ async function report(mail: { id: string; messageId: string; to: string }, Recor
   };
   const at = '2026-11-01T10:00:00.000Z';
   const instants = { DeliveredAt: at, BouncedAt: at, ReceivedAt: at };
-  const authorization = `Basic ${Buffer.from('posthorn:correct horse').toString('base64')}`;
+  const authorization = `Basic ${Buffer.from('fernpost:correct horse').toString('base64')}`;
   const answer = await api.call(
     null,
     'POST',

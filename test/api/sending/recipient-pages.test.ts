@@ -1,6 +1,6 @@
 import { request } from 'node:http';
-import { linkToken } from '@posthorn/message-content';
-import { languages, textsIn } from '@posthorn/service-texts';
+import { linkToken } from '@fernpost/message-content';
+import { languages, textsIn } from '@fernpost/service-texts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { removeOldVisits } from '../../../src/sending/recipients/visits.ts';

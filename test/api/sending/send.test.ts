@@ -94,7 +94,7 @@ describe('what is accepted', () => {
         id: 'x',
         email: 'other@example.com',
         unsubscribeUrl: 'x',
-        posthorn_id: 'x',
+        fernpost_id: 'x',
         __proto__: { admin: true },
       },
     });

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { headerPrefix, smtpUser } from '@fernpost/earlier-name';
 import { createTransport } from 'nodemailer';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
@@ -57,7 +58,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const transport = (key = project.secretKey, user = 'posthorn', at = port) =>
+const transport = (key = project.secretKey, user = 'fernpost', at = port) =>
   createTransport({ host: '127.0.0.1', port: at, ignoreTLS: true, auth: { user, pass: key } });
 const letter = (changes: Record<string, unknown> = {}) => ({
   from: project.sender,
@@ -127,8 +128,8 @@ describe('what a client hands over', () => {
         text: 'Hi {{ name }}\n.\n..leading dots',
         headers: {
           'X-Entity-Ref-ID': '4711',
-          'X-Posthorn-Track': 'false',
-          'X-Posthorn-Tag': ['kind=login', 'app=shop'],
+          'X-Fernpost-Track': 'false',
+          'X-Fernpost-Tag': ['kind=login', 'app=shop'],
         },
         attachments: [
           { filename: 'terms.pdf', content: Buffer.from([0, 1, 2, 255]) },
@@ -147,7 +148,7 @@ describe('what a client hands over', () => {
       tracking: false,
     });
     expect(row.headers).toMatchObject({ 'X-Entity-Ref-ID': '4711' });
-    expect(Object.keys(row.headers ?? {}).filter((name) => /posthorn/i.test(name))).toEqual([]);
+    expect(Object.keys(row.headers ?? {}).filter((name) => /fernpost/i.test(name))).toEqual([]);
     expect(row.attachments).toMatchObject([
       { filename: 'logo.png', disposition: 'inline', contentId: 'logo@acme' },
       { filename: 'terms.pdf', content: 'AAEC/w==', contentType: 'application/pdf', disposition: 'attachment' },
@@ -181,10 +182,10 @@ describe('what a client hands over', () => {
       const metric = await smtp.metrics.getSingleMetric(name)?.get();
       return metric?.values.find(({ labels }) => code === undefined || labels.code === code)?.value ?? 0;
     };
-    const [messages, refusals] = ['posthorn_smtp_messages_accepted_total', 'posthorn_smtp_refusals_total'];
+    const [messages, refusals] = ['fernpost_smtp_messages_accepted_total', 'fernpost_smtp_refusals_total'];
     const before = [await figure(messages), await figure(refusals, 535), await figure(refusals, 553)];
     await using client = await RawSmtp.signedIn(port, project.secretKey);
-    expect(await figure('posthorn_smtp_connections')).toBeGreaterThan(0);
+    expect(await figure('fernpost_smtp_connections')).toBeGreaterThan(0);
     expect(await client.mail(project.sender, 'counted@example.com', message([]))).toMatch(/^250/);
     await client.say(`MAIL FROM:<${project.sender}>`);
     expect(await client.say('RCPT TO:<nobody@localhost>')).toMatch(/^553/);
@@ -212,7 +213,7 @@ describe('what a client hands over', () => {
   });
 
   test('marketing mail goes to subscribers only, with a footer and List-Unsubscribe', async () => {
-    const headers = { 'X-Posthorn-Type': 'MARKETING' };
+    const headers = { 'X-Fernpost-Type': 'MARKETING' };
     await expect(transport().sendMail(letter({ to: 'stranger@example.com', headers }))).rejects.toMatchObject({
       responseCode: 550,
       response: expect.stringContaining('5.7.1'),
@@ -248,7 +249,7 @@ describe('what a client hands over', () => {
 
   test('a message can be scheduled', async () => {
     const at = new Date(Date.now() + 3_600_000).toISOString();
-    const sent = await transport().sendMail(letter({ headers: { 'X-Posthorn-Scheduled-For': at } }));
+    const sent = await transport().sendMail(letter({ headers: { 'X-Fernpost-Scheduled-For': at } }));
     const rows = await database.db.rows<{ scheduled_for: string }>(
       'select scheduled_for from emails where id = $1',
       idsIn(sent.response),
@@ -260,7 +261,7 @@ describe('what a client hands over', () => {
     const mail = message(['Message-ID: <curl@acme.test>']);
     const curl = promisify(execFile)('curl', [
       ...['--silent', '--show-error', '--max-time', '20', '--url', `smtp://127.0.0.1:${port}`],
-      ...['--user', `posthorn:${project.secretKey}`, '--mail-from', project.sender, '--mail-rcpt', 'curl@example.com'],
+      ...['--user', `fernpost:${project.secretKey}`, '--mail-from', project.sender, '--mail-rcpt', 'curl@example.com'],
       ...['--upload-file', '-'],
     ]);
     curl.child.stdin?.end(mail);
@@ -268,16 +269,16 @@ describe('what a client hands over', () => {
     expect(await mailsTo('curl@example.com')).toBe(1);
   });
 
-  test('the headers of Posthorn: what makes no sense is refused with 550 5.5.4', async () => {
+  test('the headers of Fernpost: what makes no sense is refused with 550 5.5.4', async () => {
     const before = await written();
     for (const headers of [
-      { 'X-Posthorn-Scheduled-For': '2199-01-01T00:00:00Z' },
-      { 'X-Posthorn-Scheduled-For': 'tomorrow' },
-      { 'X-Posthorn-Track': 'perhaps' },
-      { 'X-Posthorn-Type': 'NEWS' },
-      { 'X-Posthorn-Data': 'no json' },
-      { 'X-Posthorn-Tag': 'kind' },
-      { 'X-Posthorn-Template': '0199d2a4-0000-7000-8000-000000000000' },
+      { 'X-Fernpost-Scheduled-For': '2199-01-01T00:00:00Z' },
+      { 'X-Fernpost-Scheduled-For': 'tomorrow' },
+      { 'X-Fernpost-Track': 'perhaps' },
+      { 'X-Fernpost-Type': 'NEWS' },
+      { 'X-Fernpost-Data': 'no json' },
+      { 'X-Fernpost-Tag': 'kind' },
+      { 'X-Fernpost-Template': '0199d2a4-0000-7000-8000-000000000000' },
     ])
       await expect(transport().sendMail(letter({ headers })), JSON.stringify(headers)).rejects.toMatchObject({
         responseCode: 550,
@@ -300,14 +301,14 @@ describe('who may send', () => {
     expect(await written()).toBe(before);
   });
 
-  test('only with a secret key, as "posthorn" or the id of its project, and only from its own domains', async () => {
+  test('only with a secret key, as "fernpost" or the id of its project, and only from its own domains', async () => {
     const other = await aProject(database);
     await transport(project.secretKey, project.id).sendMail(letter());
     for (const [key, user] of [
-      [project.publicKey, 'posthorn'],
+      [project.publicKey, 'fernpost'],
       [project.secretKey, other.id],
       [project.secretKey, 'root'],
-      [`${project.secretKey}0`, 'posthorn'],
+      [`${project.secretKey}0`, 'fernpost'],
     ])
       await expect(transport(key, user).sendMail(letter()), user).rejects.toMatchObject({ responseCode: 535 });
     const before = await written();
@@ -339,22 +340,32 @@ describe('who may send', () => {
     await using limited = await startIn({ LOGIN_RATE_LIMIT_PER_IP: '3' });
     const at = limited.ports.plain ?? 0;
     await database.db.count(`delete from attempt_windows where scope = 'smtp-ip'`);
-    await transport(project.secretKey, 'posthorn', at).sendMail(letter());
+    await transport(project.secretKey, 'fernpost', at).sendMail(letter());
     for (let n = 0; n < 3; n++)
-      await expect(transport('sk_wrong', 'posthorn', at).sendMail(letter())).rejects.toMatchObject({
+      await expect(transport('sk_wrong', 'fernpost', at).sendMail(letter())).rejects.toMatchObject({
         responseCode: 535,
       });
-    await expect(transport('sk_wrong', 'posthorn', at).sendMail(letter())).rejects.toMatchObject({ responseCode: 454 });
+    await expect(transport('sk_wrong', 'fernpost', at).sendMail(letter())).rejects.toMatchObject({ responseCode: 454 });
     const late = await aProject(database);
-    await expect(transport(late.secretKey, 'posthorn', at).sendMail(letter())).rejects.toMatchObject({
+    await expect(transport(late.secretKey, 'fernpost', at).sendMail(letter())).rejects.toMatchObject({
       responseCode: 454,
     });
-    await transport(project.secretKey, 'posthorn', at).sendMail(letter());
+    await transport(project.secretKey, 'fernpost', at).sendMail(letter());
     await database.db.count(`delete from attempt_windows where scope = 'smtp-ip'`);
   });
 
+  test('programs that were set up under the earlier name go on', async () => {
+    const headers = { [`${headerPrefix}Tag`]: 'kind=login', [`${headerPrefix}Track`]: 'false' };
+    const sent = await transport(project.secretKey, smtpUser).sendMail(letter({ headers }));
+    const [row] = await rowsOf(idsIn(sent.response));
+    expect(JSON.stringify(row).toLowerCase()).not.toContain(headerPrefix);
+    expect(await database.db.rows('select name, value from email_tags where email_id = $1', [row?.id])).toEqual([
+      { name: 'kind', value: 'login' },
+    ]);
+  });
+
   test('with a certificate: STARTTLS, and TLS from the first byte', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'posthorn-smtp-'));
+    const folder = mkdtempSync(join(tmpdir(), 'fernpost-smtp-'));
     const [certFile, keyFile] = [join(folder, 'cert.pem'), join(folder, 'key.pem')];
     const { privateKey, pem } = aCertificate();
     writeFileSync(certFile, pem);
@@ -366,7 +377,7 @@ describe('who may send', () => {
       pino({ level: 'silent' }),
       { wake: () => undefined },
     );
-    const auth = { user: 'posthorn', pass: project.secretKey };
+    const auth = { user: 'fernpost', pass: project.secretKey };
     const tls = { rejectUnauthorized: false };
     const common = { host: '127.0.0.1', auth, tls };
     const upgraded = createTransport({ ...common, port: secured.ports.plain ?? 0, requireTLS: true });
@@ -437,9 +448,9 @@ describe('limits', () => {
     await using limited = await startIn({ RATE_LIMIT_PER_MINUTE: '2' });
     const at = limited.ports.plain ?? 0;
     const to = ['r1@example.com', 'r2@example.com'];
-    await transport(owner.secretKey, 'posthorn', at).sendMail(letter({ from: owner.sender, to }));
+    await transport(owner.secretKey, 'fernpost', at).sendMail(letter({ from: owner.sender, to }));
     await expect(
-      transport(owner.secretKey, 'posthorn', at).sendMail(letter({ from: owner.sender, to: 'r3@example.com' })),
+      transport(owner.secretKey, 'fernpost', at).sendMail(letter({ from: owner.sender, to: 'r3@example.com' })),
     ).rejects.toMatchObject({ responseCode: 451, response: expect.stringContaining('4.7.0') });
     expect(await mailsTo('r3@example.com')).toBe(0);
   });
@@ -477,7 +488,7 @@ describe('limits', () => {
     expect(new Set(turnedAway)).toEqual(new Set(['421']));
     for (const client of clients) await client[Symbol.asyncDispose]();
     await expect.poll(() => small.connections).toBe(0);
-    expect((await transport(project.secretKey, 'posthorn', at).sendMail(letter())).response).toMatch(/^250/);
+    expect((await transport(project.secretKey, 'fernpost', at).sendMail(letter())).response).toMatch(/^250/);
   });
 });
 
@@ -497,7 +508,7 @@ describe('exactly once', () => {
   });
 
   test('a key of the client stands in the place of message and Message-ID, for one envelope', async () => {
-    const headers = { 'X-Posthorn-Idempotency-Key': 'order-4711' };
+    const headers = { 'X-Fernpost-Idempotency-Key': 'order-4711' };
     const first = await transport().sendMail(letter({ to: 'key-a@example.com', headers }));
     const again = await transport().sendMail(letter({ to: 'key-a@example.com', headers, text: 'Built again' }));
     await transport().sendMail(letter({ to: 'key-b@example.com', headers }));

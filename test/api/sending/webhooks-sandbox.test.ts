@@ -1,5 +1,5 @@
-import { createPostmarkMailer } from '@posthorn/mail-providers';
-import { createSandbox, type Sandbox } from '@posthorn/mail-sandbox';
+import { createPostmarkMailer } from '@fernpost/mail-providers';
+import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { deliverPending } from '../../../src/sending/engine/pending.ts';

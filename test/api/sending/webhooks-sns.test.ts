@@ -1,3 +1,4 @@
+import { idHeaders } from '@fernpost/earlier-name';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
@@ -52,8 +53,8 @@ function mailOf(mail: SentMail, changes: object = {}) {
     headers: [{ name: 'From', value: mail.project.sender }],
     commonHeaders: { from: [mail.project.sender], to: [mail.email], messageId: mail.messageId, subject: 'A heron' },
     tags: {
-      'ses:configuration-set': ['posthorn'],
-      'ses:caller-identity': ['posthorn'],
+      'ses:configuration-set': ['fernpost'],
+      'ses:caller-identity': ['fernpost'],
       eid: [mail.id],
       pid: [mail.project.id],
     },
@@ -177,8 +178,8 @@ test('the times and links of SES are those of its events', async () => {
 test('a notification of an identity, without tags, finds its mail by our headers or by the id of SES', async () => {
   const byHeader = await sentMail({ sent: false });
   const headers = [
-    { name: 'x-posthorn-email', value: byHeader.id },
-    { name: 'X-Posthorn-Project', value: byHeader.project.id },
+    { name: 'x-fernpost-email', value: byHeader.id },
+    { name: 'X-Fernpost-Project', value: byHeader.project.id },
   ];
   const asNotification = (mail: SentMail, changes: object) => {
     const { eventType, ...rest } = eventOf(mail, 'Delivery', { tags: undefined, ...changes });
@@ -186,6 +187,13 @@ test('a notification of an identity, without tags, finds its mail by our headers
   };
   expect(await post(asNotification(byHeader, { headers }))).toMatchObject({ status: 200 });
   expect(await rowOf(byHeader)).toMatchObject({ status: 'DELIVERED' });
+  const byEarlierHeader = await sentMail({ sent: false });
+  const earlierHeaders = [
+    { name: idHeaders.email, value: byEarlierHeader.id },
+    { name: idHeaders.project, value: byEarlierHeader.project.id },
+  ];
+  expect(await post(asNotification(byEarlierHeader, { headers: earlierHeaders }))).toMatchObject({ status: 200 });
+  expect(await rowOf(byEarlierHeader)).toMatchObject({ status: 'DELIVERED' });
   const byId = await sentMail();
   expect(await post(asNotification(byId, { headers: undefined }))).toMatchObject({ status: 200 });
   expect(await rowOf(byId)).toMatchObject({ status: 'DELIVERED' });

@@ -14,7 +14,7 @@ let api: TestApi;
 beforeAll(async () => {
   store = await testDatabase();
   api = await testApi(store, {
-    POSTMARK_WEBHOOK_USER: 'posthorn',
+    POSTMARK_WEBHOOK_USER: 'fernpost',
     POSTMARK_WEBHOOK_PASSWORD: 'correct horse',
     POSTMARK_WEBHOOK_TOKEN: 'battery-staple',
   });
@@ -46,7 +46,7 @@ function payload(mail: Mail, RecordType: string, more: object = {}): string {
   });
 }
 
-const authorization = `Basic ${Buffer.from('posthorn:correct horse').toString('base64')}`;
+const authorization = `Basic ${Buffer.from('fernpost:correct horse').toString('base64')}`;
 const post = (
   body: string,
   headers: Record<string, string> = { Authorization: authorization },
@@ -305,7 +305,7 @@ test('strangers get 401 and change nothing; the token in the path opens as the c
   const body = payload(mail, 'Delivery');
   const wrong: [Record<string, string>, string][] = [
     [{}, '/webhooks/postmark'],
-    [{ Authorization: `Basic ${Buffer.from('posthorn:wrong').toString('base64')}` }, '/webhooks/postmark'],
+    [{ Authorization: `Basic ${Buffer.from('fernpost:wrong').toString('base64')}` }, '/webhooks/postmark'],
     [{ Authorization: 'Bearer sk_x' }, '/webhooks/postmark'],
     [{}, '/webhooks/postmark/battery-stapl'],
   ];

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { Posthorn } from '@posthorn/sdk';
-import { SandboxInbox } from '@posthorn/sdk/testing';
+import { Fernpost } from '@fernpost/sdk';
+import { SandboxInbox } from '@fernpost/sdk/testing';
 
 // What every script of this folder begins with. Each shows one capability as an app uses it, with the SDK as npm has it.
-export const baseUrl = process.env.POSTHORN_URL ?? 'http://localhost:3000';
+export const baseUrl = process.env.FERNPOST_URL ?? 'http://localhost:3000';
 export const secretKey = process.env.SECRET_KEY ?? '';
-export const posthorn = new Posthorn({ baseUrl, key: secretKey });
+export const fernpost = new Fernpost({ baseUrl, key: secretKey });
 /** The inbox of everybody. */
 export const inbox = new SandboxInbox(process.env.SANDBOX_URL);
 /** The sender of a new installation. */
-export const from = 'hello@posthorn.test';
+export const from = 'hello@fernpost.test';
 
 /** An address that nobody has used. */
 export const address = (name: string) => `${name}-${crypto.randomUUID().slice(0, 8)}@example.com`;

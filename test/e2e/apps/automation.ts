@@ -1,29 +1,29 @@
 import assert from 'node:assert/strict';
-import { address, from, inbox, posthorn, until } from './app.ts';
+import { address, fernpost, from, inbox, until } from './app.ts';
 
 // A workflow that an event starts.
 const name = `signed_up_${crypto.randomUUID().slice(0, 8)}`;
-const template = await posthorn.templates.create({
+const template = await fernpost.templates.create({
   name,
   type: 'TRANSACTIONAL',
   from,
   subject: 'How is it going?',
   body: '<p>Hello {{firstName}}.</p>',
 });
-const { id } = await posthorn.call('createWorkflow', { body: { name, eventName: name } });
+const { id } = await fernpost.call('createWorkflow', { body: { name, eventName: name } });
 const path = { id };
-await posthorn.call('createWorkflowStep', {
+await fernpost.call('createWorkflowStep', {
   path,
   body: { type: 'SEND_EMAIL', name: 'Ask', position: { x: 100, y: 250 }, config: { templateId: template.id } },
 });
-await posthorn.call('updateWorkflow', { path, body: { enabled: true } });
+await fernpost.call('updateWorkflow', { path, body: { enabled: true } });
 
 const email = address('ada');
-await posthorn.contacts.upsert({ email, subscribed: true, data: { firstName: 'Ada' } });
-await posthorn.call('recordEvent', { body: { email, event: name } });
+await fernpost.contacts.upsert({ email, subscribed: true, data: { firstName: 'Ada' } });
+await fernpost.call('recordEvent', { body: { email, event: name } });
 assert.match((await inbox.waitFor({ to: email, subject: 'How is it going?' }, 60)).html, /Hello Ada/);
 const { executions } = await until(
-  () => posthorn.call('listWorkflowExecutions', { path }),
+  () => fernpost.call('listWorkflowExecutions', { path }),
   (page) => page.executions.every(({ status }) => status === 'COMPLETED'),
 );
 assert.equal(executions.length, 1);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { address, all, baseUrl, from, inbox, keysPath, only, posthorn, signedIn } from './app.ts';
+import { address, all, baseUrl, fernpost, from, inbox, keysPath, only, signedIn } from './app.ts';
 
 // An assistant plans an email and commits the plan. Whatever it repeats, on whichever connection, one email is sent.
 const dashboard = await signedIn();
@@ -54,7 +54,7 @@ const to = address('ada');
 const mail = { to: [to], from, subject: 'From an assistant', body: '<p>Hello Ada</p>' };
 const plan = await repeated(assistant, 'plan_send_email', mail);
 assert.equal(plan.sentence, `Send 1 email to "${to}" from "${from}" with the subject "From an assistant".`);
-assert.equal((await all(posthorn.emails.list({ to }))).length, 0);
+assert.equal((await all(fernpost.emails.list({ to }))).length, 0);
 // The plan whose answer was lost is never committed; the one that was answered is, again and again.
 const commit = { planId: plan.planId };
 assert.equal((await repeated(assistant, 'commit', commit)).alreadyDone, true);
@@ -62,13 +62,13 @@ const commits = await Promise.all([1, 2, 3, 4].map(() => use(assistant, 'commit'
 assert.ok(commits.every(({ alreadyDone }) => alreadyDone));
 // A program that clients start has the same tools.
 const started = new Client({ name: 'app', version: '1.0.0' });
-const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', POSTHORN_URL: baseUrl, POSTHORN_KEY: key };
-await started.connect(new StdioClientTransport({ command: 'npx', args: ['posthorn', 'mcp'], env }));
+const env = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '', FERNPOST_URL: baseUrl, FERNPOST_KEY: key };
+await started.connect(new StdioClientTransport({ command: 'npx', args: ['fernpost', 'mcp'], env }));
 assert.equal((await use(started, 'commit', commit)).alreadyDone, true);
 assert.equal((await use(started, 'plan_send_email', mail)).alreadyDone, true);
 await started.close();
 await inbox.waitFor({ to }, 60);
-only(await all(posthorn.emails.list({ to })));
+only(await all(fernpost.emails.list({ to })));
 
 // A key of which every plan waits for a person.
 const careful = await connected(await keyOf({ mode: 'act', needsHuman: 'always' }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { address, all, posthorn } from './app.ts';
+import { address, all, fernpost } from './app.ts';
 
 // Groups of contacts: by a condition, and by hand.
 const plan = `plan-${crypto.randomUUID().slice(0, 8)}`;
@@ -8,18 +8,18 @@ for (const [email, data] of [
   [pro, { plan }],
   [free, { plan: 'free' }],
 ] as const)
-  await posthorn.contacts.upsert({ email, subscribed: true, data });
+  await fernpost.contacts.upsert({ email, subscribed: true, data });
 
 const condition = {
   logic: 'AND' as const,
   groups: [{ filters: [{ field: 'data.plan', operator: 'equals' as const, value: plan }] }],
 };
-assert.equal((await posthorn.call('previewSegment', { body: { condition } })).total, 1);
-const dynamic = await posthorn.call('createSegment', { body: { name: plan, condition } });
+assert.equal((await fernpost.call('previewSegment', { body: { condition } })).total, 1);
+const dynamic = await fernpost.call('createSegment', { body: { name: plan, condition } });
 const members = async (id: string) =>
-  (await all(posthorn.all('listSegmentContacts', { path: { id } }))).map(({ email }) => email);
+  (await all(fernpost.all('listSegmentContacts', { path: { id } }))).map(({ email }) => email);
 assert.deepEqual(await members(dynamic.id), [pro]);
 
-const testers = await posthorn.call('createSegment', { body: { name: `Testers of ${plan}`, type: 'STATIC' } });
-await posthorn.call('addSegmentMembers', { path: { id: testers.id }, body: { emails: [free] } });
+const testers = await fernpost.call('createSegment', { body: { name: `Testers of ${plan}`, type: 'STATIC' } });
+await fernpost.call('addSegmentMembers', { path: { id: testers.id }, body: { emails: [free] } });
 assert.deepEqual(await members(testers.id), [free]);

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { address, all, from, inbox, only, posthorn, until } from './app.ts';
+import { address, all, fernpost, from, inbox, only, until } from './app.ts';
 
 // Send an email, see it arrive, and look up what happened to it.
 const to = address('ada');
 const sent = only(
-  await posthorn.send({
+  await fernpost.send({
     to,
     from,
     subject: 'Hello {{firstName}}',
@@ -17,9 +17,9 @@ const mail = await inbox.waitFor({ to, subject: 'Hello Ada' }, 60);
 assert.match(mail.html, /Welcome, Ada!/);
 
 const email = await until(
-  () => posthorn.emails.get(sent.email),
+  () => fernpost.emails.get(sent.email),
   ({ status }) => status === 'DELIVERED',
 );
 assert.deepEqual([email.to, email.subject, email.tags], [to, 'Hello Ada', { order: 'A-17' }]);
 assert.ok(email.timeline.length > 0 && email.deliveredAt !== null);
-assert.equal(only(await all(posthorn.emails.list({ to }))).id, sent.email);
+assert.equal(only(await all(fernpost.emails.list({ to }))).id, sent.email);

@@ -1,25 +1,25 @@
 import assert from 'node:assert/strict';
 import { createTransport } from 'nodemailer';
-import { address, inbox, posthorn, secretKey, until } from './app.ts';
+import { address, fernpost, inbox, secretKey, until } from './app.ts';
 
 // Send from a program that speaks SMTP, and look the mail up like any other.
 const transport = createTransport({
   host: '127.0.0.1',
   port: Number(process.env.SMTP_PORT ?? 2525),
-  auth: { user: 'posthorn', pass: secretKey },
+  auth: { user: 'fernpost', pass: secretKey },
 });
 const to = address('ada');
 const { response } = await transport.sendMail({
-  from: 'Acme <hello@posthorn.test>',
+  from: 'Acme <hello@fernpost.test>',
   to,
   subject: 'By SMTP',
   text: 'The backup is done.',
-  headers: { 'X-Posthorn-Tag': 'source=cron' },
+  headers: { 'X-Fernpost-Tag': 'source=cron' },
 });
 const [, id = ''] = /^250 2\.0\.0 Queued (\S+)/.exec(response) ?? [];
 assert.match((await inbox.waitFor({ to, subject: 'By SMTP' }, 60)).text, /The backup is done/);
 const email = await until(
-  () => posthorn.emails.get(id),
+  () => fernpost.emails.get(id),
   ({ status }) => status === 'DELIVERED',
 );
 assert.deepEqual([email.to, email.tags], [to, { source: 'cron' }]);

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { verifyWebhook, type WebhookCall } from '@posthorn/sdk';
-import { address, from, only, posthorn, until } from './app.ts';
+import { verifyWebhook, type WebhookCall } from '@fernpost/sdk';
+import { address, fernpost, from, only, until } from './app.ts';
 
 // Receive signed calls for what happens to mail, and verify them.
 let secret = '';
@@ -21,15 +21,15 @@ const server = createServer(async (request, response) => {
 await once(server, 'listening');
 const { port } = server.address() as AddressInfo;
 
-const endpoint = await posthorn.webhookEndpoints.create({
+const endpoint = await fernpost.webhookEndpoints.create({
   url: `http://localhost:${port}/hooks`,
   events: ['email.delivery', 'email.bounce'],
 });
 secret = endpoint.secret;
 try {
   const mail = { from, subject: 'Hello', body: '<p>Hello</p>' };
-  const sent = only(await posthorn.send({ ...mail, to: address('ada') }));
-  await posthorn.send({ ...mail, to: `hardbounce+${Date.now()}@example.com` });
+  const sent = only(await fernpost.send({ ...mail, to: address('ada') }));
+  await fernpost.send({ ...mail, to: `hardbounce+${Date.now()}@example.com` });
   await until(
     async () => calls.map(({ type }) => type).sort(),
     (types) => types.includes('email.bounce') && types.includes('email.delivery'),
@@ -45,6 +45,6 @@ try {
   });
   assert.equal(forged.status, 400);
 } finally {
-  await posthorn.webhookEndpoints.delete(endpoint.id);
+  await fernpost.webhookEndpoints.delete(endpoint.id);
   server.close();
 }

@@ -85,7 +85,7 @@ export function packageFolder(path: string): string | undefined {
 
 /** The file that stands behind the name of one of our packages. */
 export function packageEntry(specifier: string): string | undefined {
-  const [, name, part = 'index'] = /^@posthorn\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
+  const [, name, part = 'index'] = /^@fernpost\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
   return name === undefined ? undefined : `packages/${name}/src/${part}.ts`;
 }
 
@@ -158,7 +158,7 @@ export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
   workflows: ['@temporalio/workflow'],
   commands: ['@temporalio/common'],
   // They compute the rules and the layout of a workflow and what differs between two texts, and touch no page.
-  dashboard: ['@dagrejs/dagre', '@posthorn/workflow-graph', 'diff'],
+  dashboard: ['@dagrejs/dagre', '@fernpost/earlier-name', '@fernpost/workflow-graph', 'diff'],
 };
 
 /** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */

@@ -14,6 +14,7 @@ const folders = [
   'dashboard/src/conditions',
   'dashboard/src/pages/campaigns/rules',
   'dashboard/src/pages/workflows/graph',
+  'dashboard/src/storage',
   'dashboard/src/words',
   'test',
   'bench',

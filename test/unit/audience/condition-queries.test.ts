@@ -1,4 +1,4 @@
-import { parseCondition } from '@posthorn/conditions';
+import { parseCondition } from '@fernpost/conditions';
 import { expect, test } from 'vitest';
 import { conditionQuery, refusing } from '../../../src/audience/conditions/index.ts';
 import { join, sql } from '../../../src/core/database/sql.ts';

@@ -1,3 +1,4 @@
+import { contactKeys } from '@fernpost/earlier-name';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { splitData, unwrapData } from '../../../src/core/lib/contact-data.ts';
@@ -36,8 +37,10 @@ describe('contact data of a request', () => {
       unsubscribeUrl: 'x',
       subscribeUrl: 'x',
       manageUrl: 'x',
-      posthorn_id: 'x',
-      posthorn_email: 'x',
+      fernpost_id: 'x',
+      fernpost_email: 'x',
+      [contactKeys.id]: 'x',
+      [contactKeys.email]: 'x',
       subscribed: true,
       createdAt: 'y',
     });

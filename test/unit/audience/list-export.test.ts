@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { isEmail, normalizeEmail } from '@posthorn/validation';
+import { isEmail, normalizeEmail } from '@fernpost/validation';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
 

@@ -1,3 +1,4 @@
+import { deliveryHeader } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
 import { StepFailure } from '../../../src/automations/runtime/failure.ts';
 import { keptResponse, type WebhookFacts, webhookRequest } from '../../../src/automations/runtime/webhook-request.ts';
@@ -35,8 +36,8 @@ describe('the request of a webhook step', () => {
     );
     expect(url.href).toBe('https://hooks.acme.test/eu%20west?who=ada%40acme.test');
     expect(method).toBe('POST');
-    expect(headers).toEqual({ authorization: 'Bearer s3cret', 'x-plan': 'pro', 'user-agent': 'posthorn' });
-    expect(ownHeaders).toEqual({ 'x-posthorn-delivery': facts.stepRunId });
+    expect(headers).toEqual({ authorization: 'Bearer s3cret', 'x-plan': 'pro', 'user-agent': 'fernpost' });
+    expect(ownHeaders).toEqual({ 'x-fernpost-delivery': facts.stepRunId, [deliveryHeader]: facts.stepRunId });
     expect(JSON.parse(body ?? '')).toEqual({
       who: 'ada@acme.test',
       total: '620',

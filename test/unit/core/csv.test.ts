@@ -160,7 +160,7 @@ describe('reading a row', () => {
       'email',
       'ID',
       'UnsubscribeURL',
-      'posthorn_email',
+      'fernpost_email',
       'CreatedAt',
       'updatedat',
       'constructor',

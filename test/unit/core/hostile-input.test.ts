@@ -1,5 +1,5 @@
-import { maxFilters, parseCondition } from '@posthorn/conditions';
-import { sanitizeHtml, textAsHtml } from '@posthorn/mail-providers';
+import { maxFilters, parseCondition } from '@fernpost/conditions';
+import { sanitizeHtml, textAsHtml } from '@fernpost/mail-providers';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../../packages/renderer/test/counted-steps.ts';
 import { calendarsOf, readSchedule } from '../../../src/automations/enrollment/schedule.ts';

@@ -7,7 +7,7 @@ import {
   guardedConnector,
   NoAnswer,
   type OutgoingRequest,
-} from '@posthorn/guarded-requests';
+} from '@fernpost/guarded-requests';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { receiverCertificate, startReceiver } from '../../support/receiver.ts';
@@ -33,8 +33,8 @@ function request(url: string, changes: Partial<OutgoingRequest> = {}): OutgoingR
   return {
     url: new URL(url),
     method: 'POST',
-    headers: { authorization: 'Bearer s3cret', 'user-agent': 'posthorn' },
-    ownHeaders: { 'x-posthorn-delivery': 'delivery-1' },
+    headers: { authorization: 'Bearer s3cret', 'user-agent': 'fernpost' },
+    ownHeaders: { 'x-fernpost-delivery': 'delivery-1' },
     body: '{"who":"ada@acme.test"}',
     ...changes,
   };
@@ -139,7 +139,7 @@ describe('redirects', () => {
     const [, last] = receiver.requests;
     expect(last).toMatchObject({ method: 'GET', body: '' });
     expect(last?.headers['content-type']).toBeUndefined();
-    expect(last?.headers['x-posthorn-delivery']).toBe('delivery-1');
+    expect(last?.headers['x-fernpost-delivery']).toBe('delivery-1');
   });
 
   test('the headers of the author are not shown to another host', async () => {
@@ -149,7 +149,7 @@ describe('redirects', () => {
     expect(first?.headers.authorization).toBe('Bearer s3cret');
     expect(last?.headers.host).toBe(`other.test:${receiver.port}`);
     expect(last?.headers.authorization).toBeUndefined();
-    expect(last?.headers['x-posthorn-delivery']).toBe('delivery-1');
+    expect(last?.headers['x-fernpost-delivery']).toBe('delivery-1');
   });
 
   test('five are followed, a sixth is not', async () => {

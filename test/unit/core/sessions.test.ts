@@ -1,12 +1,14 @@
+import { sessionCookie } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
 import type { Config } from '../../../src/core/config/config.ts';
 import { networkOf } from '../../../src/core/lib/network.ts';
 import { roleIncludes, roles } from '../../../src/core/lib/roles.ts';
 import {
-  endedSessionHeader,
+  endedSessionHeaders,
   readCookie,
   readSession,
   sessionHeader,
+  sessionTokens,
   signSession,
 } from '../../../src/platform/accounts/sessions.ts';
 
@@ -35,16 +37,27 @@ describe('a session', () => {
     ['https://one.github.io', 'https://two.github.io', 'production', '; HttpOnly; SameSite=None; Secure'],
   ])('of %s with the dashboard at %s in %s ends with %s', (API_URI, DASHBOARD_URI, NODE_ENV, ending) => {
     const header = sessionHeader('token', { API_URI, DASHBOARD_URI, NODE_ENV }, now);
-    expect(header).toBe(`posthorn_session=token; Path=/; Expires=Sun, 08 Mar 2026 09:30:00 GMT${ending}`);
-    expect(endedSessionHeader({ API_URI, DASHBOARD_URI, NODE_ENV })).toBe(
-      `posthorn_session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT${ending}`,
+    expect(header).toBe(`fernpost_session=token; Path=/; Expires=Sun, 08 Mar 2026 09:30:00 GMT${ending}`);
+    expect(endedSessionHeaders({ API_URI, DASHBOARD_URI, NODE_ENV })[0]).toBe(
+      `fernpost_session=; Path=/; Expires=Thu, 01 Jan 1970 00:00:00 GMT${ending}`,
     );
   });
 
   test('is found among other cookies by its whole name', () => {
-    expect(readCookie('a=1; posthorn_session=x=y; b=2', 'posthorn_session')).toBe('x=y');
-    expect(readCookie('my_posthorn_session=1; posthorn_sessions=2', 'posthorn_session')).toBeNull();
-    expect(readCookie('', 'posthorn_session')).toBeNull();
+    expect(readCookie('a=1; fernpost_session=x=y; b=2', 'fernpost_session')).toBe('x=y');
+    expect(readCookie('my_fernpost_session=1; fernpost_sessions=2', 'fernpost_session')).toBeNull();
+    expect(readCookie('', 'fernpost_session')).toBeNull();
+  });
+
+  test('that began under the earlier name goes on, and both end together', () => {
+    expect(sessionTokens(`${sessionCookie}=old`)).toEqual(['old']);
+    expect(sessionTokens(`${sessionCookie}=old; fernpost_session=new`)).toEqual(['new', 'old']);
+    expect(sessionTokens(`${sessionCookie}=; a=1`)).toEqual([]);
+    const place = { API_URI: 'http://localhost', DASHBOARD_URI: 'http://localhost', NODE_ENV: 'production' } as const;
+    expect(endedSessionHeaders(place).map((header) => header.split('=')[0])).toEqual([
+      'fernpost_session',
+      sessionCookie,
+    ]);
   });
 });
 

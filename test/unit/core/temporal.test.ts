@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { queuePrefix } from '@fernpost/earlier-name';
 import { afterAll, expect, test } from 'vitest';
 import { ConfigError, readConfig } from '../../../src/core/config/config.ts';
 import {
@@ -16,7 +17,6 @@ import { cachedExecutions } from '../../../src/main/worker/served-queues.ts';
 import { encryptingCodec } from '../../../temporal/codec.ts';
 import {
   queueKinds,
-  scheduleId,
   searchAttribute,
   searchAttributePairs,
   siblingQueue,
@@ -25,9 +25,10 @@ import {
   workflowQueues,
 } from '../../../temporal/commands.ts';
 import { dataConverterOf, isTemporalCloud, openTemporal } from '../../../temporal/connection.ts';
+import { scheduleId } from '../../../temporal/setup.ts';
 import * as workflows from '../../../workflows/index.ts';
 
-const folder = mkdtempSync(join(tmpdir(), 'posthorn-temporal-'));
+const folder = mkdtempSync(join(tmpdir(), 'fernpost-temporal-'));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function file(name: string, text: string): string {
@@ -40,12 +41,12 @@ const settingsOf = (env: Record<string, string>) =>
   temporalSettings(readConfig({ TEMPORAL_ADDRESS: 'temporal.acme.test:7233', ...env }));
 
 test('a workflow finds the other queues of its installation, whatever the prefix', () => {
-  for (const prefix of ['posthorn', 'my-post-horn', 'test-1']) {
+  for (const prefix of ['fernpost', 'my-post-horn', 'test-1']) {
     for (const own of queueKinds)
       for (const other of queueKinds)
         expect(siblingQueue(taskQueue(prefix, own), other)).toBe(taskQueue(prefix, other));
   }
-  expect(taskQueue('posthorn', 'mail')).toBe('posthorn-mail');
+  expect(taskQueue('fernpost', 'mail')).toBe('fernpost-mail');
 });
 
 test('workflow ids are made of row ids only', () => {
@@ -117,7 +118,8 @@ test('Temporal Cloud is known by its host names only', () => {
 });
 
 test('installations that share a namespace have schedules of their own', () => {
-  expect(scheduleId('posthorn', 'reconcile')).toBe('housekeeping/reconcile');
+  for (const prefix of ['fernpost', queuePrefix])
+    expect(scheduleId(prefix, 'reconcile')).toBe('housekeeping/reconcile');
   expect(scheduleId('staging', 'reconcile')).toBe('staging/housekeeping/reconcile');
 });
 

@@ -1,4 +1,4 @@
-import * as service from '@posthorn/conditions';
+import * as service from '@fernpost/conditions';
 import { describe, expect, test } from 'vitest';
 import {
   changeFilter,

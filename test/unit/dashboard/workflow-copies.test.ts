@@ -1,3 +1,4 @@
+import { stepsMarker } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
 import {
   copyText,
@@ -92,6 +93,7 @@ describe('copies of steps', () => {
       return readCopy(JSON.stringify(value));
     };
     expect(readCopy(text)?.steps).toHaveLength(2);
+    expect(readCopy(JSON.stringify({ ...JSON.parse(text), type: stepsMarker }))?.steps).toHaveLength(2);
     expect([readCopy(''), readCopy('null'), readCopy('hello'), readCopy('[]'), readCopy('{"steps":[]}')]).toEqual([
       null,
       null,

@@ -29,7 +29,7 @@ function fakePgDump(body: string): void {
 }
 
 beforeEach(() => {
-  folder = mkdtempSync(join(tmpdir(), 'posthorn-backup-'));
+  folder = mkdtempSync(join(tmpdir(), 'fernpost-backup-'));
   mkdirSync(join(folder, 'bin'));
   mkdirSync(join(folder, 'uploads/.incoming'), { recursive: true });
   writeFileSync(join(folder, 'uploads/.incoming/half'), 'half an image');
@@ -40,24 +40,24 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 async function backUp(env: Record<string, string>): Promise<{ stdout: string; made: string[] }> {
   const { stdout } = await run(script, [join(folder, 'out')], {
-    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, DATABASE_URL: 'postgres://pooler/posthorn', ...env },
+    env: { PATH: `${join(folder, 'bin')}:${process.env.PATH}`, DATABASE_URL: 'postgres://pooler/fernpost', ...env },
   });
   return { stdout, made: readdirSync(join(folder, 'out')).sort() };
 }
 
 test('a back-up holds the database and the images, for its owner alone', async () => {
   const { stdout, made } = await backUp({
-    DIRECT_DATABASE_URL: 'postgres://direct/posthorn',
+    DIRECT_DATABASE_URL: 'postgres://direct/fernpost',
     UPLOAD_DIR: join(folder, 'uploads'),
   });
   expect(made).toEqual([expect.stringMatching(/^\d{4}-\d\d-\d\dT\d{6}Z$/)]);
   const place = join(folder, 'out', made[0] ?? '');
   expect(stdout.trim()).toBe(place);
-  expect(readFileSync(join(place, 'posthorn.dump'), 'utf8')).toBe('postgres://direct/posthorn\n');
+  expect(readFileSync(join(place, 'fernpost.dump'), 'utf8')).toBe('postgres://direct/fernpost\n');
   const { stdout: listed } = await run('tar', ['-tzf', join(place, 'uploads.tar.gz')]);
   expect(listed.split('\n')).toContain('./a.png');
   expect(listed).not.toContain('half');
-  expect(statSync(join(place, 'posthorn.dump')).mode & 0o077).toBe(0);
+  expect(statSync(join(place, 'fernpost.dump')).mode & 0o077).toBe(0);
 });
 
 test('a back-up that failed is never taken for one', async () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '@posthorn/local-stack';
+import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { settings } from '../../../src/core/config/settings.ts';
@@ -14,7 +14,7 @@ const { services, volumes } = readCompose();
 const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map((match) => match[1] ?? '');
 const names = Object.keys(settings);
 /** The services that run our programs. */
-const ours = Object.entries(services).filter(([, { image }]) => image === 'posthorn');
+const ours = Object.entries(services).filter(([, { image }]) => image === 'fernpost');
 
 /** What a container needs in a form of its own, whatever `.env` says. */
 const fixed: Record<string, string> = {
@@ -43,7 +43,9 @@ const variables = [
   'GRAFANA_PASSWORD',
   'GRAFANA_PORT',
   'GRAFANA_VERSION',
+  'POSTGRES_DB',
   'POSTGRES_PASSWORD',
+  'POSTGRES_USER',
   'PROMETHEUS_PORT',
   'PROMETHEUS_VERSION',
   'SMTP_CERTIFICATES',
@@ -97,7 +99,7 @@ test.each([
   for (const [, definition] of ours) {
     const config = readConfig(containerEnv(definition, dotEnv), ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
     expect(config.DATABASE_URL).toBe(
-      `postgres://posthorn:${dotEnv.POSTGRES_PASSWORD ?? 'posthorn-development'}@postgres:5432/posthorn`,
+      `postgres://fernpost:${dotEnv.POSTGRES_PASSWORD ?? 'fernpost-development'}@postgres:5432/fernpost`,
     );
     expect(config.PUBLIC_URL).toBe(dotEnv.PUBLIC_URL ?? 'http://localhost:3000');
   }

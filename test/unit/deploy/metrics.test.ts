@@ -27,7 +27,7 @@ known.set('up', []);
 const queues = ['email_queue', 'outbox', 'campaign_claims', 'automation_arrivals'];
 const values: Record<string, readonly string[]> = {
   queue: queues,
-  job: ['posthorn-api', 'posthorn-worker', 'posthorn-(api|worker)'],
+  job: ['fernpost-api', 'fernpost-worker', 'fernpost-(api|worker)'],
 };
 
 function ourRegistries() {
@@ -40,9 +40,9 @@ function ourRegistries() {
 }
 
 test('the metrics of a process are known to this test', () => {
-  for (const name of ['posthorn_http_requests_total', 'posthorn_queue_age_seconds', 'posthorn_activity_seconds_bucket'])
+  for (const name of ['fernpost_http_requests_total', 'fernpost_queue_age_seconds', 'fernpost_activity_seconds_bucket'])
     expect([...known.keys()]).toContain(name);
-  expect(readPromql('sum by (nothing) (posthorn_no_such{at="all"}').problems).not.toEqual([]);
+  expect(readPromql('sum by (nothing) (fernpost_no_such{at="all"}').problems).not.toEqual([]);
 });
 
 describe('alerts and dashboard', () => {
@@ -113,8 +113,8 @@ test('Prometheus asks the ports that docker-compose.yml opens inside, under the 
   };
   const asked = jobs.map(({ job_name: job, dns_sd_configs: [target] }) => [job, target?.names, target?.port]);
   expect(asked).toEqual([
-    ['posthorn-api', ['api'], services.api?.environment?.API_METRICS_PORT],
-    ['posthorn-worker', ['worker'], services.worker?.environment?.WORKER_METRICS_PORT],
+    ['fernpost-api', ['api'], services.api?.environment?.API_METRICS_PORT],
+    ['fernpost-worker', ['worker'], services.worker?.environment?.WORKER_METRICS_PORT],
   ]);
   const mounts = services.prometheus?.volumes ?? [];
   expect(mounts).toContain('./deploy/prometheus/prometheus.yml:/etc/prometheus/prometheus.yml:ro');

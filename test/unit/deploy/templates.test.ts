@@ -23,7 +23,7 @@ function envFile(path: string): Record<string, string> {
     lines.map(([name = '', value]) => [
       name,
       value ||
-        (name === 'DATABASE_URL' ? 'postgres://posthorn:sesame@db:5432/posthorn' : `${name.toLowerCase()}-`.repeat(5)),
+        (name === 'DATABASE_URL' ? 'postgres://fernpost:sesame@db:5432/fernpost' : `${name.toLowerCase()}-`.repeat(5)),
     ]),
   );
 }
@@ -119,8 +119,8 @@ describe('Kubernetes', () => {
     for (const { name, env = [], envFrom } of containers) {
       expect(unknown(env.map((one) => one.name)), name).toEqual([]);
       expect(envFrom, name).toEqual([
-        { configMapRef: { name: 'posthorn-settings' } },
-        { secretRef: { name: 'posthorn-secrets' } },
+        { configMapRef: { name: 'fernpost-settings' } },
+        { secretRef: { name: 'fernpost-secrets' } },
       ]);
       const own = Object.fromEntries(env.map((one) => [one.name, one.value]));
       const config = readConfig({ ...plain, ...secrets, ...own }, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
@@ -171,10 +171,10 @@ describe('Kubernetes', () => {
   });
 
   test('SMTP is a component: its pods take what its service has, by the certificate of the Ingress, and the API knows of it', () => {
-    expect(smtp.configMapGenerator).toEqual([{ name: 'posthorn-settings', behavior: 'merge', envs: ['settings.env'] }]);
+    expect(smtp.configMapGenerator).toEqual([{ name: 'fernpost-settings', behavior: 'merge', envs: ['settings.env'] }]);
     const found = (kind: string, name: string) =>
       manifests.find((one) => one.kind === kind && one.metadata.name === name) as never;
-    const pods = found('Deployment', 'posthorn-smtp') as {
+    const pods = found('Deployment', 'fernpost-smtp') as {
       spec: {
         template: {
           spec: {
@@ -188,7 +188,7 @@ describe('Kubernetes', () => {
       containers: [container],
       volumes,
     } = pods.spec.template.spec;
-    const service = found('Service', 'posthorn-smtp') as { spec: { ports: { port: number; targetPort: string }[] } };
+    const service = found('Service', 'fernpost-smtp') as { spec: { ports: { port: number; targetPort: string }[] } };
     expect(service.spec.ports.map(({ port, targetPort }) => [port, targetPort])).toEqual([
       [587, 'submission'],
       [465, 'submissions'],
@@ -197,7 +197,7 @@ describe('Kubernetes', () => {
       plain.SMTP_IN_TLS_CERT?.startsWith(`${mountPath}/`),
     );
     const secret = volumes.find(({ name }) => name === mounted?.name)?.secret?.secretName;
-    const ingress = found('Ingress', 'posthorn') as { spec: { tls: { secretName: string }[] } };
+    const ingress = found('Ingress', 'fernpost') as { spec: { tls: { secretName: string }[] } };
     expect([secret]).toEqual(ingress.spec.tls.map(({ secretName }) => secretName));
     // Without ports of its own, the API names those of the service.
     const api = readConfig({ ...plain, ...secrets }, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
@@ -205,7 +205,7 @@ describe('Kubernetes', () => {
   });
 
   test('two releases of workers never run side by side, and migrations run between them', () => {
-    const worker = deployments.find(({ metadata }) => metadata.name === 'posthorn-worker');
+    const worker = deployments.find(({ metadata }) => metadata.name === 'fernpost-worker');
     expect(worker?.spec.strategy).toEqual({ type: 'Recreate' });
     expect(worker?.spec.template.spec.initContainers?.map(({ command }) => command)).toEqual([
       ['node', 'src/main/migrate.ts'],
@@ -224,7 +224,7 @@ describe('Kubernetes', () => {
       };
     };
     const labels = deployments.map(({ spec: of }) => of.template.metadata.labels);
-    expect(labels.map((of) => of[spec.jobLabel])).toEqual(['posthorn-api', 'posthorn-worker', 'posthorn-smtp']);
+    expect(labels.map((of) => of[spec.jobLabel])).toEqual(['fernpost-api', 'fernpost-worker', 'fernpost-smtp']);
     for (const of of labels) expect(of).toMatchObject(spec.selector.matchLabels);
     expect(spec.podMetricsEndpoints.map(({ port }) => port)).toEqual(['metrics']);
   });
@@ -237,7 +237,7 @@ describe('systemd', () => {
     [...deployFile(`systemd/${unit}`).matchAll(new RegExp(`^${key}=(.*)$`, 'gm'))].map(([, value]) => value ?? '');
 
   test('names of settings are settings, and make a configuration', () => {
-    const env = envFile('systemd/posthorn.env');
+    const env = envFile('systemd/fernpost.env');
     expect(unknown(Object.keys(env))).toEqual([]);
     expect(units).toHaveLength(5);
     for (const unit of units) {
@@ -247,22 +247,22 @@ describe('systemd', () => {
       expect(own.filter(([name = '']) => name in env)).toEqual([]);
       const given = Object.fromEntries(own.map(([name, value]) => [name, value === '%i' ? '9465' : value]));
       const config = readConfig({ ...given, ...env }, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-      expect([config.NODE_ENV, config.DATA_DIR]).toEqual(['production', '/var/lib/posthorn']);
+      expect([config.NODE_ENV, config.DATA_DIR]).toEqual(['production', '/var/lib/fernpost']);
     }
   });
 
   test('the units run programs that exist, give them time to stop, and wait for the migrations', () => {
-    const node = '/opt/posthorn/current/node_modules/.bin/node';
+    const node = '/opt/fernpost/current/node_modules/.bin/node';
     const started = Object.fromEntries(units.map((unit) => [unit, valuesOf(unit, 'ExecStart').join()]));
     expect(started).toEqual({
-      'posthorn-api.service': `${node} src/main/api.ts`,
-      'posthorn-backup.service': '/opt/posthorn/current/deploy/backup.sh /var/backups/posthorn',
-      'posthorn-migrate.service': `${node} src/main/migrate.ts`,
-      'posthorn-smtp.service': `${node} src/main/smtp.ts`,
-      'posthorn-worker@.service': `${node} ${workerNodeOptions.join(' ')} src/main/worker.ts`,
+      'fernpost-api.service': `${node} src/main/api.ts`,
+      'fernpost-backup.service': '/opt/fernpost/current/deploy/backup.sh /var/backups/fernpost',
+      'fernpost-migrate.service': `${node} src/main/migrate.ts`,
+      'fernpost-smtp.service': `${node} src/main/smtp.ts`,
+      'fernpost-worker@.service': `${node} ${workerNodeOptions.join(' ')} src/main/worker.ts`,
     });
-    for (const unit of ['posthorn-api.service', 'posthorn-smtp.service', 'posthorn-worker@.service']) {
-      for (const key of ['Requires', 'After']) expect(valuesOf(unit, key)).toEqual(['posthorn-migrate.service']);
+    for (const unit of ['fernpost-api.service', 'fernpost-smtp.service', 'fernpost-worker@.service']) {
+      for (const key of ['Requires', 'After']) expect(valuesOf(unit, key)).toEqual(['fernpost-migrate.service']);
       expect(Number(valuesOf(unit, 'TimeoutStopSec'))).toBeGreaterThanOrEqual(20);
     }
     for (const file of [
@@ -277,9 +277,9 @@ describe('systemd', () => {
 
   test('no unit may write anywhere but to its own folders', () => {
     for (const unit of units) {
-      expect(valuesOf(unit, 'User'), unit).toEqual(['posthorn']);
+      expect(valuesOf(unit, 'User'), unit).toEqual(['fernpost']);
       expect(valuesOf(unit, 'ProtectSystem')).toEqual(['strict']);
-      expect(valuesOf(unit, 'StateDirectory')).toEqual(['posthorn']);
+      expect(valuesOf(unit, 'StateDirectory')).toEqual(['fernpost']);
       expect(valuesOf(unit, 'NoNewPrivileges')).toEqual(['yes']);
     }
   });

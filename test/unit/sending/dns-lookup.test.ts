@@ -1,4 +1,4 @@
-import { type DnsLookup, dnsLookup } from '@posthorn/domain-records';
+import { type DnsLookup, dnsLookup } from '@fernpost/domain-records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 

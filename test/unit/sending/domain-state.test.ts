@@ -1,5 +1,5 @@
-import type { DnsFinding } from '@posthorn/domain-records';
-import type { ProviderDomain } from '@posthorn/mail-providers';
+import type { DnsFinding } from '@fernpost/domain-records';
+import type { ProviderDomain } from '@fernpost/mail-providers';
 import { describe, expect, test } from 'vitest';
 import { type DomainState, firstState, nextState } from '../../../src/platform/domains/state.ts';
 

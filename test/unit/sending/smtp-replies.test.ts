@@ -1,4 +1,4 @@
-import { BodyBudget } from '@posthorn/request-bodies';
+import { BodyBudget } from '@fernpost/request-bodies';
 import { expect, test } from 'vitest';
 import { notFound } from '../../../src/core/lib/errors.ts';
 import { replyTo } from '../../../src/sending/smtp-in/replies.ts';

@@ -1,4 +1,4 @@
-import { dnsResolver, type RecordType, type Resolver } from '@posthorn/address-verification';
+import { dnsResolver, type RecordType, type Resolver } from '@fernpost/address-verification';
 import { describe, expect, test } from 'vitest';
 import { cachedResolver } from '../../../src/platform/verification/cached-resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';

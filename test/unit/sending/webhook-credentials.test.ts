@@ -1,23 +1,27 @@
+import { sandboxWebhookUser } from '@fernpost/earlier-name';
 import { expect, test } from 'vitest';
 import { mayNotify } from '../../../src/sending/reports/webhooks.ts';
 
 test('only the configured credentials or token are let in, and without either nobody is', () => {
   const config = {
-    POSTMARK_WEBHOOK_USER: 'posthorn',
+    POSTMARK_WEBHOOK_USER: 'fernpost',
     POSTMARK_WEBHOOK_PASSWORD: 'a secret: with a colon',
     POSTMARK_WEBHOOK_TOKEN: null,
   };
   const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
-  expect(mayNotify(config, basic('posthorn:a secret: with a colon'), null)).toBe(true);
-  expect(mayNotify(config, basic('posthorn:a secret: with a colon').replace('Basic', 'basic'), null)).toBe(true);
+  expect(mayNotify(config, basic('fernpost:a secret: with a colon'), null)).toBe(true);
+  expect(mayNotify(config, basic('fernpost:a secret: with a colon').replace('Basic', 'basic'), null)).toBe(true);
+  expect(mayNotify(config, basic(`${sandboxWebhookUser}:a secret: with a colon`), null)).toBe(true);
+  const named = { ...config, POSTMARK_WEBHOOK_USER: 'postmark' };
+  expect(mayNotify(named, basic(`${sandboxWebhookUser}:a secret: with a colon`), null)).toBe(false);
   for (const wrong of [
     '',
     'Basic',
     'Basic !',
     basic(''),
     basic(':'),
-    basic('posthorn:'),
-    basic('posthorn:other'),
+    basic('fernpost:'),
+    basic('fernpost:other'),
     'Bearer x',
   ])
     expect(mayNotify(config, wrong, 'a secret: with a colon')).toBe(false);

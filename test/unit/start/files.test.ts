@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { StartError } from '@posthorn/local-stack';
+import { postgresName } from '@fernpost/earlier-name';
+import { StartError } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../../packages/local-stack/test/fakes.ts';
 import { keepFirstProject } from '../../../src/main/start/first-project.ts';
@@ -12,6 +13,15 @@ test('generated secrets are kept for their owner alone and stay the same', () =>
   expect(first.jwtSecret.length).toBeGreaterThanOrEqual(32);
   expect(keptSecrets(folder.path)).toEqual(first);
   expect(statSync(join(folder.path, 'secrets.json')).mode & 0o777).toBe(0o600);
+});
+
+test('a new Postgres has the name of the product; one whose secrets name none keeps that of the release that made it', () => {
+  using folder = temporaryFolder();
+  const path = join(folder.path, 'secrets.json');
+  const { postgresName: fresh, ...others } = keptSecrets(folder.path);
+  expect(fresh).toBe('fernpost');
+  writeFileSync(path, JSON.stringify(others));
+  expect(keptSecrets(folder.path)).toEqual({ ...others, postgresName });
 });
 
 test('an unreadable file of secrets stops the start and is not replaced', () => {
@@ -33,8 +43,8 @@ const made = {
   projectId: '0198c1c4-0000-7000-8000-000000000001',
   publicKey: 'pk_example',
   secretKey: 'sk_example',
-  sender: 'hello@posthorn.test',
-  login: { email: 'owner@posthorn.test', password: 'long enough' },
+  sender: 'hello@fernpost.test',
+  login: { email: 'owner@fernpost.test', password: 'long enough' },
   temporalAddress: 'localhost:7233',
 };
 

@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path';
-import { StartError } from '@posthorn/local-stack';
+import { StartError } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
 import { reachableHost, readStartConfig, wantedPorts } from '../../../src/main/start/settings.ts';
 import { summaryLines } from '../../../src/main/start/summary.ts';
@@ -15,7 +15,7 @@ test('production needs no JWT_SECRET from the person who starts it: it is made a
 });
 
 test('settings of servers elsewhere are refused without their address', () => {
-  const pooled = { DIRECT_DATABASE_URL: 'postgres://db.example/posthorn' };
+  const pooled = { DIRECT_DATABASE_URL: 'postgres://db.example/fernpost' };
   expect(() => readStartConfig(pooled)).toThrow('DATABASE_URL is missing: DIRECT_DATABASE_URL is set and needs it');
   expect(() => readStartConfig({ TEMPORAL_API_KEY: 'key' })).toThrow('TEMPORAL_ADDRESS is missing: TEMPORAL_API_KEY');
   expect(readStartConfig({ TEMPORAL_API_KEY: 'key', TEMPORAL_ADDRESS: 'cloud.example:7233' }).TEMPORAL_API_KEY).toBe(
@@ -43,7 +43,7 @@ test('only what is started needs a port', () => {
     'SANDBOX_PORT',
     'POSTGRES_PORT',
   ]);
-  expect(names({ DATABASE_URL: 'postgres://db/posthorn' })).not.toContain('POSTGRES_PORT');
+  expect(names({ DATABASE_URL: 'postgres://db/fernpost' })).not.toContain('POSTGRES_PORT');
 });
 
 test.each([
@@ -67,18 +67,18 @@ test('the summary holds a curl line that a shell reads as one request with the k
     projectId: 'id',
     publicKey: 'pk_example',
     secretKey: 'sk_example',
-    sender: 'hello@posthorn.test',
-    login: { email: 'owner@posthorn.test', password: 'long enough' },
+    sender: 'hello@fernpost.test',
+    login: { email: 'owner@fernpost.test', password: 'long enough' },
   };
-  const lines = summaryLines({ project, places, smtp: '127.0.0.1:2525', dataDir: '/srv/posthorn', seconds: 12 });
+  const lines = summaryLines({ project, places, smtp: '127.0.0.1:2525', dataDir: '/srv/fernpost', seconds: 12 });
   const curl = lines.find((line) => line.includes('curl')) ?? '';
   expect(curl).toContain("curl http://localhost:3000/v1/send -H 'Authorization: Bearer sk_example'");
   const body = /-d '([^']*)'$/.exec(curl)?.[1] ?? '';
-  expect(JSON.parse(body)).toMatchObject({ to: 'ada@example.com', from: 'hello@posthorn.test' });
+  expect(JSON.parse(body)).toMatchObject({ to: 'ada@example.com', from: 'hello@fernpost.test' });
   for (const place of [
     'http://localhost:8025',
     'http://localhost:8233',
-    '/srv/posthorn/first-project.json',
+    '/srv/fernpost/first-project.json',
     '127.0.0.1:2525',
   ])
     expect(lines.join('\n')).toContain(place);

@@ -60,10 +60,10 @@ export function whyOf(email: Email): string {
       if (scheduledFor)
         return 'This email waits for its scheduled time. Consent and suppression rules are checked again then.';
       return attempts
-        ? `The last attempt failed${lastRefusal ? ` (${lastRefusal})` : ''}. Posthorn tries again.`
+        ? `The last attempt failed${lastRefusal ? ` (${lastRefusal})` : ''}. Fernpost tries again.`
         : 'This email waits to be sent.';
     case 'SENDING':
-      return 'Posthorn is handing this email to the email provider.';
+      return 'Fernpost is handing this email to the email provider.';
     case 'SENT':
       return 'The email provider accepted this email. The recipient’s server has not confirmed it yet.';
     case 'DELIVERED':

@@ -30,7 +30,7 @@ export function Events() {
     queryFn: () => answer(api.GET('/events', { params: { query: { eventName: name, limit: most } } })),
   });
   return (
-    <Page title="Events" about="Tracked by your application and recorded by Posthorn.">
+    <Page title="Events" about="Tracked by your application and recorded by Fernpost.">
       <div className="filters">
         <ChoiceFilter
           name="name"
@@ -121,7 +121,7 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
               <Note>
                 Used by{' '}
                 {[...told.usedInSegments, ...told.usedInWorkflows].map((user) => user.name).join(', ') ||
-                  'Posthorn itself'}
+                  'Fernpost itself'}
                 , so these events can’t be deleted.
               </Note>
             )}

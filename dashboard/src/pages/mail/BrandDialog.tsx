@@ -1,4 +1,4 @@
-import { fonts } from '@posthorn/email-document';
+import { fonts } from '@fernpost/email-document';
 import { useMutation, useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';

@@ -164,6 +164,6 @@ function textOf(value: unknown): string {
 
 function authorName(author: Version['author']): string {
   if (author?.name) return author.name;
-  const names: Record<string, string> = { user: 'Deleted user', key: 'API key', system: 'Posthorn' };
+  const names: Record<string, string> = { user: 'Deleted user', key: 'API key', system: 'Fernpost' };
   return names[author?.kind ?? ''] ?? 'Unknown author';
 }

@@ -1,4 +1,4 @@
-import { type EmailDocument, starters } from '@posthorn/email-document';
+import { type EmailDocument, starters } from '@fernpost/email-document';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../api/client.ts';

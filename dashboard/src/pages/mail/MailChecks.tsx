@@ -1,4 +1,4 @@
-import { checkDocument, checkEmail, type EmailDocument, gmailClip } from '@posthorn/email-document';
+import { checkDocument, checkEmail, type EmailDocument, gmailClip } from '@fernpost/email-document';
 import { Note } from '../../ui/States.tsx';
 import { useVariables } from './variables.ts';
 

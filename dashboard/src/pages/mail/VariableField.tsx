@@ -1,4 +1,4 @@
-import { isVariableName, variableText } from '@posthorn/email-document';
+import { isVariableName, variableText } from '@fernpost/email-document';
 import { Braces } from 'lucide-react';
 import { type ComponentProps, useRef, useState } from 'react';
 import { Button } from '../../ui/Button.tsx';

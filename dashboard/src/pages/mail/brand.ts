@@ -1,4 +1,4 @@
-import { compileEmail, plainBrand } from '@posthorn/email-document';
+import { compileEmail, plainBrand } from '@fernpost/email-document';
 import { useQuery } from '@tanstack/react-query';
 import { answer, api } from '../../api/client.ts';
 import { useProjectId } from '../../app/address.ts';

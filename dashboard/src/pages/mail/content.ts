@@ -1,4 +1,4 @@
-import type { EmailDocument } from '@posthorn/email-document';
+import type { EmailDocument } from '@fernpost/email-document';
 
 /** What a template and a campaign have in common: the message. */
 export interface MailContent {

@@ -38,7 +38,7 @@ export function EndpointForm({
           label="URL"
           type="url"
           required
-          placeholder="https://example.com/webhooks/posthorn"
+          placeholder="https://example.com/webhooks/fernpost"
           value={url}
           problem={problemOf(save.error, 'url')}
           onChange={(event) => setUrl(event.target.value)}

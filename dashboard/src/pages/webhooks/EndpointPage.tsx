@@ -126,7 +126,7 @@ function StateNotes({ endpoint }: { endpoint: Endpoint }) {
       ) : null}
       {isOn && endpoint.restingUntil ? (
         <Note tone="warn">
-          The endpoint asked Posthorn to wait. Deliveries resume <Timestamp at={endpoint.restingUntil} />.
+          The endpoint asked Fernpost to wait. Deliveries resume <Timestamp at={endpoint.restingUntil} />.
         </Note>
       ) : null}
     </>

@@ -35,7 +35,7 @@ export function Endpoints() {
   return (
     <div className="stack">
       <p className="muted">
-        Posthorn calls your endpoints with signed events (
+        Fernpost calls your endpoints with signed events (
         <a href="https://www.standardwebhooks.com">Standard Webhooks</a>
         ), tries again for three days, and keeps a log for 30 days.
       </p>

@@ -85,7 +85,7 @@ function Check() {
         <div role="status">
           {result ? (
             <Note tone={result.problem === null ? 'good' : 'warn'}>
-              {result.problem ?? 'The signature is valid: this request came from Posthorn, unchanged.'}
+              {result.problem ?? 'The signature is valid: this request came from Fernpost, unchanged.'}
             </Note>
           ) : null}
         </div>

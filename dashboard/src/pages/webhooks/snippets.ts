@@ -7,7 +7,7 @@ export const snippets = [
     code: `import { createServer } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 
-const webhook = new Webhook(process.env.POSTHORN_WEBHOOK_SECRET);
+const webhook = new Webhook(process.env.FERNPOST_WEBHOOK_SECRET);
 
 createServer(async (request, response) => {
   const chunks = [];
@@ -30,10 +30,10 @@ from flask import Flask, request
 from standardwebhooks.webhooks import Webhook, WebhookVerificationError
 
 app = Flask(__name__)
-webhook = Webhook(os.environ["POSTHORN_WEBHOOK_SECRET"])
+webhook = Webhook(os.environ["FERNPOST_WEBHOOK_SECRET"])
 
-@app.post("/webhooks/posthorn")
-def posthorn():
+@app.post("/webhooks/fernpost")
+def fernpost():
     try:
         event = webhook.verify(request.get_data(as_text=True), dict(request.headers))
     except WebhookVerificationError:
@@ -57,11 +57,11 @@ import (
 )
 
 func main() {
-	webhook, err := standardwebhooks.NewWebhook(os.Getenv("POSTHORN_WEBHOOK_SECRET"))
+	webhook, err := standardwebhooks.NewWebhook(os.Getenv("FERNPOST_WEBHOOK_SECRET"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	http.HandleFunc("/webhooks/posthorn", func(w http.ResponseWriter, r *http.Request) {
+	http.HandleFunc("/webhooks/fernpost", func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		if err := webhook.Verify(body, r.Header); err != nil {
 			w.WriteHeader(http.StatusBadRequest)
@@ -80,7 +80,7 @@ func main() {
     code: `<?php
 require 'vendor/autoload.php';
 
-$webhook = new \\StandardWebhooks\\Webhook(getenv('POSTHORN_WEBHOOK_SECRET'));
+$webhook = new \\StandardWebhooks\\Webhook(getenv('FERNPOST_WEBHOOK_SECRET'));
 try {
     $event = $webhook->verify(file_get_contents('php://input'), getallheaders());
     error_log($event['type']);
@@ -96,9 +96,9 @@ try {
     code: `require 'sinatra'
 require 'standardwebhooks'
 
-webhook = StandardWebhooks::Webhook.new(ENV['POSTHORN_WEBHOOK_SECRET'])
+webhook = StandardWebhooks::Webhook.new(ENV['FERNPOST_WEBHOOK_SECRET'])
 
-post '/webhooks/posthorn' do
+post '/webhooks/fernpost' do
   headers = request.env.select { |name, _| name.start_with?('HTTP_') }
                    .to_h { |name, value| [name.delete_prefix('HTTP_').downcase.tr('_', '-'), value] }
   event = webhook.verify(request.body.read, headers)

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Posthorn, Reply } from '@posthorn/sdk';
+import type { Fernpost, Reply } from '@fernpost/sdk';
 import { plain, table } from '../output.ts';
 
 /** What a dry run found. */
@@ -9,7 +9,7 @@ export type Review = Reply<'getCampaignDryRun'>['data'];
  * Decides about every contact and renders every message, or a `sample` of that many, sends nothing, and answers the report when
  * it is done.
  */
-export async function makeReview(client: Posthorn, id: string, sample: number | 'all' = 'all'): Promise<Review> {
+export async function makeReview(client: Fernpost, id: string, sample: number | 'all' = 'all'): Promise<Review> {
   const { data: started } = await client.call('startCampaignDryRun', { path: { id }, body: { sample } });
   for (;;) {
     const review = await readReview(client, id, String(started.n));
@@ -21,7 +21,7 @@ export async function makeReview(client: Posthorn, id: string, sample: number | 
 }
 
 /** The report of a dry run, or of the `latest`. */
-export async function readReview(client: Posthorn, id: string, n: string): Promise<Review> {
+export async function readReview(client: Fernpost, id: string, n: string): Promise<Review> {
   return (await client.call('getCampaignDryRun', { path: { id, n } })).data;
 }
 

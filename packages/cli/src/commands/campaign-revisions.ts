@@ -1,4 +1,4 @@
-import type { Body } from '@posthorn/sdk';
+import type { Body } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
 import { confirm } from '../confirm.ts';
 import { contentOf } from '../content.ts';
@@ -8,7 +8,7 @@ import { clientOf } from '../settings.ts';
 
 type Correction = Body<'createCampaignCorrection'>;
 
-/** `posthorn campaigns revise`: other content for who has not got a paused campaign yet. */
+/** `fernpost campaigns revise`: other content for who has not got a paused campaign yet. */
 export function reviseCommand(): Command {
   return new Command('revise')
     .description('replace the content of a paused campaign for recipients who have not received it yet')
@@ -41,7 +41,7 @@ async function revise(
   print(command, data, `${plain(name)}: sending continues with version ${data.contentVersion}`);
 }
 
-/** `posthorn campaigns correct`: a draft for exactly those who got certain versions. */
+/** `fernpost campaigns correct`: a draft for exactly those who got certain versions. */
 export function correctCommand(): Command {
   return new Command('correct')
     .description('create a draft for exactly the recipients of certain versions of a campaign')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Body, Posthorn } from '@posthorn/sdk';
+import type { Body, Fernpost } from '@fernpost/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { confirm } from '../confirm.ts';
 import { isJson, plain, print } from '../output.ts';
@@ -18,7 +18,7 @@ interface LaunchOptions {
   watch?: true;
 }
 
-/** `posthorn campaigns review|launch|withdraw|revise|correct|watch`. */
+/** `fernpost campaigns review|launch|withdraw|revise|correct|watch`. */
 export function campaignCommands(): Command {
   return new Command('campaigns')
     .description('review campaigns, launch them and watch them')
@@ -88,7 +88,7 @@ async function launch(id: string, options: LaunchOptions, command: Command): Pro
   await watch(client, id, command);
 }
 
-async function watch(client: Posthorn, id: string, command: Command): Promise<void> {
+async function watch(client: Fernpost, id: string, command: Command): Promise<void> {
   let last = '';
   for (;;) {
     const { name, status, pausedAt } = await client.campaigns.get(id);

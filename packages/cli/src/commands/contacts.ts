@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Body, Posthorn, Reply } from '@posthorn/sdk';
+import type { Body, Fernpost, Reply } from '@fernpost/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { confirm } from '../confirm.ts';
 import { contactIdOf } from '../contacts.ts';
@@ -17,7 +17,7 @@ interface ExportOptions {
 
 type Condition = NonNullable<NonNullable<NonNullable<Body<'exportContacts'>>['filter']>['condition']>;
 
-/** `posthorn contacts export|dossier|erase`. */
+/** `fernpost contacts export|dossier|erase`. */
 export function contactCommands(): Command {
   return new Command('contacts')
     .description('take contacts out of the service')
@@ -105,7 +105,7 @@ async function erase(contact: string, options: EraseOptions, command: Command): 
 }
 
 /** The erasure when nothing is left in the service; what others keep for days is not waited for. */
-async function finished(client: Posthorn, asked: Reply<'eraseContact'>): Promise<Reply<'getErasure'>> {
+async function finished(client: Fernpost, asked: Reply<'eraseContact'>): Promise<Reply<'getErasure'>> {
   for (
     let erasure: Reply<'getErasure'> = asked;
     ;

@@ -3,7 +3,7 @@ import { Command, InvalidArgumentError } from 'commander';
 import { isJson, plain, print, table } from '../output.ts';
 import { clientOf } from '../settings.ts';
 
-/** `posthorn emails get|tail`. */
+/** `fernpost emails get|tail`. */
 export function emailCommands(): Command {
   return new Command('emails')
     .description('look up what was sent')

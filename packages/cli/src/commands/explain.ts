@@ -1,4 +1,4 @@
-import type { Body } from '@posthorn/sdk';
+import type { Body } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
 import { UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
@@ -13,7 +13,7 @@ interface Options {
 const only = (flags: string, description: string, ...others: string[]) =>
   new Option(flags, description).conflicts(others);
 
-/** `posthorn explain`. */
+/** `fernpost explain`. */
 export function explainCommand(): Command {
   return new Command('explain')
     .description('why a contact received something, or didn’t')

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Item, type Posthorn, PosthornError } from '@posthorn/sdk';
+import { type Fernpost, FernpostError, type Item } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
 import { confirm } from '../confirm.ts';
 import { UsageError } from '../errors.ts';
@@ -14,7 +14,7 @@ interface UndoOptions {
   yes?: true;
 }
 
-/** `posthorn jobs list|undo`. */
+/** `fernpost jobs list|undo`. */
 export function jobCommands(): Command {
   return new Command('jobs')
     .description('imports and bulk changes of contacts')
@@ -78,16 +78,16 @@ async function untilCounted<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (!(error instanceof PosthornError && error.code === 'PREVIEW_UNFINISHED')) throw error;
+      if (!(error instanceof FernpostError && error.code === 'PREVIEW_UNFINISHED')) throw error;
     }
 }
 
-async function jobOf(client: Posthorn, id: string): Promise<Job> {
+async function jobOf(client: Fernpost, id: string): Promise<Job> {
   for await (const job of client.all('listContactJobs', { query: { limit: 100 } })) if (job.id === id) return job;
-  throw new UsageError(`No import or bulk change has the id ${id}: "posthorn jobs list" names them.`);
+  throw new UsageError(`No import or bulk change has the id ${id}: "fernpost jobs list" names them.`);
 }
 
-async function ended(client: Posthorn, jobId: string) {
+async function ended(client: Fernpost, jobId: string) {
   for (;;) {
     const job = await client.call('getBulkJob', { path: { jobId } });
     if (job.state === 'completed') return job;

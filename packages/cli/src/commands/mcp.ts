@@ -3,13 +3,13 @@ import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { loginOf } from '../settings.ts';
 
-/** `posthorn mcp`: the tools of the service on standard input and output, for clients that start a program. */
+/** `fernpost mcp`: the tools of the service on standard input and output, for clients that start a program. */
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('tools for language models on standard input and output; the key decides what they may do')
     .action(async (_, command: Command) => {
       const { url, key } = loginOf(command);
-      if (!key) throw new UsageError('No key: run "posthorn login", or set POSTHORN_KEY.');
+      if (!key) throw new UsageError('No key: run "fernpost login", or set FERNPOST_KEY.');
       const target = new URL('/mcp', url);
       const underWay = new Set<Promise<void>>();
       // The service answers each message by itself, so they need not wait for one another.

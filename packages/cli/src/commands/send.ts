@@ -1,4 +1,4 @@
-import type { Body } from '@posthorn/sdk';
+import type { Body } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { contentOf } from '../content.ts';
 import { UsageError } from '../errors.ts';
@@ -17,7 +17,7 @@ interface Options {
   idempotencyKey?: string;
 }
 
-/** `posthorn send`. */
+/** `fernpost send`. */
 export function sendCommand(): Command {
   return new Command('send')
     .description('send an email to each recipient')

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join, resolve } from 'node:path';
-import type { Body, Posthorn, Reply } from '@posthorn/sdk';
+import { cli as earlier } from '@fernpost/earlier-name';
+import type { Body, Fernpost, Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
@@ -10,7 +11,7 @@ import { clientOf } from '../settings.ts';
 type Template = Reply<'getTemplate'>;
 type Fields = Pick<Body<'createTemplate'>, 'subject' | 'from' | 'type'>;
 
-/** `posthorn.json` beside the templates: what all have in common, and what single ones have by the name of their file. */
+/** `fernpost.json` beside the templates: what all have in common, and what single ones have by the name of their file. */
 interface Settings extends Partial<Fields> {
   templates?: Record<string, Partial<Fields>>;
 }
@@ -22,7 +23,7 @@ interface Pushed {
   change: 'created' | 'updated' | 'unchanged';
 }
 
-/** `posthorn templates push`. */
+/** `fernpost templates push`. */
 export function templateCommands(): Command {
   return new Command('templates')
     .description('templates of the project')
@@ -32,7 +33,7 @@ export function templateCommands(): Command {
           'render the files of a folder (.tsx and .jsx of React Email, .mjml, .html) on this machine, and save each as the template of its name',
         )
         .argument('<folder>')
-        .option('--from <address>', 'sender, where posthorn.json in the folder names none')
+        .option('--from <address>', 'sender, where fernpost.json in the folder names none')
         .option('--dry-run', 'render and compare, save nothing')
         .action(push),
     );
@@ -62,7 +63,7 @@ function planOf(there: Template | undefined, wanted: Body<'createTemplate'>): Pi
   return { id: there.id, change: differs ? 'updated' : 'unchanged' };
 }
 
-async function save(client: Posthorn, there: Template | undefined, wanted: Body<'createTemplate'>) {
+async function save(client: Fernpost, there: Template | undefined, wanted: Body<'createTemplate'>) {
   const plan = planOf(there, wanted);
   if (there === undefined) return { ...plan, id: (await client.templates.create(wanted)).id };
   if (plan.change === 'updated') await client.templates.update(there.id, wanted);
@@ -79,8 +80,8 @@ async function templateOf(path: string, settings: Settings, from?: string): Prom
     type: own.type ?? settings.type ?? 'TRANSACTIONAL',
   };
   if (fields.subject === undefined)
-    throw new UsageError(`${path} has no subject: export const subject, a title, or posthorn.json gives it one.`);
-  if (fields.from === undefined) throw new UsageError(`${path} has no sender: --from, or posthorn.json gives it one.`);
+    throw new UsageError(`${path} has no subject: export const subject, a title, or fernpost.json gives it one.`);
+  if (fields.from === undefined) throw new UsageError(`${path} has no sender: --from, or fernpost.json gives it one.`);
   return { name, body: html, ...fields, subject: fields.subject, from: fields.from };
 }
 
@@ -95,15 +96,13 @@ function filesOf(folder: string): string[] {
 }
 
 function settingsOf(folder: string): Settings {
-  let text: string;
+  const file = ['fernpost.json', earlier.templatesFile]
+    .map((name) => join(folder, name))
+    .find((path) => existsSync(path));
+  if (file === undefined) return {};
   try {
-    text = readFileSync(join(folder, 'posthorn.json'), 'utf8');
+    return JSON.parse(readFileSync(file, 'utf8')) as Settings;
   } catch {
-    return {};
-  }
-  try {
-    return JSON.parse(text) as Settings;
-  } catch {
-    throw new UsageError(`${join(folder, 'posthorn.json')} is not valid JSON.`);
+    throw new UsageError(`${file} is not valid JSON.`);
   }
 }

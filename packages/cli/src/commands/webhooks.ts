@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Reply } from '@posthorn/sdk';
+import type { Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { isJson } from '../output.ts';
@@ -11,7 +11,7 @@ type Event = Reply<'listEvents'>['events'][number];
 // As many as one answer has: more events than this between two looks are named as missed.
 const most = 1_000;
 
-/** `posthorn webhooks listen`. */
+/** `fernpost webhooks listen`. */
 export function webhookCommands(): Command {
   return new Command('webhooks')
     .description('events of the project')

@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { type Body, PosthornError, type Reply } from '@posthorn/sdk';
+import { type Body, FernpostError, type Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
 import { UsageError } from '../errors.ts';
 import { plain, print } from '../output.ts';
@@ -15,7 +15,7 @@ interface WorkflowFile extends Graph {
   revision: number;
 }
 
-/** `posthorn workflows pull|plan|push|retry`. */
+/** `fernpost workflows pull|plan|push|retry`. */
 export function workflowCommands(): Command {
   return new Command('workflows')
     .description('keep the graph of a workflow in a file, and retry what failed')
@@ -65,7 +65,7 @@ async function push(path: string, { force }: { force?: true }, command: Command)
   const headers: Record<string, string> = force ? {} : { 'If-Match': `"${file.revision}"` };
   const input = { path: { id: file.id }, body: { ...graphOf(file), dryRun: false } };
   const done = await client.call('replaceWorkflowGraph', input, { headers }).catch((error: unknown) => {
-    if (!(error instanceof PosthornError && error.status === 412)) throw error;
+    if (!(error instanceof FernpostError && error.status === 412)) throw error;
     throw new Error(`${error.message}. Pull it into another file and merge, or push with --force.`);
   });
   if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
@@ -137,7 +137,7 @@ function read(path: string): WorkflowFile {
     throw new UsageError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`);
   }
   if (typeof file.id !== 'string' || !Array.isArray(file.steps) || !Array.isArray(file.transitions))
-    throw new UsageError(`${path} is no workflow: "posthorn workflows pull" writes one.`);
+    throw new UsageError(`${path} is no workflow: "fernpost workflows pull" writes one.`);
   return file as WorkflowFile;
 }
 

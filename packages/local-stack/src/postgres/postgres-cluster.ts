@@ -7,8 +7,8 @@ import { StartError } from '../start-error.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { asUser, type ServerUser } from './postgres-user.ts';
 
-/** Name of the role that owns everything, and of the database. */
-export const postgresName = 'posthorn';
+/** Name of the role that owns everything, and of the database, in a new data folder. */
+export const postgresName = 'fernpost';
 
 /** A program's environment for Postgres: nothing of ours that would change what it does. */
 export const postgresEnv = { PATH: process.env.PATH ?? '/usr/bin:/bin', LC_ALL: 'C', TZ: 'UTC' };
@@ -22,7 +22,7 @@ export async function makeCluster(
   binaries: PostgresBinaries,
   place: string,
   user: ServerUser,
-  password: string,
+  { name, password }: { name: string; password: string },
   options: { signal: AbortSignal; sync: boolean },
 ): Promise<boolean> {
   if (existsSync(place)) {
@@ -43,7 +43,7 @@ export async function makeCluster(
       join(binaries.bin, 'initdb'),
       [
         `--pgdata=${unfinished}`,
-        `--username=${postgresName}`,
+        `--username=${name}`,
         `--pwfile=${passwordFile}`,
         '--auth=scram-sha-256',
         '--encoding=UTF8',

@@ -14,7 +14,7 @@ import { StartError } from '../start-error.ts';
 import { canEnter, type ServerUser } from './postgres-user.ts';
 
 // Homes of root are closed to others, and Postgres runs as another user then. Temporary folders would lose the data at the next boot.
-const usualPlaces = ['/var/lib/posthorn', '/opt/posthorn'];
+const usualPlaces = ['/var/lib/fernpost', '/opt/fernpost'];
 
 /** A folder outside of every home that the user can enter, or null where none can be made. Only root needs one. */
 export async function openPlace(user: ServerUser, places = usualPlaces): Promise<string | null> {

@@ -18,6 +18,8 @@ export interface PostgresOptions {
   place: string;
   port: number;
   password: string;
+  /** The role that owns everything and the database, where those of new data folders are not meant. */
+  name?: string;
   /** False gives up every promise about power failures, for tests. */
   durable: boolean;
   log: LogFile;
@@ -28,16 +30,19 @@ export interface PostgresOptions {
 }
 
 /** The address of our own Postgres and of the database in it. */
-export function postgresUrl({ port, password }: Pick<PostgresOptions, 'port' | 'password'>, database = postgresName) {
-  return `postgres://${postgresName}:${password}@127.0.0.1:${port}/${database}`;
+export function postgresUrl(
+  { port, password, name = postgresName }: Pick<PostgresOptions, 'port' | 'password' | 'name'>,
+  database = name,
+): string {
+  return `postgres://${name}:${password}@127.0.0.1:${port}/${database}`;
 }
 
 /** Starts our own Postgres, making its data folder and its database where they are missing, and waits until it answers. */
 export async function startPostgres(options: PostgresOptions): Promise<RunningProcess> {
-  const { binaries, place, user, password, signal, terminal } = options;
+  const { binaries, place, user, password, name = postgresName, signal, terminal } = options;
   const making = terminal.progress('Postgres makes its data folder');
   try {
-    await makeCluster(binaries, place, user, password, { signal, sync: options.durable });
+    await makeCluster(binaries, place, user, { name, password }, { signal, sync: options.durable });
   } finally {
     making.end();
   }
@@ -160,11 +165,12 @@ async function tryToConnect(url: string): Promise<{ code: string; message: strin
 }
 
 async function makeDatabase(options: PostgresOptions): Promise<void> {
+  const { name = postgresName } = options;
   const client = new Client({ connectionString: postgresUrl(options, 'postgres') });
   await client.connect();
   try {
-    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [postgresName]);
-    if (rowCount === 0) await client.query(`create database ${postgresName}`);
+    const { rowCount } = await client.query('select 1 from pg_database where datname = $1', [name]);
+    if (rowCount === 0) await client.query(`create database ${name}`);
   } finally {
     await client.end();
   }

@@ -33,7 +33,7 @@ exit 0
 
 /** Makes sure that a process group ends soon after this process does, however this process ends. */
 export function watchOver({ pid, signal, graceSeconds, remove = '' }: WatchedProcess): Watchdog {
-  const dog = spawn('/bin/sh', ['-c', script, 'posthorn-watchdog', String(pid), signal, String(graceSeconds), remove], {
+  const dog = spawn('/bin/sh', ['-c', script, 'fernpost-watchdog', String(pid), signal, String(graceSeconds), remove], {
     cwd: '/',
     detached: true,
     env: { PATH: process.env.PATH ?? '/usr/bin:/bin' },

@@ -1,6 +1,7 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { cacheFolderName } from '@fernpost/earlier-name';
 import type { Terminal } from '../terminal.ts';
 
 /** Where to search for a `temporal` program. */
@@ -42,7 +43,10 @@ export function findProgram(name: string, env: NodeJS.ProcessEnv, more: readonly
 /** The folder for what is downloaded or built: that of the user's caches, or the fallback where it cannot be written. */
 export function cacheFolder(env: NodeJS.ProcessEnv, fallback: string): string {
   const home = env.HOME || homedir();
-  for (const folder of [join(env.XDG_CACHE_HOME || join(home, '.cache'), 'posthorn'), fallback]) {
+  const caches = env.XDG_CACHE_HOME || join(home, '.cache');
+  const [current, earlier] = [join(caches, 'fernpost'), join(caches, cacheFolderName)];
+  const own = existsSync(earlier) && !existsSync(current) ? earlier : current;
+  for (const folder of [own, fallback]) {
     try {
       mkdirSync(folder, { recursive: true });
       accessSync(folder, constants.W_OK);

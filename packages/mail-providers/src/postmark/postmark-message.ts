@@ -1,4 +1,4 @@
-import type { Filled } from '@posthorn/renderer';
+import type { Filled } from '@fernpost/renderer';
 import { cleanName, isOurHeader } from '../headers.ts';
 import type { MailStream, MessageText, OutgoingMessage } from '../mailer.ts';
 import type { Chunks } from './chunk-pool.ts';

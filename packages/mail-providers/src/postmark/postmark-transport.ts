@@ -49,7 +49,7 @@ export function createRawBatchTransport(apiUrl: string, serverToken: string, tim
   const headers = {
     Accept: 'application/json',
     'Content-Type': 'application/json',
-    'User-Agent': 'Posthorn',
+    'User-Agent': 'Fernpost',
     'X-Postmark-Server-Token': serverToken,
   };
   return {

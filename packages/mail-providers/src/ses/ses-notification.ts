@@ -1,3 +1,4 @@
+import { idHeaders as earlierIdHeaders } from '@fernpost/earlier-name';
 import * as v from 'valibot';
 import type { MailEffect, Notification } from '../notification.ts';
 import { firstReadable, ourId, text, texts } from '../reading.ts';
@@ -45,7 +46,7 @@ type Event = v.InferOutput<typeof Event>;
 export type SesEvent = { kind: 'report'; notification: Notification } | { kind: 'ignored' } | { kind: 'unnamed' };
 
 /** Names of the headers that carry our ids, for notifications that come without tags. */
-export const idHeaders = { email: 'X-Posthorn-Email', project: 'X-Posthorn-Project' } as const;
+export const idHeaders = { email: 'X-Fernpost-Email', project: 'X-Fernpost-Project' } as const;
 
 /** Reads an event or notification of Amazon SES (contract page 3, 8.2). `key` is the id of the SNS message it came in. */
 export function readSesEvent(parsed: object, key: string, now: Date): SesEvent {
@@ -55,8 +56,8 @@ export function readSesEvent(parsed: object, key: string, now: Date): SesEvent {
   const read = readEffect(event);
   if (read === null) return { kind: 'ignored' };
   const header = (name: string) => mail.headers.find((one) => one.name.toLowerCase() === name.toLowerCase())?.value;
-  const eid = mail.tags.eid?.[0] ?? header(idHeaders.email);
-  const pid = mail.tags.pid?.[0] ?? header(idHeaders.project);
+  const eid = mail.tags.eid?.[0] ?? header(idHeaders.email) ?? header(earlierIdHeaders.email);
+  const pid = mail.tags.pid?.[0] ?? header(idHeaders.project) ?? header(earlierIdHeaders.project);
   return {
     kind: 'report',
     notification: {

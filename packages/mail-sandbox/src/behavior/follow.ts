@@ -53,7 +53,7 @@ export async function follow(service: Service, link: string, method: 'GET' | 'PO
       dispatcher,
       headers: {
         host: target.host,
-        'user-agent': 'Posthorn-Sandbox',
+        'user-agent': 'Fernpost-Sandbox',
         ...(method === 'POST' ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
       },
       body: method === 'POST' ? 'List-Unsubscribe=One-Click' : null,

@@ -44,9 +44,9 @@ const bounces = {
 
 const reader = {
   Platform: 'Desktop',
-  UserAgent: 'Mozilla/5.0 (X11; Linux x86_64) Posthorn-Sandbox/1.0',
+  UserAgent: 'Mozilla/5.0 (X11; Linux x86_64) Fernpost-Sandbox/1.0',
   OS: { Name: 'Linux', Family: 'Linux', Company: 'Linux' },
-  Client: { Name: 'Posthorn Sandbox', Family: 'Posthorn Sandbox', Company: 'Posthorn' },
+  Client: { Name: 'Fernpost Sandbox', Family: 'Fernpost Sandbox', Company: 'Fernpost' },
   Geo: {
     IP: '127.0.0.1',
     City: '',

@@ -57,7 +57,7 @@ export class Webhooks {
   constructor({ url, user, password, retryMs = [1_000, 2_000, 5_000] }: WebhookOptions) {
     this.url = url;
     this.retryMs = retryMs;
-    this.headers = { 'content-type': 'application/json', 'user-agent': 'Posthorn-Sandbox' };
+    this.headers = { 'content-type': 'application/json', 'user-agent': 'Fernpost-Sandbox' };
     if (user !== '') this.headers.authorization = `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
   }
 

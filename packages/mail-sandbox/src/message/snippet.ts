@@ -11,11 +11,11 @@ export function firstSnippet(serviceUrls: readonly string[], own: string): { tex
 function toService(base: string): string {
   return `curl ${base}/v1/send \\
   -H "Authorization: Bearer $SECRET_KEY" -H 'Content-Type: application/json' \\
-  -d '{ "to": "ada@example.com", "from": "hello@posthorn.test", "subject": "Hello", "body": "<p>Welcome!</p>" }'`;
+  -d '{ "to": "ada@example.com", "from": "hello@fernpost.test", "subject": "Hello", "body": "<p>Welcome!</p>" }'`;
 }
 
 function toSandbox(base: string): string {
   return `curl ${base}/email \\
   -H 'X-Postmark-Server-Token: sandbox' -H 'Content-Type: application/json' -H 'Accept: application/json' \\
-  -d '{ "To": "ada@example.com", "From": "hello@posthorn.test", "Subject": "Hello", "HtmlBody": "<p>Welcome!</p>" }'`;
+  -d '{ "To": "ada@example.com", "From": "hello@fernpost.test", "Subject": "Hello", "HtmlBody": "<p>Welcome!</p>" }'`;
 }

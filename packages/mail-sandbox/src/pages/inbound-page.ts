@@ -15,7 +15,7 @@ export function inboundPage({ values, notice }: InboundView): string {
 ${notice && html`<p class="notice${notice.bad && ' bad'}" role="status">${notice.text}</p>`}
 <form class="card" method="post" action="/inbound">
 <p><label for="from">From</label><input type="text" id="from" name="from" required value="${values.from}" placeholder="Ada Lovelace &lt;ada@example.com&gt;"></p>
-<p><label for="to">To</label><input type="text" id="to" name="to" required value="${values.to}" placeholder="support@posthorn.test"></p>
+<p><label for="to">To</label><input type="text" id="to" name="to" required value="${values.to}" placeholder="support@fernpost.test"></p>
 <p><label for="subject">Subject</label><input type="text" id="subject" name="subject" value="${values.subject}"></p>
 <p><label for="text">Text</label><textarea id="text" name="text" rows="5">${values.text}</textarea></p>
 <p><label for="html">HTML (optional)</label><textarea id="html" name="html" rows="3">${values.html}</textarea></p>

@@ -32,7 +32,7 @@ ${mail && html`<script type="module" src="/inbox/script/inbox.js"></script>`}
 <body${mail && html` class="mail"`}>
 <a class="skip" href="${mail ? '#reading' : '#main'}">${mail ? 'Skip to message' : 'Skip to content'}</a>
 <header class="top">
-<strong>Posthorn mail sandbox</strong>
+<strong>Fernpost mail sandbox</strong>
 <nav aria-label="Main">
 <a href="/"${current('inbox')}>Inbox</a>
 <a href="/inbound"${current('inbound')}>Receive email</a>

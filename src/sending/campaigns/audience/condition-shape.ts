@@ -1,5 +1,5 @@
-import { maxLevels } from '@posthorn/conditions';
-import { type FieldProblem, jsonType } from '@posthorn/validation';
+import { maxLevels } from '@fernpost/conditions';
+import { type FieldProblem, jsonType } from '@fernpost/validation';
 import { invalid } from '../../../core/lib/errors.ts';
 
 const mostProblems = 20;

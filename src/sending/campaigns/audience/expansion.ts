@@ -140,7 +140,7 @@ function chosenPage(campaign: ExpandedCampaign, ids: readonly string[]): Query {
 
 // The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
 // unless they go to a simulator.
-const countedHere = localSettings({ 'posthorn.mail_counted': 'on' });
+const countedHere = localSettings({ 'fernpost.mail_counted': 'on' });
 
 function insertPage(
   { projectId, campaignId, sendSeq, from, fromName, replyTo, type }: ExpandedCampaign,

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { inProject, route } from '../../../core/http/route.ts';
 import { ok, wrapped } from '../route-kit.ts';

@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant, wholeNumber } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
 import { canaryStopCodes } from './decide.ts';
 

@@ -1,4 +1,4 @@
-import type { MailStream, OutgoingMessage } from '@posthorn/mail-providers';
+import type { MailStream, OutgoingMessage } from '@fernpost/mail-providers';
 import {
   findSuppressed,
   type KeptTexts,

@@ -1,4 +1,4 @@
-import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
 import type { TemplateType } from '../../../content/templates/index.ts';
 import { type Database, sql } from '../../../core/database/sql.ts';
 import type { ComposeNotes, Composer } from '../../engine/index.ts';

@@ -1,4 +1,4 @@
-import type { OutgoingMessage } from '@posthorn/mail-providers';
+import type { OutgoingMessage } from '@fernpost/mail-providers';
 import type { LimitFunction } from 'p-limit';
 import type { EngineDeps } from '../../engine/index.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';

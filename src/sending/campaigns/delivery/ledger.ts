@@ -1,4 +1,4 @@
-import type { MailStream } from '@posthorn/mail-providers';
+import type { MailStream } from '@fernpost/mail-providers';
 import { isoInstant } from '../../../core/database/columns.ts';
 import { byIndexes, type Database, sql } from '../../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../../core/lib/json.ts';

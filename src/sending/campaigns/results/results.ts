@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { Instant } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { isoInstant } from '../../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../../core/database/sql.ts';

@@ -1,5 +1,5 @@
-import { nameSchemas } from '@posthorn/openapi/names';
-import { choiceParameter, Instant, limitParameter, Uuid } from '@posthorn/validation';
+import { nameSchemas } from '@fernpost/openapi/names';
+import { choiceParameter, Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../../core/lib/cursor.ts';
 import { campaignCounts } from '../schema.ts';

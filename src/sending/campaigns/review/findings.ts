@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
-import type { MessageText, OutgoingMessage } from '@posthorn/mail-providers';
-import { Filled, Literal } from '@posthorn/renderer';
+import type { MessageText, OutgoingMessage } from '@fernpost/mail-providers';
+import { Filled, Literal } from '@fernpost/renderer';
 
 /** What a dry run points out in rendered messages. */
 export const problemKinds = ['clipped', 'empty link', 'http image', 'no text', 'render'] as const;

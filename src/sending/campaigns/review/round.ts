@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Mailer, OutgoingMessage } from '@posthorn/mail-providers';
+import type { Mailer, OutgoingMessage } from '@fernpost/mail-providers';
 import { type MatchingRule, suppressionOf } from '../../../audience/suppressions/index.ts';
 import type { ComposeNotes, KeptTexts, Ledger, Outcome } from '../../engine/index.ts';
 import { type Reason, reasonText } from '../../ledger/index.ts';

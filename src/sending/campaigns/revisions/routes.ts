@@ -1,4 +1,4 @@
-import { nameSchemas } from '@posthorn/openapi/names';
+import { nameSchemas } from '@fernpost/openapi/names';
 import { inProject, route, taggedReply } from '../../../core/http/route.ts';
 import { AudienceCount } from '../audience/routes.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from '../route-kit.ts';

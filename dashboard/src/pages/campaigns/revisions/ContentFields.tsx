@@ -1,4 +1,4 @@
-import type { EmailDocument } from '@posthorn/email-document';
+import type { EmailDocument } from '@fernpost/email-document';
 import { useState } from 'react';
 import { FormProblem, problemOf } from '../../../ui/Form.tsx';
 import { contentOf, type MailContent } from '../../mail/content.ts';

@@ -89,7 +89,7 @@ export function useListState(): [ListState, (change: Partial<ListState>) => void
 /** The columns that this browser shows of a project where the address names none. */
 export function useChosenColumns(): [readonly string[] | null, (columns: readonly string[] | null) => void] {
   const project = useProjectId();
-  const place = `posthorn.contacts.columns.${project}`;
+  const place = `fernpost.contacts.columns.${project}`;
   const stored = parsed(localStorage.getItem(place) ?? undefined);
   return [
     Array.isArray(stored) && stored.length > 0 ? (stored as string[]) : null,

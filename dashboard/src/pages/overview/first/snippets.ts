@@ -8,7 +8,7 @@ interface FirstRequest {
   to: string;
 }
 
-const subject = 'Hello from Posthorn';
+const subject = 'Hello from Fernpost';
 const body = '<p>My first email.</p>';
 
 /** The languages that a first request is shown in, and how each is run. None needs a package. */

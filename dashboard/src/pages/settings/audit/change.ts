@@ -8,7 +8,7 @@ export const kinds: Record<Change['actor']['kind'], string> = {
   user: 'People',
   key: 'API keys',
   mcp: 'AI assistants',
-  system: 'Posthorn',
+  system: 'Fernpost',
 };
 
 /** What changes are about, by the beginning of their action. */
@@ -42,7 +42,7 @@ export function actionText(action: string): string {
 
 /** Who made a change, by name where there is one. */
 export function actorText({ kind, id, name }: Change['actor']): string {
-  if (kind === 'system') return 'Posthorn';
+  if (kind === 'system') return 'Fernpost';
   if (kind === 'user') return name ?? 'Deleted account';
   if (id === null) return 'Secret key';
   return kind === 'mcp' ? `AI assistant with ${name ?? 'a deleted key'}` : `Key ${name ?? 'that was deleted'}`;

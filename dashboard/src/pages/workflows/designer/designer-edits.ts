@@ -1,4 +1,4 @@
-import { sizeProblem } from '@posthorn/workflow-graph';
+import { sizeProblem } from '@fernpost/workflow-graph';
 import { toast } from '../../../ui/toasts.tsx';
 import { counted } from '../../../words/numbers.ts';
 import type { CanvasEdits } from '../canvas/Canvas.tsx';

@@ -12,7 +12,7 @@ export interface Kept {
   at: string;
 }
 
-const place = (project: string, workflow: string) => `posthorn.draft.${project}.${workflow}`;
+const place = (project: string, workflow: string) => `fernpost.draft.${project}.${workflow}`;
 
 /** The edit that this browser keeps for an automation, if any. */
 export function readKept(project: string, workflow: string): Kept | null {

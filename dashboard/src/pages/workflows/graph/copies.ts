@@ -1,3 +1,4 @@
+import { stepsMarker } from '@fernpost/earlier-name';
 import {
   canSplice,
   graphProblem,
@@ -7,13 +8,14 @@ import {
   sizeProblem,
   type WaitOutcome,
   waitOutcomes,
-} from '@posthorn/workflow-graph';
+} from '@fernpost/workflow-graph';
 import { type DraftStep, type DraftWay, type Graph, newName, withoutStep } from './draft.ts';
 import { stepNames, stepSize } from './graph.ts';
 import type { StepType } from './shapes.ts';
 
 /** What tells steps of ours on the clipboard from any other JSON. */
-const marker = 'posthorn/workflow-steps';
+const marker = 'fernpost/workflow-steps';
+const markers: ReadonlySet<unknown> = new Set([marker, stepsMarker]);
 
 /** The steps of these ids, but for the trigger, with the paths among them, as text for the clipboard; null where that is nothing. */
 export function copyText(graph: Graph, ids: readonly string[]): string | null {
@@ -39,7 +41,7 @@ export function readCopy(text: string): Graph | null {
   } catch {
     return null;
   }
-  if (!isRecord(value) || value.type !== marker || value.version !== 1) return null;
+  if (!isRecord(value) || !markers.has(value.type) || value.version !== 1) return null;
   const { steps, transitions } = value;
   if (!Array.isArray(steps) || steps.length === 0 || steps.length > maxSteps || !steps.every(isStep)) return null;
   const ids = new Set(steps.map(({ id }) => id));

@@ -1,4 +1,4 @@
-import { connectionProblem, pathMeaning, reachableFrom, sameJson } from '@posthorn/workflow-graph';
+import { connectionProblem, pathMeaning, reachableFrom, sameJson } from '@fernpost/workflow-graph';
 import { stepSize, waysOut } from './graph.ts';
 import type { Step, Transition } from './shapes.ts';
 

@@ -1,4 +1,4 @@
-import { branchNames, reachableFrom } from '@posthorn/workflow-graph';
+import { branchNames, reachableFrom } from '@fernpost/workflow-graph';
 import type { PathCounts, Step, StepType, Transition } from './shapes.ts';
 
 /** The size of a step on the canvas, in pixels of the graph; its height is that of its usual content. */

@@ -1,4 +1,4 @@
-import { pathMeaning, sameJson } from '@posthorn/workflow-graph';
+import { pathMeaning, sameJson } from '@fernpost/workflow-graph';
 import { type DraftStep, type DraftWay, type Graph, isSameStep } from './draft.ts';
 import { wayKey } from './graph.ts';
 

@@ -3,7 +3,7 @@
  * tested by themselves; whatever the service answers is checked against these wherever it is handed to them.
  */
 
-import type { WaitOutcome } from '@posthorn/workflow-graph';
+import type { WaitOutcome } from '@fernpost/workflow-graph';
 
 /** The types of steps. */
 export type StepType =

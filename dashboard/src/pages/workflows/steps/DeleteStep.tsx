@@ -1,4 +1,4 @@
-import { canSplice, reachableFrom } from '@posthorn/workflow-graph';
+import { canSplice, reachableFrom } from '@fernpost/workflow-graph';
 import { Button } from '../../../ui/Button.tsx';
 import { Dialog } from '../../../ui/Dialog.tsx';
 import { counted } from '../../../words/numbers.ts';

@@ -1,4 +1,4 @@
-import { longestNote, longestStepName } from '@posthorn/workflow-graph';
+import { longestNote, longestStepName } from '@fernpost/workflow-graph';
 import { Button } from '../../../ui/Button.tsx';
 import { SelectField, TextArea, TextField } from '../../../ui/Field.tsx';
 import { Note } from '../../../ui/States.tsx';

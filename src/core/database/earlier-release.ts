@@ -1,0 +1,53 @@
+import { applicationPrefix, databaseNames } from '@fernpost/earlier-name';
+import type { ClientBase } from 'pg';
+import type { DatabaseFunction } from '../../../migrations/functions.ts';
+
+/** Processes of another release are connected, and cannot work beside the functions that would be installed. */
+export class ReleaseRunsError extends Error {
+  override name = 'ReleaseRunsError';
+}
+
+// Functions read settings that the release sets. Under another name they are not found: contacts that are moved to the trash would lose
+// their history.
+const lossBeside = 'its processes would lose contact history beside the functions of the other one';
+
+/** @throws ReleaseRunsError while processes of the release with the earlier name are connected to the database */
+export function refuseBesideEarlier(client: ClientBase): Promise<void> {
+  return refuseBeside(client, applicationPrefix, 'the earlier release');
+}
+
+/** @throws ReleaseRunsError while processes of this release are connected to the database */
+export function refuseBesideCurrent(client: ClientBase): Promise<void> {
+  return refuseBeside(client, 'fernpost-', 'this release');
+}
+
+async function refuseBeside(client: ClientBase, prefix: string, release: string): Promise<void> {
+  const { rows } = await client.query<{ name: string }>(
+    `select distinct application_name as name from pg_stat_activity
+      where datname = current_database() and starts_with(application_name, $1) and application_name <> 'fernpost-migrate'
+      order by 1`,
+    [prefix],
+  );
+  if (rows.length > 0)
+    throw new ReleaseRunsError(
+      `${rows.map(({ name }) => name).join(', ')} of ${release} still run: ${lossBeside}. Stop them, then run this again; --force does not wait for them. Nothing was changed.`,
+    );
+}
+
+/** Whether the functions in the database are those of the release with the earlier name. */
+export async function hasEarlierFunctions(client: ClientBase): Promise<boolean> {
+  const { rows } = await client.query<{ found: boolean }>(
+    `select exists (select from pg_proc where pronamespace = current_schema()::regnamespace and strpos(prosrc, $1) > 0) as found`,
+    [`'${databaseNames.setting}`],
+  );
+  return rows[0]?.found === true;
+}
+
+/** Forgets that functions with other texts were ever installed, so that processes of the release that has them are not ready. */
+export async function forgetOtherFunctions(client: ClientBase, kept: readonly DatabaseFunction[]): Promise<void> {
+  await client.query(
+    `delete from database_functions f where not exists (
+       select from unnest($1::text[], $2::text[]) as kept (name, hash) where (kept.name, kept.hash) = (f.name, f.hash))`,
+    [kept.map(({ name }) => name), kept.map(({ hash }) => hash)],
+  );
+}

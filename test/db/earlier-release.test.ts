@@ -1,0 +1,88 @@
+import { applicationPrefix, databaseNames, queuePrefix } from '@fernpost/earlier-name';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
+import { databaseFunctions } from '../../migrations/functions.ts';
+import { readConfig } from '../../src/core/config/config.ts';
+import { missingFunctions } from '../../src/core/database/functions.ts';
+import { migrateDatabase, returnToEarlierRelease } from '../../src/core/database/migrate.ts';
+import { databaseProblem } from '../../src/core/database/readiness.ts';
+import { withOwnQueues } from '../../src/main/setup/queues.ts';
+import { type TestDatabase, testDatabase } from '../support/database.ts';
+
+/** How many functions and triggers use settings or channels whose names begin so. */
+const using = async ({ db }: TestDatabase, names: Record<string, string>) => {
+  const row = await db.row<{ count: number }>(
+    `select (select count(*) from pg_proc where pronamespace = current_schema()::regnamespace and prosrc ~ $1)
+       + (select count(*) from pg_trigger where not tgisinternal and pg_get_triggerdef(oid) ~ $1) as count`,
+    [`'(${Object.values(names).join('|').replaceAll('.', '\\.')})`],
+  );
+  return Number(row?.count);
+};
+const current = { setting: 'fernpost.', channel: 'fernpost_' };
+
+test('the functions of the database go back to the earlier release and forward again, and the other release is not ready', async () => {
+  await using database = await testDatabase();
+  const renamed = await using(database, current);
+  expect([renamed > 10, await using(database, databaseNames)]).toEqual([true, 0]);
+  expect(await databaseProblem(database.db, false)).toBeNull();
+
+  // This test is connected as well.
+  const force = true;
+  const back = await returnToEarlierRelease(database.url, { force });
+  expect([await using(database, current), await using(database, databaseNames)]).toEqual([0, renamed]);
+  expect(await databaseProblem(database.db, false)).toMatch(/functions are older .* Run npm run migrate$/);
+  expect(await returnToEarlierRelease(database.url, { force })).toEqual([]);
+
+  const { functions } = await migrateDatabase(database.url);
+  expect(functions).toEqual(back);
+  expect([await using(database, current), await using(database, databaseNames)]).toEqual([renamed, 0]);
+  // Those of the earlier release are forgotten, by which its processes know that they must not serve.
+  const { rows } = await database.db.pool.query('select 1 from database_functions');
+  expect(rows).toHaveLength(databaseFunctions().length);
+  expect(await missingFunctions(database.db, databaseFunctions())).toEqual([]);
+});
+
+test('functions are not exchanged under processes of the other release', async () => {
+  await using database = await testDatabase();
+  const connected = async (application_name: string, work: () => Promise<void>) => {
+    const client = new Client({ connectionString: database.url, application_name });
+    await client.connect();
+    try {
+      await work();
+    } finally {
+      await client.end();
+    }
+  };
+  await connected('fernpost-api', async () => {
+    expect((await migrateDatabase(database.url)).functions).toEqual([]);
+    await expect(returnToEarlierRelease(database.url)).rejects.toThrow(
+      /^fernpost-api(, fernpost-test)? of this release still run: .*--force/,
+    );
+    expect(await using(database, databaseNames)).toBe(0);
+    expect((await returnToEarlierRelease(database.url, { force: true })).length).toBeGreaterThan(5);
+  });
+  await connected(`${applicationPrefix}worker`, async () => {
+    const refused = new RegExp(
+      `^${applicationPrefix}worker of the earlier release still run: .* Nothing was changed\\.$`,
+    );
+    await expect(migrateDatabase(database.url)).rejects.toThrow(refused);
+    expect(await using(database, current)).toBe(0);
+    expect((await migrateDatabase(database.url, { force: true })).functions.length).toBeGreaterThan(5);
+  });
+});
+
+test('an installation with executions on the earlier queues keeps them, unless a setting names others', async () => {
+  await using database = await testDatabase();
+  const queues = async (env: Record<string, string> = {}) =>
+    (await withOwnQueues(readConfig(env), database.db)).TEMPORAL_TASK_QUEUE;
+  expect(await queues()).toBe('fernpost');
+  await database.db.rows('insert into temporal_stores (task_queue, workflow_id, run_id) values ($1, $2, $3)', [
+    queuePrefix,
+    'housekeeping/reconcile',
+    '0199d2a4-0000-7000-8000-000000000001',
+  ]);
+  expect(await queues()).toBe(queuePrefix);
+  expect(await queues({ TEMPORAL_TASK_QUEUE: 'fernpost' })).toBe('fernpost');
+  await database.db.rows('drop table temporal_stores');
+  expect(await queues()).toBe('fernpost');
+});
