@@ -1,9 +1,9 @@
 # One image for every process: API (the default), worker, sandbox and migrations. Node runs the TypeScript of the service as it
-# is; the dashboard and the bundle of the workflows are built here, so that no process has to.
+# is; the dashboard, the downloads and the bundle of the workflows are built here, so that no process has to.
 FROM node:24-slim AS build
 WORKDIR /app
 COPY . .
-RUN npm ci --ignore-scripts --no-audit --no-fund && node dashboard/build.ts && node src/main/build.ts
+RUN npm ci --ignore-scripts --no-audit --no-fund && node dashboard/build.ts && node packages/sdk/build/build.ts && node src/main/build.ts
 
 FROM node:24-slim AS dependencies
 WORKDIR /app

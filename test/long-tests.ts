@@ -34,6 +34,7 @@ export const longTests = [
   'test/e2e/campaign-worker-kills.test.ts',
   'test/api/clients/cli-work.test.ts',
   'test/e2e/examples.test.ts',
+  'test/e2e/downloads.test.ts',
 ];
 
 /** Files that run in both, in `npm run test:soak` with more or larger input (`isLong`), the longest first. */

@@ -4,21 +4,12 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { Document, Operation } from './generate/document.ts';
+import { pythonModules } from './generate/python-methods.ts';
 
-// Writes src/schema.d.ts and src/operations.ts from the API's own description: every operation that takes a key of a project.
-// With `--check` nothing is written, and it fails when their types are not what would be written; comments may differ.
+// Writes src/schema.d.ts, src/operations.ts and the client for Python from the API's own description: every operation that takes a key of
+// a project. With `--check` nothing is written, and it fails when their types are not what would be written; comments may differ.
 const folder = fileURLToPath(new URL('.', import.meta.url));
-
-interface Operation {
-  operationId: string;
-  security?: Record<string, unknown>[];
-  parameters?: { $ref?: string }[];
-  requestBody?: { content?: Record<string, unknown> };
-}
-interface Document {
-  paths: Record<string, Record<string, Operation>>;
-  components: Record<string, Record<string, unknown>>;
-}
 
 const written = spawnSync(process.execPath, [join(folder, '../../src/main/write-openapi.ts')], {
   encoding: 'utf8',
@@ -29,7 +20,7 @@ const document = JSON.parse(written.stdout) as Document;
 const takesKey = ({ security }: Operation) => security?.some((way) => 'secretKey' in way || 'publicKey' in way);
 // The dashboard's paths to what `/v1` has.
 const isTwin = ({ operationId }: Operation) => operationId.endsWith('InDashboard');
-const table: string[] = [];
+const table: [id: string, row: readonly [string, string, 'once'?]][] = [];
 for (const [path, methods] of Object.entries(document.paths)) {
   for (const [method, operation] of Object.entries(methods)) {
     if (!takesKey(operation) || isTwin(operation)) {
@@ -37,11 +28,12 @@ for (const [path, methods] of Object.entries(document.paths)) {
       continue;
     }
     const isKeyed = operation.parameters?.some(({ $ref }) => $ref?.endsWith('/IdempotencyKey'));
-    const row = [method.toUpperCase(), path, ...(isKeyed ? ['once'] : [])].map((part) => `'${part}'`);
-    table.push(`  ${operation.operationId}: [${row.join(', ')}],`);
+    const row = [method.toUpperCase(), path] as const;
+    table.push([operation.operationId, isKeyed ? [...row, 'once'] : row]);
   }
   if (Object.keys(methods).length === 0) delete document.paths[path];
 }
+table.sort(([one], [other]) => (one < other ? -1 : 1));
 const kept = new Set<string>();
 keep(document.paths);
 for (const [kind, parts] of Object.entries(document.components))
@@ -62,10 +54,12 @@ try {
 
 /** Method and path of every operation that takes a key; \`once\` where an Idempotency-Key makes repeating safe. */
 export const operationTable = {
-${table.sort().join('\n')}
+${table.map(([id, row]) => `  ${id}: [${row.map((part) => `'${part}'`).join(', ')}],`).join('\n')}
 } as const;
 `,
   );
+  for (const [name, text] of Object.entries(pythonModules(document, Object.fromEntries(table))))
+    put(`python/fernpost/${name}`, text);
 } finally {
   rmSync(place, { recursive: true });
 }
@@ -80,7 +74,7 @@ function put(path: string, text: string): void {
 }
 
 function typesOf(text: string): string {
-  return text.replaceAll(/\/\*\*.*?\*\/\s*/gs, '');
+  return text.replaceAll(/(\/\*\*.*?\*\/|""".*?""")\s*/gs, '');
 }
 
 function keep(node: unknown): void {

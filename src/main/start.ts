@@ -15,6 +15,7 @@ import * as v from 'valibot';
 import { unsafeSettings } from '../core/config/safety.ts';
 import { keepMemoryLow } from './setup/low-memory.ts';
 import { buildDashboard } from './start/dashboard-build.ts';
+import { buildDownloads } from './start/downloads-build.ts';
 import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { serviceProcesses, untilReady } from './start/our-processes.ts';
 import { keptSecrets } from './start/secrets.ts';
@@ -70,7 +71,12 @@ async function start(): Promise<void> {
     needed = first.needed;
     project = keepFirstProject(config.DATA_DIR, first.project, places);
   });
-  await allOf([servers, runTogether(service.parts), buildDashboard(terminal, signal)]);
+  await allOf([
+    servers,
+    runTogether(service.parts),
+    buildDashboard(terminal, signal),
+    buildDownloads(terminal, signal),
+  ]);
   await untilReady(() => service.ready.size === service.parts.length, running, signal);
   for (const supervised of running) supervised.settle();
 

@@ -16,7 +16,7 @@ let project: AppProject;
 let inbox: SandboxInbox;
 
 beforeAll(async () => {
-  project = await anAppProject(['sdk']);
+  project = await anAppProject();
   inbox = new SandboxInbox(project.sandboxUrl);
   for (const name of ['hono', 'python-worker', 'cms-smtp'])
     cpSync(join(examples, name), join(project.folder, name), { recursive: true });

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '@fernpost/local-stack';
 import type { TestContext } from 'vitest';
+import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { fetched } from './fetched.ts';
 import { aPlace, startIn } from './npm-start.ts';
-import { type PublishedPackage, packPackage } from './published.ts';
 
 const run = promisify(execFile);
+const quiet = ['--no-audit', '--no-fund'];
 
-/** A folder outside of this project, where apps use the packages as npm gets them, and a whole service as `npm start` runs it. */
+/** An empty project of npm outside of this one, for apps, and a whole service as `npm start` runs it, from which they get their clients. */
 export interface AppProject extends AsyncDisposable {
   folder: string;
   baseUrl: string;
@@ -20,7 +21,7 @@ export interface AppProject extends AsyncDisposable {
   webhookPort: number;
   /** Where the service is and with what, for a process of an app. */
   env: { SECRET_KEY: string; [name: string]: string };
-  /** Installs our packages and others; the test is skipped where the registry does not answer. */
+  /** Installs the SDK and the command line from the service, and other packages; skips the test where the registry does not answer. */
   install(context: TestContext, packages: readonly string[]): Promise<void>;
   /** Runs a program in the folder to its end. */
   run(
@@ -30,17 +31,16 @@ export interface AppProject extends AsyncDisposable {
   ): Promise<{ stdout: string; stderr: string }>;
 }
 
-/** Starts the service, and packs our packages for apps. */
-export async function anAppProject(packages: readonly PublishedPackage[]): Promise<AppProject> {
+/** Starts the service, and makes the project. */
+export async function anAppProject(): Promise<AppProject> {
   const place = await aPlace();
   const [webhookPort = 0] = await freePorts(1);
   const service = startIn(place);
   const folder = mkdtempSync(join(tmpdir(), 'fernpost-apps-'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
-  const tarballs: string[] = [];
-  for (const name of packages) tarballs.push((await packPackage(name, folder)).tarball);
   await service.untilReady();
   const { baseUrl, sandboxUrl, dataDir } = place;
+  await eventually(async () => (await fetch(`${baseUrl}/downloads/`)).ok, 60_000);
   const file = join(dataDir, 'first-project.json');
   const { secretKey, publicKey } = JSON.parse(readFileSync(file, 'utf8')) as { secretKey: string; publicKey: string };
   const env = {
@@ -54,7 +54,9 @@ export async function anAppProject(packages: readonly PublishedPackage[]): Promi
     SECRET_KEY: secretKey,
     PUBLIC_KEY: publicKey,
   };
-  const quiet = ['--no-audit', '--no-fund', '--prefer-offline'];
+  const ours = ['sdk', 'cli'].map((name) => `${baseUrl}/downloads/${name}.tgz`);
+  // Not with `--prefer-offline`: another test may have had another archive at the same address.
+  const npmInstall = (urls: readonly string[]) => run('npm', ['install', ...quiet, ...urls], { cwd: folder });
   let installation: Promise<void> | undefined;
   return {
     folder,
@@ -63,7 +65,9 @@ export async function anAppProject(packages: readonly PublishedPackage[]): Promi
     webhookPort,
     env,
     install(context, others) {
-      installation ??= fetched(context, 'npm', ['install', ...quiet, ...tarballs, ...others], { cwd: folder });
+      installation ??= npmInstall(ours).then(() =>
+        fetched(context, 'npm', ['install', ...quiet, '--prefer-offline', ...others], { cwd: folder }),
+      );
       return installation;
     },
     run: (program, args, more = {}) => run(program, [...args], { cwd: folder, env: { ...env, ...more } }),

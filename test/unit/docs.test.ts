@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { Docs, type OpenApiDocument } from '@fernpost/docs';
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
+import { version } from '../../src/core/lib/version.ts';
 import { routes } from '../../src/main/api/routes.ts';
 import { order } from '../support/architecture/rooms.ts';
 
@@ -20,11 +21,12 @@ const pages = [
 const site = new Docs({
   guides: join(root, 'docs/guides/'),
   document: () => openApiDocument(routes, 'https://fernpost.test') as unknown as OpenApiDocument,
+  served: { baseUrl: 'https://fernpost.test', version },
 });
 
 /** Whether a running service has a page of documentation at this address, with this anchor. */
 function servesPage(address: string, anchor: string | undefined): boolean {
-  const page = site.find(address)?.text;
+  const page = address === '/downloads/' ? site.downloads([]).text : site.find(address)?.text;
   return page !== undefined && (anchor === undefined || page.includes(`id="${anchor}"`));
 }
 
@@ -62,7 +64,7 @@ describe('the documentation', () => {
     const broken = [...read(path).matchAll(/\]\(([^)\s]+)\)/g)].flatMap(([, link = '']) => {
       if (/^[a-z]+:/.test(link)) return [];
       const [file = '', anchor] = link.split('#');
-      if (file.startsWith('/docs')) return servesPage(file, anchor) ? [] : [link];
+      if (/^\/(docs|downloads)/.test(file)) return servesPage(file, anchor) ? [] : [link];
       const target = file === '' ? path : normalize(join(dirname(path), file));
       if (!existsSync(join(root, target))) return [link];
       return anchor === undefined || anchorsOf(read(target)).includes(anchor) ? [] : [link];

@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import { version } from '@fernpost/sdk';
 import { Command, CommanderError } from 'commander';
 import { campaignCommands } from './commands/campaigns.ts';
 import { contactCommands } from './commands/contacts.ts';
@@ -15,7 +16,7 @@ import { exitCodes, explainError } from './errors.ts';
 
 const program = new Command('fernpost')
   .description('Fernpost in the terminal.')
-  .version('0.1.0')
+  .version(version)
   .option('--json', 'print JSON for programs')
   .option('--url <url>', 'where the service is (or FERNPOST_URL)')
   .option('--key <key>', 'a key of the project (or FERNPOST_KEY); without it, that of `fernpost login`')

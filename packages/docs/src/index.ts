@@ -2,11 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OpenApiDocument } from './document.ts';
+import { type Download, downloadsText, type Served } from './downloads.ts';
 import { type Guide, listGuides, renderGuide } from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
 
 export type { OpenApiDocument } from './document.ts';
+export type { Download } from './downloads.ts';
 
 /** A file of the documentation. */
 export interface DocsFile {
@@ -20,13 +22,18 @@ const assets = fileURLToPath(new URL('../assets/', import.meta.url));
 export class Docs {
   readonly #folder: string;
   readonly #document: () => OpenApiDocument;
+  readonly #served: Served;
   readonly #files = new Map<string, DocsFile | null>();
   #known: { reference: Reference; navigation: LinkGroup[]; names: Set<string> } | undefined;
 
-  /** `guides` is a folder of Markdown files, with a README that lists them. */
-  constructor(options: { guides: string; document: () => OpenApiDocument }) {
+  /**
+   * `guides` is a folder of Markdown files, with a README that lists them. Where they say `https://mail.example.com` and `<version>`, their
+   * pages say where the service is and its version.
+   */
+  constructor(options: { guides: string; document: () => OpenApiDocument; served: Served }) {
     this.#folder = options.guides;
     this.#document = options.document;
+    this.#served = options.served;
   }
 
   /** The file at an address such as `/docs/quick-start`, or null. */
@@ -39,15 +46,23 @@ export class Docs {
     return made;
   }
 
+  /** The page `/downloads/` about these files, or about files that are still being built. */
+  downloads(files: readonly Download[] | null): DocsFile {
+    return this.#html('/downloads/', renderGuide(downloadsText(files, this.#served)));
+  }
+
+  #html(address: string, page: Guide): DocsFile {
+    const { navigation } = this.#parts();
+    return { type: 'html', text: docsPage({ address, navigation, ...page }) };
+  }
+
   #make(address: string): DocsFile | null {
     if (address === '/docs/assets/docs.css')
       return { type: 'css', text: readFileSync(join(assets, 'docs.css'), 'utf8') };
     if (address === '/docs/assets/docs.js') return { type: 'js', text: readFileSync(join(assets, 'docs.js'), 'utf8') };
     if (address === '/docs/search.json') return { type: 'json', text: JSON.stringify(this.#searchEntries()) };
     const page = this.#page(address.slice('/docs'.length));
-    if (page === null) return null;
-    const { navigation } = this.#parts();
-    return { type: 'html', text: docsPage({ address, navigation, ...page }) };
+    return page === null ? null : this.#html(address, page);
   }
 
   #page(path: string): Guide | null {
@@ -55,7 +70,13 @@ export class Docs {
     if (path === '/reference') return reference.overview();
     if (path.startsWith('/reference/')) return reference.page(path.slice('/reference/'.length));
     const name = path === '' ? 'README' : path.slice(1);
-    return names.has(name) ? renderGuide(readFileSync(join(this.#folder, `${name}.md`), 'utf8')) : null;
+    return names.has(name) ? renderGuide(this.#guideText(name)) : null;
+  }
+
+  #guideText(name: string): string {
+    const { baseUrl, version } = this.#served;
+    const text = readFileSync(join(this.#folder, `${name}.md`), 'utf8');
+    return text.replaceAll('https://mail.example.com', baseUrl).replaceAll('<version>', version);
   }
 
   #parts() {
@@ -68,6 +89,7 @@ export class Docs {
         .filter(({ group }) => group === title)
         .map(({ title: text, name }) => ({ title: text, address: `/docs/${name}` })),
     }));
+    groups[0]?.links.push({ title: 'Downloads', address: '/downloads/' });
     const tags = reference.tags().map(({ slug, title }) => ({ title, address: `/docs/reference/${slug}` }));
     const overview = { title: 'Overview', address: '/docs/reference' };
     const navigation = [...groups, { title: 'API reference', links: [overview, ...tags] }];
@@ -77,7 +99,7 @@ export class Docs {
 
   #searchEntries(): { title: string; text: string; address: string }[] {
     const guides = listGuides(this.#folder).flatMap(({ name, title }) => {
-      const { sections } = renderGuide(readFileSync(join(this.#folder, `${name}.md`), 'utf8'));
+      const { sections } = renderGuide(this.#guideText(name));
       const address = `/docs/${name}`;
       return [
         { title, text: 'Guide', address },

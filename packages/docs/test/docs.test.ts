@@ -59,9 +59,16 @@ beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fernpost-docs-'));
   writeFileSync(join(folder, 'README.md'), '# Docs\n\n## Start\n\n- [First](first.md): begin here\n');
   const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
-  writeFileSync(join(folder, 'first.md'), `# First\n\n## Use \`it\`\n\n${snippets}\n\n[Back](README.md)\n`);
+  writeFileSync(
+    join(folder, 'first.md'),
+    `# First\n\n## Use \`it\`\n\n${snippets}\n\nAt https://mail.example.com: <version>.\n\n[Back](README.md)\n`,
+  );
   writeFileSync(join(folder, 'draft.md'), '# Not listed\n');
-  docs = new Docs({ guides: folder, document: () => document });
+  docs = new Docs({
+    guides: folder,
+    document: () => document,
+    served: { baseUrl: 'https://mail.acme.test', version: '1.2.3' },
+  });
 });
 afterAll(() => rmSync(folder, { recursive: true }));
 
@@ -74,6 +81,12 @@ test('shows guides that the README lists, linked as pages', () => {
   expect(first).toContain('<a href="/docs/first" aria-current="page">');
   for (const none of ['/docs/draft', '/docs/../package', '/docs/README/x', '/docs/reference/unused', '/docs/assets/x'])
     expect(docs.find(none), none).toBeNull();
+});
+
+test('says where the service is, and its version', () => {
+  expect(pageOf('/docs/first')).toContain(
+    'At https://mail.acme.test: 1.2.3.'.replace('At ', 'At <a href="https://mail.acme.test">').replace(': ', '</a>: '),
+  );
 });
 
 test('joins the languages of a snippet, and escapes what it shows', () => {

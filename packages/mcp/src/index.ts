@@ -47,7 +47,10 @@ export async function answerMcp(
 }
 
 function serverFor(context: McpContext): Server {
-  const server = new Server({ name: 'fernpost', version: '0.1.0' }, { capabilities: { tools: {} }, instructions });
+  const server = new Server(
+    { name: 'fernpost', version: context.version },
+    { capabilities: { tools: {} }, instructions },
+  );
   const mine = tools.filter(({ mode }) => modes.indexOf(mode) <= modes.indexOf(context.mode));
   server.setRequestHandler(ListToolsRequestSchema, () => ({ tools: mine.map(described) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }): Promise<CallToolResult> => {

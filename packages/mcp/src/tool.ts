@@ -30,6 +30,8 @@ export interface PlannedAction {
 
 /** What the tools need of the service. */
 export interface McpContext {
+  /** Version of the server, as clients are told. */
+  version: string;
   mode: ToolMode;
   /** Calls an operation as the key of the request. @throws the refusal */
   call<Id extends OperationId>(id: Id, ...given: InputArguments<Id>): Promise<Reply<Id>>;

@@ -7,6 +7,7 @@ import type { Body, Input, InputArguments, Item, ListOperation, OperationId, Rep
 export { type CallOptions, type ClientOptions, FernpostError } from './http.ts';
 export { operationTable } from './operations.ts';
 export type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
+export { version } from './version.ts';
 
 type Schemas = components['schemas'];
 type ListQuery<Id extends ListOperation> = Omit<Input<Id> extends { query?: infer Query } ? Query : never, 'cursor'>;

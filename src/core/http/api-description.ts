@@ -115,6 +115,8 @@ cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\
 
 **Repetitions.** Send an \`Idempotency-Key\` with every request that sends mail, and a request that is repeated sends it once.
 
+**Clients.** [Downloads](/downloads/) has the SDK for TypeScript, the client for Python and the command line in the version of this server.
+
 **Limits.** A project has a number of requests a minute (\`RateLimit-*\` headers); beyond it the answer is 429 with \`Retry-After\`.`;
 
 /** What the API reference says of the API as a whole. */

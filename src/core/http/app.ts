@@ -6,7 +6,8 @@ import { isUuid } from '../lib/ids.ts';
 import type { App } from './context.ts';
 import { cors } from './cors.ts';
 import { dashboardPages } from './dashboard.ts';
-import { docsPages } from './docs.ts';
+import { docsPages, documentation } from './docs.ts';
+import { downloads } from './downloads.ts';
 import { writeError } from './errors.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { openApiDocument } from './openapi.ts';
@@ -38,7 +39,9 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   for (const each of literalPartsFirst(routes.filter(({ path }) => !isLiteral(path))))
     router.register(each.path, [each.method], (ctx: Context) => serve(ctx, each));
   koa.use(literalPaths(routes, serve, router.routes() as Koa.Middleware));
-  koa.use(docsPages(description));
+  const docs = documentation(description, app.config.PUBLIC_URL);
+  koa.use(docsPages(docs));
+  koa.use(downloads(docs));
   koa.use(dashboardPages());
   koa.use(unmatched());
   return koa;

@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
-import type { Docs, OpenApiDocument } from '@fernpost/docs';
-import type { Middleware } from 'koa';
+import type { Docs, DocsFile, OpenApiDocument } from '@fernpost/docs';
+import type { Context, Middleware } from 'koa';
+import { version } from '../lib/version.ts';
 import { readsPage } from './unmatched.ts';
 
 const guides = fileURLToPath(new URL('../../../docs/guides/', import.meta.url));
@@ -8,20 +9,31 @@ const guides = fileURLToPath(new URL('../../../docs/guides/', import.meta.url));
 const policy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'none'; frame-ancestors 'none'; base-uri 'none'";
 
-/** The guides at `/docs` and the API reference at `/docs/reference`, everything served from here. */
-export function docsPages(document: () => unknown): Middleware {
+/** The documentation, made when a page of it is shown for the first time: most processes never show one. */
+export function documentation(document: () => unknown, baseUrl: string): () => Promise<Docs> {
   let docs: Docs | undefined;
+  return async () => {
+    const { Docs } = await import('@fernpost/docs');
+    docs ??= new Docs({ guides, document: () => document() as OpenApiDocument, served: { baseUrl, version } });
+    return docs;
+  };
+}
+
+/** The guides at `/docs` and the API reference at `/docs/reference`, everything served from here. */
+export function docsPages(docs: () => Promise<Docs>): Middleware {
   return async (ctx, next) => {
     if (!(ctx.path === '/docs' || ctx.path.startsWith('/docs/')) || !readsPage(ctx)) return next();
-    // Most processes never show a page of it.
-    const { Docs } = await import('@fernpost/docs');
-    docs ??= new Docs({ guides, document: () => document() as OpenApiDocument });
-    const file = docs.find(ctx.path === '/docs/' ? '/docs' : ctx.path);
+    const file = (await docs()).find(ctx.path === '/docs/' ? '/docs' : ctx.path);
     if (file === null) return next();
-    ctx.set('Content-Security-Policy', policy);
-    ctx.set('Cache-Control', 'no-cache');
-    ctx.type = file.type;
-    ctx.body = file.text;
+    sendDocsFile(ctx, file);
     return undefined;
   };
+}
+
+/** Answers with a page of the documentation. */
+export function sendDocsFile(ctx: Context, file: DocsFile): void {
+  ctx.set('Content-Security-Policy', policy);
+  ctx.set('Cache-Control', 'no-cache');
+  ctx.type = file.type;
+  ctx.body = file.text;
 }

@@ -6,6 +6,7 @@ import type { Database } from '../../core/database/sql.ts';
 import type { App, Handled, KeyActor, RequestProject } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, conflict } from '../../core/lib/errors.ts';
+import { version } from '../../core/lib/version.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { campaignAudience } from '../../sending/campaigns/index.ts';
 import { commitPlan, decidePlan, keepPlan, type PlanOwner, type PlanVerdict, waitingPlans } from './plans.ts';
@@ -126,6 +127,7 @@ function contextOf({ app, db: asked, project, actor, requestId, ip, header }: Ca
     return { projectId: project.id, key: { ...actor.scoped, mcp: settings } };
   };
   return {
+    version,
     mode: settings.mode,
     call: ((id: OperationId, input: OperationInput = {}) => told(app, run(id, input, db))) as McpContext['call'],
     audienceOf: (campaignId) => campaignAudience(db, project.id, campaignId, app.clock()),

@@ -99,6 +99,7 @@ describe('requests and answers', () => {
     ['PATCH', '/templates/preview/', 'POST'],
     ['GET', '/workflows/bulk-update', 'POST'],
     ['POST', '/docs', 'GET, HEAD'],
+    ['POST', '/downloads/sdk.tgz', 'GET, HEAD'],
     ['POST', '/app/contacts', 'GET, HEAD'],
   ])('%s %s names the methods that the path has, without a key', async (method, path, allowed) => {
     const answer = await api.call(null, method, path);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { Fernpost } from '@fernpost/sdk';
 import { SandboxInbox } from '@fernpost/sdk/testing';
 
-// What every script of this folder begins with. Each shows one capability as an app uses it, with the SDK as npm has it.
+// What every script of this folder begins with. Each shows one capability as an app uses it, with the SDK as the service hands it out.
 export const baseUrl = process.env.FERNPOST_URL ?? 'http://localhost:3000';
 export const secretKey = process.env.SECRET_KEY ?? '';
 export const fernpost = new Fernpost({ baseUrl, key: secretKey });

@@ -20,7 +20,7 @@ const loadedByOthers: Record<string, string> = {
 
 /**
  * What is wrong between a package.json, the imports of the files it is for, and the page that gives each dependency's reason,
- * sorted. Tests may use the `tools` as well: the development dependencies of the whole project.
+ * sorted. Tests and builds may use the `tools` as well: the development dependencies of the whole project.
  */
 export function packageProblems(
   manifest: Manifest,
@@ -41,7 +41,7 @@ export function packageProblems(
 
   const used = new Set<string>();
   for (const [path, text] of sources) {
-    const isTest = /^(packages\/[^/]+\/)?(test|bench)\//.test(path);
+    const isTest = /^(packages\/[^/]+\/)?(test|bench|build)\//.test(path);
     const isKnown = (name: string) => name in declared || (isTest && name in tools);
     const atRunTime = runtimeImports(path, text).map(({ specifier }) => packageOf(specifier));
     for (const name of new Set(atRunTime)) {

@@ -1,0 +1,74 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Docs, Download } from '@fernpost/docs';
+import type { Context, Middleware } from 'koa';
+import send from 'koa-send';
+import { AppError } from '../lib/errors.ts';
+import { version } from '../lib/version.ts';
+import { sendDocsFile } from './docs.ts';
+import { readsPage } from './unmatched.ts';
+
+// Where `npm run build` and `npm start` leave them.
+const built = fileURLToPath(new URL('../../../dist/downloads/', import.meta.url));
+const wheel = `fernpost-${version}-py3-none-any.whl`;
+const types: Readonly<Record<string, string>> = {
+  'sdk.tgz': 'application/gzip',
+  'cli.tgz': 'application/gzip',
+  [wheel]: 'application/zip',
+};
+/** Seconds after which a client may ask again for what is being built. */
+const pause = '5';
+
+/** The clients of this version of the service below `/downloads/`, with a page about them; 503 while they are not built. */
+export function downloads(docs: () => Promise<Docs>, folder = built): Middleware {
+  return async (ctx, next) => {
+    if (ctx.path !== '/downloads' && !ctx.path.startsWith('/downloads/')) return next();
+    const name = ctx.path.slice('/downloads/'.length);
+    if ((name !== '' && types[name] === undefined) || !readsPage(ctx)) return next();
+    const files = await filesIn(folder);
+    if (name !== '')
+      return sendFile(
+        ctx,
+        folder,
+        files?.find((file) => file.name === name),
+      );
+    sendDocsFile(ctx, (await docs()).downloads(files));
+    if (files !== null) return undefined;
+    ctx.status = 503;
+    ctx.set('Retry-After', pause);
+    return undefined;
+  };
+}
+
+/** What has been built for this version, or null. */
+async function filesIn(folder: string): Promise<Download[] | null> {
+  try {
+    const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')) as {
+      version: string;
+      files: Download[];
+    };
+    return index.version === version ? index.files : null;
+  } catch {
+    return null;
+  }
+}
+
+async function sendFile(ctx: Context, folder: string, file: Download | undefined): Promise<void> {
+  if (file === undefined)
+    throw new AppError(503, 'SERVICE_UNAVAILABLE', 'The downloads of this version are not built yet', {
+      headers: { 'Retry-After': pause },
+      suggestion:
+        'Repeat the request in a few seconds. If this goes on, run "npm run build" where Fernpost is installed.',
+    });
+  // An upgrade of the service replaces what an address serves, so a cache has to ask each time.
+  ctx.set('Cache-Control', 'public, no-cache');
+  ctx.set('ETag', `"${file.sha256}"`);
+  // `ctx.fresh` would send it whole to clients that ask with "no-cache", as `fetch` does.
+  if (ctx.get('if-none-match').includes(`"${file.sha256}"`)) {
+    ctx.status = 304;
+    return;
+  }
+  ctx.type = types[file.name] ?? '';
+  await send(ctx, file.name, { root: folder });
+}
