@@ -7,6 +7,7 @@ import { seal, unseal } from '../../core/lib/seal.ts';
 import type { Clock } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { callEndpoint } from './deliver.ts';
+import { refuseUnknownEvents } from './event-names.ts';
 import { payloadOf } from './payload.ts';
 import { afterCall } from './retries.ts';
 import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
@@ -77,6 +78,7 @@ export async function createEndpoint(
   now: Date,
 ): Promise<EndpointBody & { secret: string }> {
   checkUrl(wanted.url, settings);
+  await refuseUnknownEvents(db, projectId, wanted.events);
   const from = startOf(wanted.from, now);
   const secret = newSecret();
   const row = await db.transaction(async (tx) => {
@@ -140,6 +142,8 @@ export async function patchEndpoint(
   const has = (key: keyof PatchEndpoint) => change[key] !== undefined;
   const row = await db.transaction(async (tx) => {
     const before = await lockedEndpoint(tx, projectId, id);
+    const added = (change.events ?? []).map((name) => (before.events.includes(name) ? '*' : name));
+    await refuseUnknownEvents(tx, projectId, added);
     const changed = await tx.row<EndpointRow>(sql`
         update webhook_endpoints set url = coalesce(${change.url ?? null}, url),
           description = case when ${has('description')} then ${change.description ?? null} else description end,

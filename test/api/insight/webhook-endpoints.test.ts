@@ -98,6 +98,33 @@ test('the secret is shown once, and an endpoint of another project is not found'
   expect((await call(project, 'GET', `/${id}`)).status).toBe(404);
 });
 
+test('an event that never comes is refused with the nearest one, unless the project has tracked it', async () => {
+  const project = await aProject(database);
+  const create = (events: string[]) => call(project, 'POST', '', { url: 'https://example.com/', events });
+  const refused = await create([
+    'email.bounce',
+    'email.bounced',
+    'campaign.*',
+    'domain.lots',
+    'order.paid',
+    'import.x.*',
+  ]);
+  expect(refused.status).toBe(422);
+  expect(refused.body.error.errors).toEqual([
+    { field: 'events.1', code: 'invalid_enum_value', message: 'is not an event: did you mean "email.bounce"?' },
+    { field: 'events.3', code: 'invalid_enum_value', message: 'is not an event: did you mean "domain.lost"?' },
+    { field: 'events.5', code: 'invalid_enum_value', message: 'is not an event: did you mean "import.finished"?' },
+  ]);
+  await api.call(project.publicKey, 'POST', '/v1/track', { email: 'a@example.com', event: 'import.x' });
+  const { status, body } = await create(['import.x', 'email.*']);
+  expect(status).toBe(201);
+  // What it has already may stay.
+  await database.db.count('update webhook_endpoints set events = $2 where id = $1', [body.id, ['domain.old']]);
+  const patch = (events: string[]) => call(project, 'PATCH', `/${body.id}`, { events });
+  expect((await patch(['domain.old', 'email.open'])).status).toBe(200);
+  expect((await patch(['domain.older'])).status).toBe(422);
+});
+
 test('what cannot be called or subscribed to is refused by name', async () => {
   const project = await aProject(database);
   const refused = async (more: object) => {
