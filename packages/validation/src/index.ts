@@ -1,5 +1,14 @@
 export { coded, codedAt } from './checks.ts';
-export { domainOf, EmailField, isEmail, localPartOf, normalizeEmail } from './email-address.ts';
+export {
+  domainOf,
+  EmailField,
+  isEmail,
+  localPartOf,
+  normalizeEmail,
+  parseSender,
+  SenderField,
+  withBareSender,
+} from './email-address.ts';
 export {
   choice,
   GivenUuid,

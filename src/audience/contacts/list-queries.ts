@@ -7,8 +7,9 @@ import { likeText } from '../../core/lib/text.ts';
 import { contactTotals } from './catalogue-queries.ts';
 import { contactColumns, contactsWithin, type ListedContact } from './queries.ts';
 
-/** Which contacts of the project are meant: `search` is a part of the address in any letter case. */
+/** Which contacts of the project are meant: `email` is a normalized address, `search` a part of one in any letter case. */
 export interface ContactFilter {
+  email?: string | null;
   search: string | null;
   subscribed: boolean | null;
   /** A condition tree as its compiler left it; none when absent. */
@@ -73,12 +74,12 @@ const largeCounts = new RecentResults<number>({ entries: 1_000, now: () => perfo
  */
 export async function countContacts(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
   if (matchesNobody(filter)) return 0;
-  if (filter.search === null && !filter.condition) {
+  if (filter.email == null && filter.search === null && !filter.condition) {
     const { contacts, subscribed } = await contactTotals(db, projectId);
     return filter.subscribed === null ? contacts : filter.subscribed ? subscribed : contacts - subscribed;
   }
   return largeCounts.get(
-    JSON.stringify([projectId, filter.search?.toLowerCase(), filter.subscribed, filter.condition?.key]),
+    JSON.stringify([projectId, filter.email, filter.search?.toLowerCase(), filter.subscribed, filter.condition?.key]),
     () => countFiltered(db, projectId, filter),
     (total) => (total > largeFrom ? 30_000 : 0),
   );
@@ -97,12 +98,13 @@ async function countFiltered(db: Database, projectId: string, filter: ContactFil
  */
 export function matching(
   projectId: string,
-  { search, subscribed, condition }: ContactFilter,
+  { email, search, subscribed, condition }: ContactFilter,
   reach: 'page' | 'all' = 'page',
 ): Query {
   const where = [sql`c.project_id = ${projectId}`];
   // Stored addresses are lower case, so that there is no need to fold theirs.
   if (search !== null) where.push(sql`c.email like ${`%${likeText(search.toLowerCase())}%`}`);
+  if (email != null) where.push(sql`c.email = ${email}`);
   if (subscribed !== null) where.push(sql`c.subscribed = ${subscribed}`);
   if (condition) where.push(condition[reach]);
   return join(where, ' and ');

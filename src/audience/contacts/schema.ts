@@ -33,6 +33,7 @@ export type ContactBody = v.InferOutput<typeof ContactBody>;
 export const ListContacts = v.object({
   limit: limitParameter(20, 100),
   cursor: CursorParameter,
+  email: parameter('The contact with exactly this address, in any letter case.'),
   search: parameter('Text in the address, in any letter case.'),
   subscribed: parameter('All when absent.', { type: 'boolean' }),
   sort: choiceParameter('What to sort by.', ['email', 'createdAt', 'updatedAt'], 'createdAt'),

@@ -132,6 +132,8 @@ export async function restoreContact(db: Database, projectId: string, id: string
 /** A page of contacts (contract page 1, 3.1). */
 export function listContacts(db: Database, projectId: string, query: ListContacts) {
   const filter = {
+    // What is no address is that of nobody.
+    email: query.email ? (normalizeEmail(query.email) ?? '') : null,
     search: query.search ? query.search : null,
     subscribed: query.subscribed === 'true' ? true : query.subscribed === 'false' ? false : null,
   };

@@ -9,9 +9,11 @@ import {
   JsonObject,
   pageParameters,
   parameter,
+  SenderField,
   singleLine,
   textField,
   Uuid,
+  withBareSender,
 } from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
@@ -51,7 +53,7 @@ export const givenContentEntries = {
   subject: SubjectSource,
   body: v.optional(BodySource),
   document: DocumentSource,
-  from: EmailField,
+  from: SenderField,
   fromName: SenderName,
   replyTo: ReplyTo,
 };
@@ -71,11 +73,15 @@ export type TemplateBody = v.InferOutput<typeof TemplateBody>;
 const parts = { name: textField('name', 1, 255), ...givenContentEntries };
 
 /** `POST /templates`. */
-export const CreateTemplate = v.pipe(v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }), needsContent());
+export const CreateTemplate = v.pipe(
+  v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }),
+  needsContent(),
+  v.transform(withBareSender),
+);
 export type CreateTemplate = v.InferOutput<typeof CreateTemplate>;
 
 /** `PATCH /templates/{id}`: any part of a template. */
-export const PatchTemplate = v.partial(v.object({ ...parts, type: TypeField }));
+export const PatchTemplate = v.pipe(v.partial(v.object({ ...parts, type: TypeField })), v.transform(withBareSender));
 export type PatchTemplate = v.InferOutput<typeof PatchTemplate>;
 
 /** `POST /templates/preview`: content, and what it is filled in with: a contact, values as `/v1/send` takes them, or both. */

@@ -56,6 +56,11 @@ const headers = {
     description: '`true` where this is the answer of an earlier request with the same `Idempotency-Key`.',
     schema: { type: 'string', enum: ['true'] },
   },
+  'X-Ignored-Fields': {
+    description:
+      'Fields of the body and query parameters that were ignored, with the name to use where one is known: `first_name;use=data.firstName, limit;in=query`. At most 20; absent when nothing was ignored.',
+    schema: { type: 'string' },
+  },
   ETag: { description: 'Names this revision; an edit sends it as `If-Match`.', schema: { type: 'string' } },
 } as const;
 export type HeaderName = keyof typeof headers;

@@ -1,7 +1,7 @@
 import type { Middleware } from 'koa';
 
 const exposed =
-  'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotency-Replayed';
+  'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Ignored-Fields';
 
 /**
  * CORS (contract page 1, 1.6): `/v1` answers any origin without credentials, everything else only the dashboard's

@@ -4,6 +4,7 @@ import * as v from 'valibot';
 import { AppError, invalid, invalidField, notFound } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import type { Admitted, Handled } from './context.ts';
+import { readableBody } from './ignored-fields.ts';
 import type { Route } from './route.ts';
 
 /** What a handler gets but for its checked query and body; the parameters of the path are not checked yet. */
@@ -18,7 +19,10 @@ export function runHandler(route: Route, read: JsonBody, input: RouteInput): unk
     throw resource === '422' ? invalidField(name, 'must be a UUID', 'invalid_string') : notFound(resource, id);
   }
   const query = route.query ? parseQuery(route.query, input.query) : {};
-  const body = route.body && route.bodyKind === undefined ? parseBody(route.body, read, route.bodyError) : read.value;
+  const body =
+    route.body && route.bodyKind === undefined
+      ? parseBody(route.body, { ...read, value: readableBody(read.value, route.body) }, route.bodyError)
+      : read.value;
   return route.handle({ ...input, query, body } as Parameters<Route['handle']>[0]);
 }
 

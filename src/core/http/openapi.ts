@@ -11,6 +11,7 @@ import { sizeText } from '@fernpost/request-bodies';
 import { apiDescription, type HeaderName, type ParameterName, type SecurityScheme } from './api-description.ts';
 import { bodyLimits } from './body.ts';
 import fields from './field-descriptions.json' with { type: 'json' };
+import { namesIgnoredFields } from './ignored-fields.ts';
 import { operationIds } from './operation-ids.ts';
 import type { Route } from './route.ts';
 import { tags } from './tags.ts';
@@ -124,13 +125,15 @@ function successText({ status = 200, method, reply, textReply }: Route): string 
   return method === 'GET' && (reply ?? textReply) !== undefined ? 'What was asked for.' : 'Done.';
 }
 
-function headersOf({ access, exemptFromRateLimit, guarded, method, idempotent }: Route): HeaderName[] {
+function headersOf(route: Route): HeaderName[] {
+  const { access, exemptFromRateLimit, guarded, method, idempotent } = route;
   const headers: HeaderName[] = ['X-Request-ID'];
   if (access !== 'none' && access !== 'cookie' && !exemptFromRateLimit)
     headers.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
   // What is deleted has no revision.
   if (guarded && method !== 'DELETE') headers.push('ETag');
   if (idempotent) headers.push('Idempotency-Replayed');
+  if (namesIgnoredFields(route)) headers.push('X-Ignored-Fields');
   return headers;
 }
 

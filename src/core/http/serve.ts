@@ -15,6 +15,7 @@ import {
   refusalOfKeyed,
   writeOnceWith,
 } from './idempotency.ts';
+import { ignoredFieldsHeader, ignoredFieldsOf, ignoredFieldsText, namesIgnoredFields } from './ignored-fields.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
@@ -86,6 +87,7 @@ class RoutedRequest {
         ? await this.#handle(admitted, read, db, { writeOnce: (work) => work(db), keepAnswer: async () => undefined })
         : await this.#handleKeyed(admitted, read, db, keyed);
     this.#answer(result);
+    this.#nameIgnored(read);
   }
 
   async #handleKeyed(admitted: Admitted, read: JsonBody, db: Database, keyed: KeyedRequest): Promise<unknown> {
@@ -203,6 +205,13 @@ class RoutedRequest {
       log: this.#app.log,
       header: (name) => ctx.get(name),
     });
+  }
+
+  // A refusal names its fields itself.
+  #nameIgnored({ value }: JsonBody): void {
+    if (this.#ctx.status >= 400 || !namesIgnoredFields(this.#route)) return;
+    const ignored = ignoredFieldsOf(this.#route, this.#ctx.query, value);
+    if (ignored.length > 0) this.#ctx.set(ignoredFieldsHeader, ignoredFieldsText(ignored));
   }
 
   #answer(result: unknown): void {

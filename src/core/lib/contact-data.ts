@@ -87,3 +87,12 @@ export function withoutDangerousKeys(value: JsonValue, levels = mostLevels): Jso
     if (!dangerous.has(key)) clean[key.toWellFormed()] = withoutDangerousKeys(inner, levels - 1);
   return clean;
 }
+
+/**
+ * A body with `subscribed: false` where it says `unsubscribed: true`, the word of other services, and does not say `subscribed`. Any
+ * other body is returned as it is.
+ */
+export function withSubscription(body: unknown): unknown {
+  if (typeof body !== 'object' || body === null || !('unsubscribed' in body) || body.unsubscribed !== true) return body;
+  return 'subscribed' in body && body.subscribed !== undefined ? body : { ...body, subscribed: false };
+}

@@ -190,6 +190,7 @@ export function senderDomainRefused(domain: string): AppError {
     403,
     'INTERNAL_SERVER_ERROR',
     `The domain ${domain} is not a verified sender domain of this project: add it with POST /domains and set its DNS records`,
+    { details: { reason: 'domain_unverified' } },
   );
 }
 

@@ -10,6 +10,7 @@ import {
   pageParameters,
   parameter,
   Uuid,
+  withBareSender,
 } from '@fernpost/validation';
 import * as v from 'valibot';
 import { ConditionShape } from '../../audience/conditions/index.ts';
@@ -144,11 +145,15 @@ const parts = {
 };
 
 /** `POST /campaigns`. */
-export const CreateCampaign = v.pipe(v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }), needsContent());
+export const CreateCampaign = v.pipe(
+  v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }),
+  needsContent(),
+  v.transform(withBareSender),
+);
 export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
 
 /** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
-export const UpdateCampaign = v.partial(v.object({ ...parts, type: TypeField }));
+export const UpdateCampaign = v.pipe(v.partial(v.object({ ...parts, type: TypeField })), v.transform(withBareSender));
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
 /** What campaigns are listed by. */

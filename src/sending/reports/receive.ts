@@ -1,5 +1,5 @@
 import type { ReceivedMail } from '@fernpost/mail-providers';
-import { domainOf, normalizeEmail } from '@fernpost/validation';
+import { domainOf, normalizeEmail, parseSender } from '@fernpost/validation';
 import { because, upsertContactRow } from '../../audience/contacts/index.ts';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -60,6 +60,8 @@ async function storeFor(
     messageId,
     from: mail.from,
     fromHeader: mail.fromHeader ?? mail.from,
+    // Whom the mail shows as its sender; `from` is the envelope's, which lists and bounces rewrite.
+    sender: parseSender(mail.fromHeader ?? mail.from) ?? { email: sender, name: null },
     to: address,
     subject,
     timestamp,

@@ -1,6 +1,7 @@
 import { type FieldProblem, fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
+import { withSubscription } from '../../core/lib/contact-data.ts';
 import { AppError, invalid, invalidField } from '../../core/lib/errors.ts';
 import { type GrantedQuota, limitExceeded } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
@@ -63,7 +64,7 @@ export function recipientsOf(email: unknown): number {
 }
 
 async function check(deps: BatchDeps, project: ProjectFacts, email: unknown): Promise<Item> {
-  const parsed = v.safeParse(SendBody, email);
+  const parsed = v.safeParse(SendBody, withSubscription(email));
   if (!parsed.success) return { refusal: invalid(sendProblems(fieldProblems(parsed.issues))) };
   try {
     return { mail: await checkMail(deps, project, parsed.output) };

@@ -1,4 +1,4 @@
-import { domainOf } from '@fernpost/validation';
+import { domainOf, parseSender } from '@fernpost/validation';
 import { type ErasedAddresses, refuseErased } from '../../audience/erased/index.ts';
 import {
   type MatchingRule,
@@ -157,8 +157,9 @@ function senderOf(
   body: SendBody,
   template: TemplateRow | null,
 ): { from: string; fromName: string } {
-  const own = typeof body.from === 'object' ? body.from : null;
-  const from = own?.email ?? (typeof body.from === 'string' ? body.from : template?.from);
+  const written = typeof body.from === 'string' ? parseSender(body.from) : null;
+  const own = typeof body.from === 'object' ? body.from : written?.name ? written : null;
+  const from = own?.email ?? written?.email ?? template?.from;
   if (from === undefined)
     throw invalidField('from', 'is required: neither the request nor a template names a sender', 'required');
   // The older name fields never override the name of a sender object, not even a missing one.

@@ -1,6 +1,6 @@
 import { describedBy } from '@fernpost/openapi/names';
 import { renderLimits } from '@fernpost/renderer';
-import { coded, codedAt, EmailField, JsonObject, singleLine, textField } from '@fernpost/validation';
+import { coded, codedAt, EmailField, JsonObject, SenderField, singleLine, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 
@@ -62,21 +62,60 @@ export const mostRecipients = 1_000;
 
 // Names under which other services take what is named differently here, or is not done at all. To drop them silently would
 // send a mail without its copies or at once.
-const foreignKeys: Readonly<Record<string, string>> = {
-  cc: 'is not supported: every recipient in "to" gets a message of their own',
-  bcc: 'is not supported: every recipient in "to" gets a message of their own',
-  html: 'is called "body" here',
-  scheduledAt: 'is called "scheduledFor" here',
-  scheduled_at: 'is called "scheduledFor" here',
-  reply_to: 'is called "reply" here',
-};
+const noCopies = 'is not supported: every recipient in "to" gets a message of their own';
+const called = (ours: string, ...theirs: string[]) => theirs.map((name) => [name, `is called "${ours}" here`] as const);
+const foreignKeys: Readonly<Record<string, string>> = Object.fromEntries([
+  ...['cc', 'bcc', 'Cc', 'Bcc', 'CC', 'BCC'].map((name) => [name, noCopies] as const),
+  ...called('to', 'To', 'recipients', 'personalizations', 'destination', 'Destination'),
+  ...called('from', 'From', 'sender', 'from_email', 'fromEmail'),
+  ...called('fromName', 'from_name'),
+  ...called('reply', 'reply_to', 'ReplyTo', 'replyto', 'reply_to_list', 'h:Reply-To'),
+  ...called('subject', 'Subject'),
+  ...called('body', 'html', 'Html', 'HtmlBody', 'htmlBody', 'html_body', 'htmlContent', 'html_content', 'react'),
+  ...called('text', 'TextBody', 'textBody', 'text_body', 'textContent', 'text_content', 'plainText', 'plain_text'),
+  ...called('template', 'templateId', 'template_id', 'TemplateId', 'TemplateAlias', 'template_name', 'templateName'),
+  ...called(
+    'data',
+    'templateData',
+    'template_data',
+    'TemplateModel',
+    'dynamic_template_data',
+    'variables',
+    'substitutions',
+  ),
+  ...called('data', 'merge_vars', 'mergeVars', 'global_merge_vars', 'h:X-Mailgun-Variables', 'params', 'props'),
+  ...called('headers', 'Headers'),
+  ...called('attachments', 'attachment', 'Attachments', 'files'),
+  ...called(
+    'scheduledFor',
+    'scheduledAt',
+    'scheduled_at',
+    'scheduled_for',
+    'sendAt',
+    'send_at',
+    'deliverAt',
+    'deliver_at',
+    'o:deliverytime',
+  ),
+  ...called(
+    'tracking',
+    'TrackOpens',
+    'TrackLinks',
+    'trackOpens',
+    'trackLinks',
+    'track_opens',
+    'track_clicks',
+    'o:tracking',
+  ),
+  ['type', 'is not supported: write the message as HTML in "body", or as plain text in "text"'],
+]);
 
 function noForeignKeys<Body extends Record<string, unknown>>() {
   return v.rawCheck<Body>(({ dataset, addIssue }) => {
     if (!dataset.typed) return;
     for (const [key, message] of Object.entries(foreignKeys)) {
       const value = dataset.value[key];
-      if (value === undefined || value === null) continue;
+      if (value === undefined || value === null || (key === 'type' && value !== 'markdown')) continue;
       addIssue({ message, path: [{ type: 'object', origin: 'value', input: dataset.value, key, value }] });
     }
   });
@@ -104,7 +143,7 @@ export const SendBody = v.pipe(
     body: v.optional(Content),
     text: v.pipe(v.nullish(Content), v.description('The text part, with Liquid; derived from the HTML when absent.')),
     template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
-    from: v.optional(v.union([EmailField, Address])),
+    from: v.optional(v.union([SenderField, Address])),
     fromName: v.optional(DisplayName),
     name: v.optional(DisplayName),
     reply: v.optional(EmailField),
@@ -123,8 +162,9 @@ export const SendBody = v.pipe(
   codedAt(
     'custom',
     'template',
-    (body) => body.template !== undefined || (body.subject !== undefined && body.body !== undefined),
-    'send either "template", or both "subject" and "body"',
+    (body) =>
+      body.template !== undefined || (body.subject !== undefined && (body.body !== undefined || Boolean(body.text))),
+    'send either "template", or "subject" with "body", "text" or both',
   ),
   codedAt(
     'custom',

@@ -374,6 +374,12 @@ describe('bad input writes nothing and names the place', () => {
     ['scheduledAt', '2026-12-24T18:00:00Z', 'is called "scheduledFor"'],
     ['scheduled_at', 'in 1 hour', 'is called "scheduledFor"'],
     ['reply_to', 'help@example.com', 'is called "reply"'],
+    ['template_id', 'welcome', 'is called "template"'],
+    ['TemplateModel', { name: 'Ada' }, 'is called "data"'],
+    ['attachment', [], 'is called "attachments"'],
+    ['TextBody', 'Hi', 'is called "text"'],
+    ['from_name', 'Acme', 'is called "fromName"'],
+    ['type', 'markdown', 'is not supported'],
   ])('"%s" of other services is refused with our word for it', async (field, value, message) => {
     const before = await writtenSoFar();
     const answer = await send({ to: 'ada.new@example.com', [field]: value });
@@ -386,6 +392,42 @@ describe('bad input writes nothing and names the place', () => {
     const answer = await send({ to: 'ada.new@example.com', body: undefined, html: '<p>Hi</p>' });
     expect(answer.status).toBe(422);
     expect(answer.body.error.errors.map(({ field }: { field: string }) => field)).toEqual(['html', 'template']);
+  });
+
+  test('a sender may carry its name, which counts as `from.name` does; what is stored is the bare address', async () => {
+    const stored = async (fields: Record<string, unknown>) => {
+      const answer = await send({ to: 'ada@example.com', ...fields });
+      expect(answer.status).toBe(200);
+      const [row] = await emailRows([answer.body.data.emails[0].email]);
+      return [row?.from, row?.from_name];
+    };
+    const { sender } = project;
+    expect(await stored({ from: `Acme <${sender}>` })).toEqual([sender, 'Acme']);
+    expect(await stored({ from: ` "Acme, \\"Inc\\"." <${sender.toUpperCase()}> `, fromName: 'Older' })).toEqual([
+      sender,
+      'Acme, "Inc".',
+    ]);
+    expect((await stored({ from: `<${sender}>`, fromName: 'Given' }))[1]).toBe('Given');
+    for (const from of [`Acme ${sender}`, `A\nBcc: b@example.com <${sender}>`, 'Acme <>', `Acme <${sender}> x`]) {
+      const { status, body } = await send({ to: 'ada@example.com', from });
+      expect([status, body.error.errors[0].field, body.error.errors[0].code]).toEqual([422, 'from', 'invalid_string']);
+    }
+  });
+
+  test('text alone is a mail, and an empty one is none', async () => {
+    const answer = await send({ to: 'ada@example.com', body: undefined, text: 'Hi {{ firstName }}' });
+    expect(answer.status).toBe(200);
+    const refused = await send({ to: 'ada@example.com', body: undefined });
+    expect([refused.status, refused.body.error.errors[0].field]).toEqual([422, 'template']);
+    const nothing = await send({ to: 'ada@example.com', body: undefined, text: '' });
+    expect([nothing.status, nothing.body.error.errors[0].field]).toEqual([422, 'text']);
+    const unfilled = await send({ to: 'ada@example.com', body: undefined, text: null });
+    expect([unfilled.status, unfilled.body.error.errors[0].field]).toEqual([422, 'template']);
+  });
+
+  test('a domain that is not verified has a reason for programs', async () => {
+    const { body } = await send({ to: 'ada@example.com', from: 'hello@stranger.test' });
+    expect(body.error).toMatchObject({ code: 'INTERNAL_SERVER_ERROR', details: { reason: 'domain_unverified' } });
   });
 
   test('"replyTo" works as "reply" does, which wins; keys that nobody knows, and those without a value, are ignored', async () => {

@@ -451,6 +451,7 @@ test('mail that SES received becomes a contact, a RECEIVED row and an event, wit
     messageId: base64.mail.messageId,
     from: 'bounces+1@mailer.reader.test',
     fromHeader: 'Jörg <joerg@reader.test>',
+    sender: { email: 'joerg@reader.test', name: 'Jörg' },
     to: project.sender,
     subject: 'A heron',
     timestamp: at,

@@ -465,6 +465,7 @@ test('received mail becomes a contact, a RECEIVED row and one email.received eve
           messageId: body.MessageID,
           from: 'Bob.Heron@Reader.test',
           fromHeader: 'Bob Heron <Bob.Heron@Reader.test>',
+          sender: { email: 'bob.heron@reader.test', name: 'Bob Heron' },
           to: sender,
           subject: 'A heron!',
           timestamp: '2026-11-01T10:00:00.000Z',
