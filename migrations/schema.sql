@@ -1170,6 +1170,7 @@ create table projects (
   hide_secret_key boolean default false not null,
   approval_above integer,
   erasure_key_sealed text,
+  test_addresses text[] default '{}'::text[] not null,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),

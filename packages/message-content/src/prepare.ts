@@ -53,6 +53,8 @@ export interface MessageRecipient {
   /** The context of an automation's run. */
   event?: Readonly<Record<string, unknown>> | null | undefined;
   isCampaign: boolean;
+  /** The contact that the recipient's links act on, where that is not `contact`: tests show a contact's message and change nobody. */
+  linkContactId?: string;
   customHeaders?: Readonly<Record<string, string>> | null | undefined;
   /** False where the provider adds List-Unsubscribe headers of its own (`POSTMARK_UNSUBSCRIBES=postmark`). */
   ownUnsubscribeHeaders?: boolean;
@@ -122,13 +124,14 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
 
   function fill(recipient: MessageRecipient): FilledContent {
     const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
-    const links = recipientLinks(settings, contact.id, emailId);
+    const { linkContactId = contact.id } = recipient;
+    const links = recipientLinks(settings, linkContactId, emailId);
     const variables = buildVariables({ contact, requestData, event, urls: links, missing: recipient.missing });
     const footer = footers ? footers(variables.reserved.locale) : null;
     const { html, text: derived, problem } = renderBodyFor(body, variables, footer);
     const text = ownText ? filledText(ownText, variables, footer) : derived;
     const offersOneClick =
-      ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(String(html), contact.id));
+      ownUnsubscribeHeaders && !isTest && (messageClass === 'MARKETING' || linksOwnPages(String(html), linkContactId));
     return {
       subject: renderSubject(subject, variables),
       html,

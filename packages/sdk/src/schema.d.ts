@@ -1250,8 +1250,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test of a campaign to a member of the project
-         * @description Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
+         * Send a test of a campaign to a member or a test address
+         * @description Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`.
          */
         post: operations["testCampaign"];
         delete?: never;
@@ -1270,8 +1270,8 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Send a test of a template to a member of the project
-         * @description Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
+         * Send a test of a template to a member or a test address
+         * @description Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`.
          */
         post: operations["testTemplate"];
         delete?: never;
@@ -7308,6 +7308,8 @@ export interface components {
             hideSecretKey: boolean;
             /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
             approvalAbove: number | null;
+            /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
+            testAddresses: string[];
             /**
              * Format: date-time
              * @description When it was created.
@@ -7449,6 +7451,8 @@ export interface components {
             hideSecretKey: boolean;
             /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
             approvalAbove: number | null;
+            /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
+            testAddresses: string[];
             /**
              * Format: date-time
              * @description When it was created.
@@ -8348,6 +8352,10 @@ export interface components {
         TestCampaignRequest: {
             /** @description The email address. */
             email: string;
+            /** @description The contact to fill the message in for; the one with the address of the test when absent. */
+            previewContactId?: string | null;
+            /** @description Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody. */
+            asSent?: boolean;
         };
         TestWebhookEndpointRequest: {
             /** @description Default: `"test.event"`. */
@@ -8694,6 +8702,8 @@ export interface components {
             hideSecretKey?: boolean;
             /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
             approvalAbove?: number | null;
+            /** @description Addresses beside those of members that may get tests; the whole list, up to 20. */
+            testAddresses?: string[];
         };
         UpdateSavedBlockRequest: {
             /** @description The name. */

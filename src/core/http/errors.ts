@@ -3,6 +3,7 @@ import { isDatabaseError, type PassingFailure, passingFailure } from '@fernpost/
 import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { AppError } from '../lib/errors.ts';
+import type { Scope } from '../lib/scopes.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
 export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
@@ -92,5 +93,13 @@ export function noSuchProject(id: string): AppError {
 export function projectDisabled(): AppError {
   return new AppError(403, 'PROJECT_DISABLED', 'This project is disabled: it can be read but not changed', {
     suggestion: 'Ask the operator of this service why the project is disabled.',
+  });
+}
+
+/** 403 for a key with scopes that lacks the one that a route, or an option of it, needs. */
+export function scopeMissing(needed: Scope, has: readonly Scope[]): AppError {
+  return new AppError(403, 'SCOPE_MISSING', `This key lacks the scope ${needed}`, {
+    details: { needed, has },
+    suggestion: 'Add the scope to the key in the settings of the project, or use another key.',
   });
 }

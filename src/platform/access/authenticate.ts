@@ -1,5 +1,12 @@
 import type { Admitted, App, RequestCredentials, ScopedKey } from '../../core/http/context.ts';
-import { invalidKey, missingAuth, noSuchProject, projectDisabled, unauthorized } from '../../core/http/errors.ts';
+import {
+  invalidKey,
+  missingAuth,
+  noSuchProject,
+  projectDisabled,
+  scopeMissing,
+  unauthorized,
+} from '../../core/http/errors.ts';
 import type { Access, Route } from '../../core/http/route.ts';
 import { AppError, conflict, forbidden } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
@@ -61,11 +68,7 @@ function checkScope({ scope }: Rules, { scopes }: ScopedKey): void {
     throw forbidden('Keys with scopes cannot do this: use the secret key of the project, or sign in', {
       reason: 'key',
     });
-  if (scope !== 'any' && !scopes.includes(scope))
-    throw new AppError(403, 'SCOPE_MISSING', `This key lacks the scope ${scope}`, {
-      details: { needed: scope, has: scopes },
-      suggestion: 'Add the scope to the key in the settings of the project, or use another key.',
-    });
+  if (scope !== 'any' && !scopes.includes(scope)) throw scopeMissing(scope, scopes);
 }
 
 async function ownerOf({ directory, clock }: AccessDeps, access: Access, authorization: string): Promise<KeyOwner> {

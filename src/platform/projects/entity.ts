@@ -34,6 +34,7 @@ export const Project = defineEntity({
     deletedAt: p.datetime(3).nullable().lazy(),
     hideSecretKey: p.boolean().default(false),
     approvalAbove: p.integer().nullable().lazy(),
+    testAddresses: p.array().defaultRaw("'{}'::text[]").lazy(),
     erasureKeySealed: p.text().nullable().lazy(),
   },
   uniques: [{ name: 'projects_customer', properties: ['customer'], where: 'customer IS NOT NULL' }],

@@ -1,5 +1,5 @@
 import { nameSchemas } from '@fernpost/openapi/names';
-import { Instant, textField, Uuid } from '@fernpost/validation';
+import { EmailField, Instant, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { roles } from '../../core/lib/roles.ts';
 
@@ -30,6 +30,13 @@ export const ProjectRecord = v.object({
   hideSecretKey: v.boolean(),
   /** A member's campaign to more contacts than this needs the approval of an admin; null for none. */
   approvalAbove: v.nullable(v.number()),
+  /** Addresses beside those of members that may get tests of campaigns and templates. */
+  testAddresses: v.pipe(
+    v.array(v.string()),
+    v.description(
+      'Addresses beside those of members that may get tests of campaigns and templates, such as a seed list.',
+    ),
+  ),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -53,6 +60,16 @@ export const ChangeProject = v.object({
   hideSecretKey: v.optional(v.boolean('must be true or false')),
   approvalAbove: v.nullish(
     v.pipe(v.number('must be a number of contacts'), v.integer(), v.minValue(0), v.maxValue(2_000_000_000)),
+  ),
+  testAddresses: v.pipe(
+    v.optional(
+      v.pipe(
+        v.array(EmailField, 'must be a list of addresses'),
+        v.maxLength(20, 'must have at most 20 addresses'),
+        v.transform((addresses) => [...new Set(addresses)]),
+      ),
+    ),
+    v.description('Addresses beside those of members that may get tests; the whole list, up to 20.'),
   ),
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;

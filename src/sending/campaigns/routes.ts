@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
+import { scopeMissing } from '../../core/http/errors.ts';
 import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { resendCampaign } from './lifecycle/resending.ts';
@@ -220,16 +221,21 @@ export const campaignRoutes = [
     route.post(`/${kind}/:id/test`, {
       scope,
       access: 'dashboard',
-      summary: `Send a test of a ${kind.slice(0, -1)} to a member of the project`,
-      description: 'Sent at once, without entries in ledger, events or counters.',
+      summary: `Send a test of a ${kind.slice(0, -1)} to a member or a test address`,
+      description:
+        'Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`.',
       ids: each,
       body: TestCampaign,
       example: { email: 'grace@acme.com' },
       reply: message,
       async handle(input) {
-        const { app, db, project, params, body } = input;
+        const { app, db, project, params, body, actor } = input;
+        const scopes = actor.kind === 'key' ? (actor.scoped?.scopes ?? null) : null;
+        // The message shows the data of the contact.
+        if (body.previewContactId != null && scopes !== null && !scopes.includes('contacts:read'))
+          throw scopeMissing('contacts:read', scopes);
         const deps = { db, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
-        await send(deps, project, params.id, body.email);
+        await send(deps, project, params.id, body);
         return { success: true, message: `Test sent to ${body.email}` };
       },
     }),

@@ -196,8 +196,21 @@ export const SendCampaign = v.object({
 });
 export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 
-/** `POST /campaigns/{id}/test`. */
-export const TestCampaign = v.object({ email: EmailField });
+/** `POST /campaigns/{id}/test` and `POST /templates/{id}/test`. */
+export const TestCampaign = v.object({
+  email: EmailField,
+  previewContactId: v.pipe(
+    v.nullish(GivenUuid),
+    v.description('The contact to fill the message in for; the one with the address of the test when absent.'),
+  ),
+  asSent: v.pipe(
+    v.optional(v.boolean(), false),
+    v.description(
+      'Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody.',
+    ),
+  ),
+});
+export type TestCampaign = v.InferOutput<typeof TestCampaign>;
 
 /** `POST /campaigns/bulk-update`: one of the two modes. */
 export const BulkUpdateCampaigns = v.object({

@@ -56,6 +56,7 @@ describe('projects', () => {
       escapeContactData: true,
       hideSecretKey: false,
       approvalAbove: null,
+      testAddresses: [],
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });
@@ -107,6 +108,21 @@ describe('projects', () => {
       expect((await as(admin, 'PATCH', path, body)).status).toBe(422);
     expect((await as(admin, 'PATCH', path, { escapeContactData: false })).body.escapeContactData).toBe(false);
     expect((await as(admin, 'PATCH', path, {})).body).toMatchObject({ name: 'Northern Lights', language: 'pt-BR' });
+  });
+
+  test('lists test addresses, which an admin sets', async () => {
+    const tested = await aProject(database, 'Seeds');
+    await joins(database.db, tested.id, admin, 'ADMIN');
+    await joins(database.db, tested.id, member, 'MEMBER');
+    const path = `/users/@me/projects/${tested.id}`;
+    const set = (person: Person, testAddresses: unknown) => as(person, 'PATCH', path, { testAddresses });
+    expect((await set(member, ['seed@example.com'])).status).toBe(403);
+    const kept = await set(admin, [' Seed@Example.com', 'seed@example.com', 'qa@example.com']);
+    expect(kept).toMatchObject({ status: 200, body: { testAddresses: ['seed@example.com', 'qa@example.com'] } });
+    expect((await set(admin, ['nobody'])).body.error.errors[0].field).toBe('testAddresses.0');
+    const many = Array.from({ length: 21 }, (_, n) => `seed${n}@example.com`);
+    expect((await set(admin, many)).body.error.errors[0]).toMatchObject({ field: 'testAddresses', code: 'too_big' });
+    expect((await set(admin, [])).body.testAddresses).toEqual([]);
   });
 
   test('may hide the secret key from members, who see it by default', async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { FakeMailer } from '../../support/mailer.ts';
+import { aPerson, joins } from '../../support/people.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -62,6 +63,52 @@ test('without a contact of that address a test goes out as it is written', async
   await testSend(await created(), { email: member });
   expect(mailer.sent[0]?.subject).toBe('[TEST] Hi {{firstName ?? there}}');
   expect(mailer.sent[0]?.html).toContain('Dear {{firstName ?? reader}}');
+});
+
+test('as sent, a test is what recipients get: filled in, with footer, headers and links that change nobody', async () => {
+  const id = await created({ type: 'MARKETING' });
+  const { body: ada } = await call('POST', '/contacts', { email: 'ada@example.com', data: { firstName: 'Ada' } });
+  expect((await testSend(id, { email: member, asSent: true, previewContactId: ada.id })).status).toBe(200);
+  expect((await testSend(id, { email: member, asSent: true })).status).toBe(200);
+  const [forAda, forNobody] = mailer.sent;
+  expect(forAda).toMatchObject({ subject: '[TEST] Hi Ada', to: { address: member }, stream: 'broadcast' });
+  expect(forAda?.html).toContain('Dear Ada, everything must go.');
+  expect(forAda?.html).toContain('/unsubscribe/00000000-0000-0000-0000-000000000000?t=');
+  expect(forAda?.html).not.toContain(ada.id);
+  const headers = Object.fromEntries((forAda?.headers ?? []).map(({ name, value }) => [name, value]));
+  expect(headers).toMatchObject({
+    'List-Unsubscribe': expect.stringContaining('/unsubscribe/00000000-0000-0000-0000-000000000000'),
+    Precedence: 'bulk',
+    'X-Fernpost-Test': 'true',
+  });
+  expect(forNobody).toMatchObject({ subject: '[TEST] Hi there' });
+  expect(forNobody?.html).toContain('Dear reader, everything must go.');
+});
+
+test('a contact to fill a test in for must be of the project, and a key must be allowed to read contacts', async () => {
+  const id = await created();
+  const { body: ada } = await call('POST', '/contacts', { email: 'ada@example.com', data: { firstName: 'Ada' } });
+  expect((await testSend(id, { email: member, previewContactId: ada.id })).status).toBe(200);
+  expect(mailer.sent).toMatchObject([{ subject: '[TEST] Hi Ada', stream: 'transactional' }]);
+  const other = await aProject(database);
+  const foreign = await api.call(other.secretKey, 'POST', '/contacts', { email: 'foreign@example.com' });
+  const refused = await testSend(id, { email: member, previewContactId: foreign.body.id });
+  expect([refused.status, refused.body.error.code]).toEqual([404, 'CONTACT_NOT_FOUND']);
+  const admin = await aPerson(database.db, api.config, { name: 'ines.varga' });
+  await joins(database.db, project.id, admin, 'ADMIN');
+  const keys = `/users/@me/projects/${project.id}/api-keys`;
+  const made = await api.call(null, 'POST', keys, { name: 'Tester', scopes: ['campaigns:send'] }, admin.session);
+  const { key } = made.body;
+  const blind = await api.call(key, 'POST', `/campaigns/${id}/test`, { email: member, previewContactId: ada.id });
+  expect([blind.status, blind.body.error.code]).toEqual([403, 'SCOPE_MISSING']);
+});
+
+test('a test address of the project gets tests', async () => {
+  const id = await created();
+  expect((await testSend(id, { email: 'seed@example.com' })).status).toBe(403);
+  await database.db.count('update projects set test_addresses = $2 where id = $1', [project.id, ['seed@example.com']]);
+  expect((await testSend(id, { email: 'Seed@example.com' })).status).toBe(200);
+  expect(mailer.sent).toMatchObject([{ to: { address: 'seed@example.com' } }]);
 });
 
 test('a template is tested in the same way', async () => {

@@ -10,6 +10,7 @@ import { Card } from '../../ui/Page.tsx';
 import { Note } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { mayAdminister, type Project } from './project.ts';
+import { TestAddresses } from './TestAddresses.tsx';
 
 const trackings: Record<Project['tracking'], string> = {
   ENABLED: 'All emails',
@@ -29,6 +30,7 @@ export function ProjectForm({ project }: { project: Project }) {
       ) : null}
       {isAdmin ? null : <Note>Only admins and the owner can change these settings.</Note>}
       <SettingsCard project={project} isAdmin={isAdmin} />
+      <TestAddresses project={project} isAdmin={isAdmin} />
       {isAdmin ? <DangerZone project={project} /> : null}
     </div>
   );
