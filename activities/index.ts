@@ -16,7 +16,7 @@ import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore } from '../src/core/outbox/store-state.ts';
 import { type Retentions, recoverableErasures } from '../src/insight/erasures/index.ts';
-import { removeOldDeliveries } from '../src/insight/webhooks/index.ts';
+import { auditEndpoints, insertMissed, removeOldDeliveries } from '../src/insight/webhooks/index.ts';
 import {
   removeEndedSessions,
   removeOldAttempts,
@@ -193,6 +193,8 @@ function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileC
       run: () => restoreSchedules({ db, revisionOf: (id) => scheduleRevision(temporal, id), dispatchSoon }),
     },
     { name: 'executions without a run', run: orphans },
+    { name: 'events behind the feed of webhooks', run: () => insertMissed(db) },
+    { name: 'webhook endpoints that lack events', run: () => auditEndpoints(db) },
   ];
 }
 

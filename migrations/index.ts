@@ -71,6 +71,7 @@ import { Migration20261123064100_reached_steps } from './Migration20261123064100
 import { Migration20261123065000_dry_run_rows } from './Migration20261123065000_dry_run_rows.ts';
 import { Migration20261123070000_last_refusal } from './Migration20261123070000_last_refusal.ts';
 import { Migration20261124050000_test_addresses } from './Migration20261124050000_test_addresses.ts';
+import { Migration20261124090000_webhook_audits } from './Migration20261124090000_webhook_audits.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -150,4 +151,5 @@ export const migrations = [
   { name: 'Migration20261123065000_dry_run_rows', class: Migration20261123065000_dry_run_rows },
   { name: 'Migration20261123070000_last_refusal', class: Migration20261123070000_last_refusal },
   { name: 'Migration20261124050000_test_addresses', class: Migration20261124050000_test_addresses },
+  { name: 'Migration20261124090000_webhook_audits', class: Migration20261124090000_webhook_audits },
 ];

@@ -1501,6 +1501,8 @@ create table webhook_endpoints (
   resting_until timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  missing integer default 0 not null,
+  audited_at timestamp(3) with time zone,
   constraint webhook_endpoints_pkey primary key (id),
   constraint webhook_endpoints_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint webhook_endpoints_payload_check check ((payload = any (array['full'::text, 'thin'::text]))),

@@ -10,24 +10,38 @@ export interface Watch {
   settledThrough: string;
 }
 
+/** How long transactions of others hold back the horizon, in seconds. */
+export interface HorizonTimes {
+  /** One that has written nothing for so long only reads, as a dump does. */
+  quietSeconds: number;
+  /** One that was left open for so long holds back nothing more. */
+  longestSeconds: number;
+}
+
 // Stamps are cut to milliseconds, and a transaction begins a moment before others can see that it did.
 const marginSeconds = 2;
-// A forgotten transaction must not make every change since its beginning be checked again and again.
-const longestTransaction = '15 minutes';
+const usualTimes: HorizonTimes = { quietSeconds: 60, longestSeconds: 15 * 60 };
 
 /**
  * An instant before which nothing can appear any more: rows are stamped with the beginning of their transaction, and the
  * oldest one that may still write began after it. Whatever a statement that follows does not see is stamped later.
- * Transactions that have written nothing for a minute only read, as a dump does, and do not count; of one that is open for
- * longer than a quarter of an hour, the hourly evaluation of all contacts finds what it changed.
+ * Every transaction of the service counts, and every one that waits for a lock, whatever its age: either may write when it goes on, and has
+ * not necessarily an ID by then. A migration stamps nothing that anybody follows, so it counts as one of others: those that only read
+ * do not count after a minute, and those that write do not after a quarter of an hour, or a forgotten one would make every change since its
+ * beginning be checked again and again. What such a transaction changes is found by the hourly evaluation of all contacts.
  */
-export async function settledHorizon(db: Database): Promise<string> {
+export async function settledHorizon(db: Database, times = usualTimes): Promise<string> {
+  const seconds = (count: number) => sql`${count}::float8 * interval '1 second'`;
   const row = await db.row<{ horizon: string }>(sql`
-    select (greatest(least(now(), min(xact_start)), now() - interval '${raw(longestTransaction)}')
-      - interval '${raw(marginSeconds)} seconds')::text as horizon
-    from pg_stat_activity
-    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()
-      and (backend_xid is not null or xact_start > clock_timestamp() - interval '1 minute')`);
+    select (least(now(), min(xact_start) filter (where counts),
+        min(greatest(xact_start, now() - ${seconds(times.longestSeconds)}))
+          filter (where backend_xid is not null or xact_start > clock_timestamp() - ${seconds(times.quietSeconds)}))
+      - ${seconds(marginSeconds)})::text as horizon
+    from (
+      select xact_start, backend_xid, coalesce(wait_event_type = 'Lock', false)
+        or application_name like 'fernpost-%' and application_name <> 'fernpost-migrate' as counts
+      from pg_stat_activity
+      where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()) other`);
   if (row === null) throw new Error('Postgres did not answer');
   return row.horizon;
 }

@@ -1,5 +1,5 @@
 // What other parts of the service may use of segments; everything else in this folder is its own.
-export { settledHorizon } from './changes.ts';
+export { type HorizonTimes, settledHorizon } from './changes.ts';
 export { checkedDefinition, conditionObject, type Definition, storedDefinition } from './definition.ts';
 export { enterMembers } from './members.ts';
 export { type LockedSegment, lockSegment } from './queries.ts';

@@ -57,10 +57,19 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
   const emails = gauge('emails_last_hour', 'Messages created in the last hour, by their status now', ['status']);
   const depth = gauge('queue_depth', 'Rows that wait', ['queue']);
   const age = gauge('queue_age_seconds', 'Age of the oldest waiting row', ['queue']);
+  const missing = gauge(
+    'webhook_events_missing',
+    'Events of the last day that webhook endpoints subscribe to and were never queued',
+  );
   const refused = gauge('automation_starts_refused_total', 'Starts of workflows that the guard against loops refused');
 
   const read = async () => {
-    const [queues, sends, refusedStarts] = await Promise.all([queueFigures(db), sendFigures(db), countRefused(db)]);
+    const [queues, sends, refusedStarts, missingEvents] = await Promise.all([
+      queueFigures(db),
+      sendFigures(db),
+      countRefused(db),
+      countMissing(db),
+    ]);
     emails.reset();
     for (const row of sends) emails.set({ status: row.status }, row.emails);
     for (const { queue, ...row } of queues) {
@@ -68,6 +77,7 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
       age.set({ queue }, row.age);
     }
     refused.set(refusedStarts);
+    missing.set(missingEvents);
   };
   let reading: Promise<void> | null = null;
   return async () => {
@@ -111,4 +121,11 @@ async function countRefused(db: Database): Promise<number> {
     sql`select coalesce(sum(refused), 0)::float8 as refused from automation_refusals`,
   );
   return row?.refused ?? 0;
+}
+
+async function countMissing(db: Database): Promise<number> {
+  const row = await db.row<{ missing: number }>(
+    sql`select coalesce(sum(missing), 0)::float8 as missing from webhook_endpoints where missing > 0 and status = 'ENABLED'`,
+  );
+  return row?.missing ?? 0;
 }

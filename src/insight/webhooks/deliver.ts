@@ -3,6 +3,7 @@ import pLimit from 'p-limit';
 import type { buildConnector } from 'undici';
 import { contactsAndTrash } from '../../audience/contacts/index.ts';
 import { eventData } from '../../audience/events/index.ts';
+import type { HorizonTimes } from '../../audience/segments/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
@@ -28,6 +29,8 @@ export interface WebhookDeps {
   dispatchSoon(...tickets: OutboxTicket[]): void;
   /** How long an empty queue is watched before the work ends, in milliseconds. */
   idleMs?: number;
+  /** How long transactions of others hold back the feed. */
+  horizon?: HorizonTimes;
 }
 
 /** How a share of the work of an endpoint ended. */
@@ -86,7 +89,7 @@ export async function deliverWebhooks(
   while (!stop.aborted && Date.now() < endsAt) {
     const endpoint = await findEndpoint(deps, endpointId);
     if (endpoint === null) return { ...report, waitMs: null, isOn: false };
-    const hasMore = (await feedEndpoint(deps.db, endpointId)) || (await replayPage(deps.db, endpointId));
+    const hasMore = (await feedEndpoint(deps.db, endpointId, deps.horizon)) || (await replayPage(deps.db, endpointId));
     if (endpoint.restMs > 0) return { ...report, waitMs: endpoint.restMs };
     const due = await dueDeliveries(deps.db, endpoint);
     if (due.length > 0) {

@@ -28,6 +28,8 @@ export const WebhookEndpoint = defineEntity({
     countedFrom: p.datetime(3),
     failingSince: p.datetime(3).nullable(),
     restingUntil: p.datetime(3).nullable(),
+    missing: p.integer().default(0),
+    auditedAt: p.datetime(3).nullable(),
   },
   indexes: [{ name: 'webhook_endpoints_project', properties: ['projectId', 'createdAt'] }],
 });

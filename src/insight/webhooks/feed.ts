@@ -1,4 +1,4 @@
-import { settledHorizon } from '../../audience/segments/index.ts';
+import { type HorizonTimes, settledHorizon } from '../../audience/segments/index.ts';
 import { type Database, join, type Query, sql, unprepared } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
 import { isNarrow, subscribes } from './subscriptions.ts';
@@ -6,8 +6,6 @@ import { isNarrow, subscribes } from './subscriptions.ts';
 /** Events in one page of the feed, and deliveries that may wait before the feed of an endpoint rests. */
 const pageSize = 2_000;
 const mostPending = 10_000;
-
-/** Sorts before every id. */
 
 interface Place {
   projectId: string;
@@ -20,12 +18,12 @@ interface Place {
 /**
  * Queues the next page of events for an endpoint and moves its cursor, in one transaction, so that an event is queued exactly once
  * whatever dies when. Events are read in the order of (created_at, id) and only up to the settled horizon: what has not committed yet is
- * stamped later than that.
+ * stamped later than that; what is stamped earlier nevertheless is found by `insertMissed`.
  * @returns whether there may be more
  */
-export function feedEndpoint(db: Database, endpointId: string): Promise<boolean> {
+export function feedEndpoint(db: Database, endpointId: string, times?: HorizonTimes): Promise<boolean> {
   return db.transaction(async (tx) => {
-    const horizon = await settledHorizon(tx);
+    const horizon = await settledHorizon(tx, times);
     const place = await tx.row<Place>(sql`
       select project_id as "projectId", events, cursor_at::text as "cursorAt", cursor_id as "cursorId", sequence::text as sequence
       from webhook_endpoints e

@@ -4,6 +4,8 @@ import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../core/lib/cursor.ts';
 import { notFound } from '../../core/lib/errors.ts';
+import { leastId } from '../../core/lib/ids.ts';
+import { countMissed } from './missed.ts';
 import { type DeliveredEvent, payloadOf } from './payload.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 import { webhookIdOf } from './signing.ts';
@@ -120,8 +122,9 @@ export async function redeliver(db: Database, endpointId: string, eventId: strin
 }
 
 /**
- * Compares the events of a span with the deliveries of it. The span is cut to what the endpoint has been queued and to the time since
- * its subscription last changed, and to 31 days.
+ * Compares the events of a span with the deliveries of it: it adds up when each event was queued. Deliveries whose event was deleted since
+ * do not count against it. The span is cut to what the endpoint has been queued and to the time since its subscription last changed, and to
+ * 31 days.
  */
 export async function auditEndpoint(db: Database, endpointId: string, span: AuditSpan): Promise<EndpointAudit> {
   const row = await db.row<{
@@ -143,10 +146,9 @@ export async function auditEndpoint(db: Database, endpointId: string, span: Audi
     from webhook_deliveries
     where endpoint_id = ${endpointId} and event_at >= ${row.from}::timestamptz and event_at < ${row.until}::timestamptz`);
   if (counts === null) throw new Error('Postgres did not answer');
-  return {
-    from: isoInstant(row.from),
-    until: isoInstant(row.until),
-    ...counts,
-    addsUp: counts.events === counts.delivered + counts.failed + counts.pending,
-  };
+  // Equal counts are cheap to compare, and usual.
+  const addsUp =
+    counts.events === counts.delivered + counts.failed + counts.pending ||
+    (await countMissed(db, endpointId, { ...row, cursorAt: row.until, cursorId: leastId })) === 0;
+  return { from: isoInstant(row.from), until: isoInstant(row.until), ...counts, addsUp };
 }

@@ -35,7 +35,8 @@ export function afterCall(
 ): CallConsequence {
   if (statusCode !== null && statusCode >= 200 && statusCode < 300)
     return { status: 'DELIVERED', dueInMs: 0, restMs: null, isGone: false };
-  if (statusCode === 410) return { status: 'FAILED', dueInMs: 0, restMs: null, isGone: true };
+  // The event waits for the endpoint to be enabled again.
+  if (statusCode === 410) return { status: 'PENDING', dueInMs: 0, restMs: null, isGone: true };
   const asked = retryAfterMs(retryAfter, now);
   const restMs =
     asked !== null || (statusCode !== null && overloaded.has(statusCode))

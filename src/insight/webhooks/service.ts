@@ -130,7 +130,10 @@ function checkUrl(text: string, { WEBHOOK_ALLOWED_HOSTS: allowed }: EndpointSett
     );
 }
 
-/** Changes an endpoint. `paused: false` enables a disabled one too: it goes on where its cursor stopped. @throws 404, 422 */
+/**
+ * Changes an endpoint. `paused: false` enables a disabled one too: it continues with the first event that it did not take while it was
+ * failing, whether or not that had attempts left. @throws 404, 422
+ */
 export async function patchEndpoint(
   db: Database,
   settings: EndpointSettings,
@@ -158,11 +161,20 @@ export async function patchEndpoint(
         where project_id = ${projectId} and id = ${id}
         returning ${columns}`);
     const after = found(changed, id);
+    if (before.status === 'DISABLED' && after.status === 'ENABLED') await reviveDeliveries(tx, before);
     const settings = { before: settingsOf(before), after: settingsOf(after) };
     await recordChange(tx, projectId, { action: 'webhook_endpoint.updated', target: after.id, ...settings });
     return after;
   });
   return endpointBody(row);
+}
+
+// A delivery that failed for good notes when that was.
+async function reviveDeliveries(tx: Database, { id, failingSince }: EndpointRow): Promise<void> {
+  await tx.count(sql`
+    update webhook_deliveries d set status = 'PENDING', attempts = 0, due_at = now()
+    where endpoint_id = ${id} and (status = 'PENDING' or status = 'FAILED' and due_at >= ${failingSince}::timestamptz
+      and exists (select from events e where e.id = d.event_id))`);
 }
 
 /** Deletes an endpoint with its deliveries. @throws 404 */

@@ -29,13 +29,16 @@ export function sideDatabase(config: Config, applicationName: string, statementM
   };
 }
 
-/** Postgres for workers: statements over whole audiences take as long as they take, but a worker that froze frees its locks. */
+/**
+ * Postgres for workers: statements over whole audiences take as long as they take, but none waits for a lock longer than half a minute, and
+ * a worker that froze frees its locks.
+ */
 export function workerDatabase(config: Config): ConnectionSettings {
   return {
     url: urlOf(config),
     poolSize: config.DATABASE_POOL_SIZE,
     applicationName: 'fernpost-worker',
-    limits: { connectionMs: 60 * second, statementMs: null, lockMs: null, idleInTransactionMs: 600 * second },
+    limits: { connectionMs: 60 * second, statementMs: null, lockMs: 30 * second, idleInTransactionMs: 600 * second },
   };
 }
 

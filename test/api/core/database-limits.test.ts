@@ -134,7 +134,7 @@ test('limits are those of requests in the API, and of workers only what a frozen
     );
   };
   expect(await limitsOf(requestDatabase(config))).toEqual({ statement: '30s', lock: '10s', idle: '30s' });
-  expect(await limitsOf(workerDatabase(config))).toEqual({ statement: '0', lock: '0', idle: '10min' });
+  expect(await limitsOf(workerDatabase(config))).toEqual({ statement: '0', lock: '30s', idle: '10min' });
 });
 
 describe('readiness', () => {

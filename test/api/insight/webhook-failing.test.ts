@@ -65,7 +65,7 @@ const passes = (id: string, hours: number) =>
     [id, hours],
   );
 
-test('an endpoint that fails is tried for 75 hours, disabled after five days, and goes on where it stopped', async () => {
+test('an endpoint that fails is tried for 75 hours, disabled after five days, and continues with the first event it lacks', async () => {
   let status = 500;
   await using receiver = await startReceiver((_, response) => void response.writeHead(status).end());
   const created = await call('POST', '', { url: `http://127.0.0.1:${receiver.port}/hook`, events: ['order.*'] });
@@ -110,9 +110,9 @@ test('an endpoint that fails is tried for 75 hours, disabled after five days, an
     status: 'ENABLED',
     failingSince: null,
   });
-  await untilNextAttempt(id);
-  await called(14);
+  // The first event had used up its attempts before.
+  await called(15);
   const names = receiver.requests.slice(12).map(({ body }) => JSON.parse(body).type);
-  expect(names.toSorted()).toEqual(['order.closed', 'order.paid']);
-  expect((await call('GET', `/${id}/audit`)).body).toMatchObject({ events: 3, delivered: 2, failed: 1, addsUp: true });
+  expect(names.toSorted()).toEqual(['order.closed', 'order.paid', 'order.placed']);
+  expect((await call('GET', `/${id}/audit`)).body).toMatchObject({ events: 3, delivered: 3, failed: 0, addsUp: true });
 });

@@ -8,9 +8,9 @@ const now = new Date('2026-11-22T12:00:00Z');
 const answered = (statusCode: number | null, retryAfter: string | null = null) => ({ statusCode, retryAfter });
 
 describe('what follows from a call', () => {
-  test('2xx is taken, 410 ends the endpoint, everything else is tried again', () => {
+  test('2xx is taken, 410 disables the endpoint, everything else is tried again', () => {
     expect(afterCall(answered(204), 1, now, 0).status).toBe('DELIVERED');
-    expect(afterCall(answered(410), 1, now, 0)).toMatchObject({ status: 'FAILED', isGone: true });
+    expect(afterCall(answered(410), 1, now, 0)).toMatchObject({ status: 'PENDING', isGone: true });
     for (const statusCode of [null, 301, 400, 404, 500])
       expect(afterCall(answered(statusCode), 1, now, 0.5)).toMatchObject({
         status: 'PENDING',
