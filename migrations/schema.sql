@@ -1701,6 +1701,7 @@ $function$;
 CREATE OR REPLACE FUNCTION forget_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET jit TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
@@ -1725,6 +1726,7 @@ $function$;
 CREATE OR REPLACE FUNCTION forget_dry_runs()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET jit TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
@@ -1850,6 +1852,7 @@ $function$;
 CREATE OR REPLACE FUNCTION note_contact_changes()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET jit TO 'off'
  SET enable_nestloop TO 'off'
 AS $function$
 declare
@@ -1972,6 +1975,7 @@ $function$;
 CREATE OR REPLACE FUNCTION route_events()
  RETURNS trigger
  LANGUAGE plpgsql
+ SET jit TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET enable_hashjoin TO 'off'
@@ -2048,6 +2052,7 @@ CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, 
  RETURNS TABLE(sent integer, skipped integer, failed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
  SET enable_seqscan TO 'off'
  SET enable_bitmapscan TO 'off'
  SET enable_nestloop TO 'off'

@@ -44,6 +44,7 @@ export const longForms = [
   'test/workflows/campaign-review.test.ts',
   'test/api/core/hostile-bodies.test.ts',
   'test/api/audience/contact-undo.test.ts',
+  'test/db/migrate-traffic.test.ts',
   'test/db/explain.test.ts',
 ];
 

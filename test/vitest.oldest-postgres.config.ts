@@ -7,14 +7,16 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 process.env.TEST_POSTGRES_BIN ??= '/usr/lib/postgresql/15/bin';
 
 /**
- * Migrations and the API on the oldest Postgres that is supported; `npm test` runs everything on the newest. These files reach nearly every
+ * Migrations, the API and a campaign on the oldest Postgres that is supported; `npm test` runs everything on the newest. These files reach nearly every
  * statement of the API in a minute or two: what is left out repeats their statements under load, crashes or time.
  */
 const files = [
   'test/db/automation-rows.test.ts',
   'test/db/conditions.test.ts',
   'test/db/functions.test.ts',
+  'test/db/jit.test.ts',
   'test/db/migrate.test.ts',
+  'test/db/migrate-traffic.test.ts',
   'test/db/retention.test.ts',
   'test/db/schema.test.ts',
   'test/api/insight/analytics.test.ts',
@@ -42,6 +44,7 @@ const files = [
   'test/api/audience/track.test.ts',
   'test/api/audience/usage.test.ts',
   'test/api/sending/webhooks.test.ts',
+  'test/workflows/campaign-send.test.ts',
 ];
 
 export default defineConfig({

@@ -1,7 +1,7 @@
 -- Mail and events have no foreign key to contacts, whose checks cost more than the row itself (measured: a third of all work of
 -- Postgres during a campaign). The planner does not know the size of a transition table, so the settings hold it to the indexes.
 create or replace function forget_contacts() returns trigger language plpgsql
-  set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $fn$
+  set jit = off set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $fn$
 begin
   -- An erasure has emptied mail and events, and keeps their rows: campaigns count them.
   if current_setting('fernpost.erasing', true) = 'on' then

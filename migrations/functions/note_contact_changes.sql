@@ -1,7 +1,7 @@
 -- Notes what changes in contacts, for statements that write many: many times cheaper for a thousand rows than a row trigger. The plan is
 -- kept from the first call on, whose statement may have changed one row: a nested loop would be quadratic for the next thousand.
 -- Contacts that go to the trash, or come back, are counted without their IDs: their history stays, and is written by whoever moves them.
-create or replace function note_contact_changes() returns trigger language plpgsql set enable_nestloop = off as $fn$
+create or replace function note_contact_changes() returns trigger language plpgsql set jit = off set enable_nestloop = off as $fn$
 declare
   cause text := case when tg_op <> 'DELETE' then contact_cause() end;
   is_moved boolean := coalesce(current_setting('fernpost.trash', true) = 'on', false);

@@ -4,7 +4,7 @@
 -- A wait is claimed by the first event; the timeout makes the same conditional update. Rows are locked in the order of their ids, so
 -- that two statements never deadlock.
 create or replace function route_events() returns trigger language plpgsql
-  set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $fn$
+  set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_hashjoin = off set enable_mergejoin = off as $fn$
 declare
   starts boolean;
   wakes boolean;

@@ -11,7 +11,7 @@ create or replace function settle_claim(
   delay_ms double precision, is_doubtful boolean, refused integer, holder_name text
 )
 returns table(sent integer, skipped integer, failed integer) language plpgsql
-  set plan_cache_mode = force_generic_plan set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $fn$
+  set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $fn$
 #variable_conflict use_column
 begin
   return query with settled as (

@@ -71,9 +71,9 @@ async function queuePrefixOf(config: Config): Promise<string> {
 
 async function migratePostgres(config: Config, force: boolean): Promise<void> {
   const { setting, url } = directDatabase(config);
-  const migrate = () => migrateDatabase(url, { setting, force });
+  const say = (line: string) => console.log(`Postgres: ${line}`);
+  const migrate = () => migrateDatabase(url, { setting, force, pace: { say } });
   const { applied, functions, unknown } = await whenUp('Postgres', new URL(url).host, migrate, isPostgresUnreachable);
-  for (const name of applied) console.log(`Postgres: ${name} applied`);
   for (const name of functions) console.log(`Postgres: function ${name} installed`);
   const [later] = unknown.slice(-1);
   if (later !== undefined && !config.READY_ON_NEWER_SCHEMA) throw new DatabaseAddressError(newerSchema(later));

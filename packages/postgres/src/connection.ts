@@ -89,7 +89,8 @@ export function connectionOptions({ applicationName, limits }: ConnectionSetting
       ? // Poolers refuse settings they do not know at the start of a connection; they keep the time zone of each client.
         { onConnect: (client: ClientBase) => client.query("set timezone to 'UTC'") as unknown as undefined }
       : {
-          options: '-c timezone=UTC',
+          // No statement of ours is so long that compiling it would pay, and estimates that say otherwise are wrong.
+          options: '-c timezone=UTC -c jit=off',
           ...(limits?.statementMs ? { statement_timeout: limits.statementMs } : {}),
           ...(limits?.lockMs ? { lock_timeout: limits.lockMs } : {}),
           ...(limits?.idleInTransactionMs ? { idle_in_transaction_session_timeout: limits.idleInTransactionMs } : {}),

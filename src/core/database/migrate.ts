@@ -1,5 +1,5 @@
-import { type ConnectionRoute, DatabaseAddressError, requireSessions } from '@fernpost/postgres';
-import { MikroORM } from '@mikro-orm/postgresql';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseAddressError, requireSessions } from '@fernpost/postgres';
 import { Client } from 'pg';
 import { databaseFunctions, earlierFunctions } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
@@ -10,7 +10,7 @@ import {
   refuseBesideEarlier,
 } from './earlier-release.ts';
 import { FunctionError, installFunctions } from './functions.ts';
-import { ormOptions } from './orm.ts';
+import { type ListedMigration, type MigrationPace, runMigration, usualPace } from './run-migrations.ts';
 
 export interface MigrationReport {
   /** Names of the migrations that ran. */
@@ -39,10 +39,10 @@ const migrationLock = 7_067_114;
 const oldestMajor = 15;
 
 /**
- * Brings the database to the newest schema and functions. Processes that call it at the same time wait for one another; running it again changes
- * nothing. It waits for locks and statements as long as they take. `setting` names the address in messages, and `list` are the
- * migrations, in their order. Functions are left alone where migrations of this release are missing or those of a later one are known.
- * `force` goes on while processes of the release with the earlier name are connected.
+ * Brings the database to the newest schema and functions. Processes that call it at the same time wait for one another; running it again
+ * changes nothing, and continues what was interrupted. Each migration commits by itself and runs beside traffic (`runMigration`). `setting`
+ * names the address in messages, and `list` are the migrations, in their order. Functions are left alone where migrations of this release
+ * are missing or those of a later one are known. `force` goes on while processes of the release with the earlier name are connected.
  * @throws MigrationError for a migration that failed, ReleaseRunsError without `force`, DatabaseAddressError where no session can be had,
  * else what `pg` throws
  */
@@ -53,16 +53,19 @@ export async function migrateDatabase(
     list = migrations,
     functions = databaseFunctions(),
     force = false,
-  }: MigrateOptions & { list?: typeof migrations; functions?: ReturnType<typeof databaseFunctions> } = {},
+    pace = {},
+  }: MigrateOptions & { list?: readonly ListedMigration[]; functions?: ReturnType<typeof databaseFunctions> } = {},
 ): Promise<MigrationReport> {
-  return underLock(url, setting, async (guard, route, version) => {
-    if (!force) await refuseBesideEarlier(guard);
-    const isRenamed = await hasEarlierFunctions(guard);
-    const { executed, ...report } = await runMigrations(url, route, version, list);
+  const how = { ...usualPace, ...pace };
+  return underLock(url, setting, how, async (client, version) => {
+    if (!force) await refuseBesideEarlier(client);
+    const isRenamed = await hasEarlierFunctions(client);
+    const { executed, ...report } = await runMigrations(client, version, list, how);
+    await turnOffJit(client);
     const isCurrent = report.unknown.length === 0 && migrations.every(({ name }) => executed.has(name));
     if (!isCurrent) return { ...report, functions: [] };
-    if (isRenamed) await forgetOtherFunctions(guard, functions);
-    return { ...report, functions: await installFunctions(guard, functions) };
+    if (isRenamed) await forgetOtherFunctions(client, functions);
+    return { ...report, functions: await installFunctions(client, functions, how) };
   });
 }
 
@@ -73,40 +76,46 @@ export async function migrateDatabase(
  */
 export function returnToEarlierRelease(
   url: string,
-  { setting = 'DATABASE_URL', force = false }: MigrateOptions = {},
+  { setting = 'DATABASE_URL', force = false, pace = {} }: MigrateOptions = {},
 ): Promise<string[]> {
-  return underLock(url, setting, async (guard) => {
-    if (!force) await refuseBesideCurrent(guard);
-    await forgetOtherFunctions(guard, earlierFunctions());
-    return installFunctions(guard, earlierFunctions());
+  const how = { ...usualPace, ...pace };
+  return underLock(url, setting, how, async (client) => {
+    if (!force) await refuseBesideCurrent(client);
+    await forgetOtherFunctions(client, earlierFunctions());
+    return installFunctions(client, earlierFunctions(), how);
   });
 }
 
 interface MigrateOptions {
   setting?: string;
   force?: boolean;
+  pace?: Partial<MigrationPace>;
 }
 
 async function underLock<Result>(
   url: string,
   setting: string,
-  work: (guard: Client, route: ConnectionRoute, version: string) => Promise<Result>,
+  pace: MigrationPace,
+  work: (client: Client, version: string) => Promise<Result>,
 ): Promise<Result> {
-  const guard = new Client({
+  const client = new Client({
     connectionString: url,
     application_name: 'fernpost-migrate',
     connectionTimeoutMillis: 10_000,
   });
-  await guard.connect();
+  // A connection that is lost fails the statement on it.
+  client.on('error', () => undefined);
+  await client.connect();
   let version = '';
   try {
-    const route = await requireSessions(url, setting);
-    const { rows } = await guard.query<{ version: string }>("select current_setting('server_version') as version");
+    await requireSessions(url, setting);
+    const { rows } = await client.query<{ version: string }>("select current_setting('server_version') as version");
     version = rows[0]?.version.split(' ')[0] ?? '';
     if (Number.parseInt(version, 10) < oldestMajor)
       throw new DatabaseAddressError(`${setting} names a Postgres ${version}: ${oldestMajor} or later is needed`);
-    await guard.query('select pg_advisory_lock($1)', [migrationLock]);
-    return await work(guard, route, version);
+    await client.query("set timezone to 'UTC'; set statement_timeout to 0");
+    await waitForOthers(client, pace);
+    return await work(client, version);
   } catch (error) {
     if (!(error instanceof FunctionError)) throw error;
     throw new MigrationError(
@@ -116,39 +125,67 @@ async function underLock<Result>(
       'The schema is migrated, and so are the functions before it.',
     );
   } finally {
-    await guard.end();
+    await client.end();
+  }
+}
+
+// A statement that waits is a transaction, and building an index concurrently waits for those that are open: the two would wait for one
+// another.
+async function waitForOthers(client: Client, { say }: MigrationPace): Promise<void> {
+  for (let waited = false; ; waited = true) {
+    const { rows } = await client.query<{ mine: boolean }>('select pg_try_advisory_lock($1) as mine', [migrationLock]);
+    if (rows[0]?.mine) return;
+    if (!waited) say('waiting for another npm run migrate');
+    await sleep(200);
   }
 }
 
 async function runMigrations(
-  url: string,
-  route: ConnectionRoute,
+  client: Client,
   version: string,
-  list: typeof migrations,
+  list: readonly ListedMigration[],
+  pace: MigrationPace,
 ): Promise<Omit<MigrationReport, 'functions'> & { executed: Set<string> }> {
-  const settings = { url, poolSize: 2, applicationName: 'fernpost-migrate' };
-  const orm = await MikroORM.init({
-    ...ormOptions(settings, [], route),
-    migrations: { migrationsList: list, snapshot: false, transactional: true, allOrNothing: true },
-  });
   let current = 'the table of migrations';
+  const applied: string[] = [];
   try {
-    orm.migrator.on('migrating', ({ name }) => {
-      current = name;
-    });
-    const done = await orm.migrator.up();
-    const executed = (await orm.migrator.getExecuted()).map(({ name }) => name);
+    // MikroORM's own, which earlier releases migrated by.
+    await client.query(`
+      create table if not exists mikro_orm_migrations (
+        id serial primary key, name varchar(255) not null, executed_at timestamptz(6) not null default current_timestamp(6))`);
+    const { rows } = await client.query<{ name: string }>('select name from mikro_orm_migrations order by id');
+    const executed = new Set(rows.map(({ name }) => name));
     const known = new Set(list.map(({ name }) => name));
-    return {
-      applied: done.map(({ name }) => name),
-      unknown: executed.filter((name) => !known.has(name)),
-      executed: new Set(executed),
-    };
+    const unknown = [...executed].filter((name) => !known.has(name));
+    for (const migration of list.filter(({ name }) => !executed.has(name))) {
+      current = migration.name;
+      await runMigration(client, migration, pace);
+      applied.push(current);
+      executed.add(current);
+      pace.say(`${current} applied`);
+    }
+    return { applied, unknown, executed };
   } catch (error) {
-    throw new MigrationError(current, version, error);
-  } finally {
-    await orm.close(true);
+    throw new MigrationError(current, version, error, await changedBefore(client, applied.length));
   }
+}
+
+async function changedBefore(client: Client, applied: number): Promise<string> {
+  const { rows } = await client
+    .query(`select from pg_class where oid = to_regclass('migration_progress')`)
+    .catch(() => ({ rows: [] }));
+  if (rows.length > 0) return 'Its steps so far are kept, and the next run continues behind them.';
+  if (applied === 0) return 'Nothing was changed.';
+  return `It changed nothing; the ${applied === 1 ? 'migration' : `${applied} migrations`} before it ${applied === 1 ? 'is' : 'are'} applied.`;
+}
+
+// Sessions that a pooler opens get no settings of ours. Only a role itself, or its owner, may set this; the API warns where it is on.
+async function turnOffJit(client: Client): Promise<void> {
+  const { rows } = await client.query<{ jit: string; statement: string }>(
+    `select current_setting('jit') as jit,
+       format('alter role %I in database %I set jit to off', current_user, current_database()) as statement`,
+  );
+  if (rows[0]?.jit === 'on') await client.query(rows[0].statement).catch(() => undefined);
 }
 
 // By SQLSTATE (PostgreSQL manual, appendix A).

@@ -6,7 +6,6 @@ import {
   inspectRoute,
 } from '@fernpost/postgres';
 import type { EntityName } from '@mikro-orm/core';
-import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM, type Options } from '@mikro-orm/postgresql';
 import { Pool } from 'pg';
 import { PostgresNames } from './names.ts';
@@ -57,12 +56,10 @@ export function openSidePool(settings: ConnectionSettings, store: Store): { db: 
   return { db: databaseOf(pool, { prepares: store.route.prepares, em: null }), close: () => pool.end() };
 }
 
-/** The ORM's options; migrations come from the code, not from a folder, so that a bundle or an image needs no glob. */
-export function ormOptions(settings: ConnectionSettings, entities: EntityName[], route: ConnectionRoute): Options {
+function ormOptions(settings: ConnectionSettings, entities: EntityName[], route: ConnectionRoute): Options {
   return {
     clientUrl: settings.url,
     entities,
-    extensions: [Migrator],
     pool: { min: 0, max: settings.poolSize },
     driverOptions: connectionOptions(settings, route),
     // A wrong name in the address is an error, not a wish for another database.

@@ -58,14 +58,22 @@ export async function sessionUrl(config: Config): Promise<string> {
   return direct;
 }
 
-/** What a pooler that is in between leaves without a limit. */
+/** What a pooler that is in between leaves as it should not be. */
 export async function poolerWarnings({ db, route }: Store, { limits }: ConnectionSettings): Promise<string[]> {
-  if (!route.pooled || !limits?.statementMs) return [];
-  const row = await db.row<{ limit: string }>("select current_setting('statement_timeout') as limit");
-  if (row?.limit !== '0') return [];
-  return [
-    'DATABASE_URL leads through a pooler that passes on no limits: set statement_timeout and lock_timeout in its connect_query (docs/operations.md, "Poolers")',
-  ];
+  if (!route.pooled) return [];
+  const row = await db.row<{ limit: string; jit: string }>(
+    "select current_setting('statement_timeout') as limit, current_setting('jit') as jit",
+  );
+  const warnings: string[] = [];
+  if (limits?.statementMs && row?.limit === '0')
+    warnings.push(
+      'DATABASE_URL leads through a pooler that passes on no limits: set statement_timeout and lock_timeout in its connect_query (docs/operations.md, "Poolers")',
+    );
+  if (row?.jit === 'on')
+    warnings.push(
+      'Postgres compiles statements (jit) for the sessions of the pooler in DATABASE_URL, which makes campaigns many times slower: run npm run migrate as the same role and reconnect the pooler, or set jit to off in its connect_query (docs/operations.md, "Poolers")',
+    );
+  return warnings;
 }
 
 function urlOf(config: Config): string {

@@ -22,7 +22,7 @@ import { createMailSweep } from '../../core/outbox/sweep.ts';
 import { createDeliveryWaker, type DeliveryWaker } from '../../core/outbox/wake.ts';
 import { createWebhookWatch } from '../../insight/webhooks/index.ts';
 import { foldAndJudge } from '../../sending/reputation/fold.ts';
-import { sessionUrl, workerDatabase } from '../setup/database-settings.ts';
+import { poolerWarnings, sessionUrl, workerDatabase } from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf } from '../setup/outside.ts';
@@ -69,6 +69,7 @@ export async function startWorker(
   const bundle = await workflowBundle();
   const store = await openStore(workerDatabase(settings), entities);
   const config = await withOwnQueues(settings, store.db);
+  for (const warning of await poolerWarnings(store, workerDatabase(settings))) log.warn(warning);
   if (metrics !== null) measurePool(metrics.registry, store.db.pool);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;

@@ -1,9 +1,11 @@
+import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { migrateDatabase } from '../../../src/core/database/migrate.ts';
 import { openStore } from '../../../src/core/database/orm.ts';
 import { sql } from '../../../src/core/database/sql.ts';
 import { startApi } from '../../../src/main/api/api-runtime.ts';
+import { poolerWarnings } from '../../../src/main/setup/database-settings.ts';
 import { startWorker } from '../../../src/main/worker/worker-runtime.ts';
 import { aProject, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -104,6 +106,22 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
       const names = await store.db.rows<{ name: string }>('select name from pg_prepared_statements');
       expect(names.every(({ name }) => store.route.prepares && name.startsWith('PGBOUNCER_'))).toBe(true);
       expect(await store.db.row("select current_setting('TimeZone') as zone")).toEqual({ zone: 'UTC' });
+    });
+
+    test('migrations turn compiling off for the sessions of the pooler, and the API says where it is on', async () => {
+      await using own = await testDatabase();
+      const plain = new Client({ connectionString: own.url });
+      await plain.connect();
+      await plain.query(`do $$ begin execute format('alter database %I set jit to on', current_database()); end $$`);
+      await plain.end();
+      const warnings = async () => {
+        await using pooler = await startPgBouncer(program, own.url);
+        await using store = await openStore({ url: pooler.url(own.url), poolSize: 1, applicationName: 'pooled' }, []);
+        return poolerWarnings(store, { url: own.url, poolSize: 1, applicationName: 'pooled' });
+      };
+      expect((await warnings()).join('')).toContain('compiles statements (jit)');
+      await migrateDatabase(own.url);
+      expect(await warnings()).toEqual([]);
     });
 
     test('limits come from connect_query, and the API says when there are none', async () => {
