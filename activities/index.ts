@@ -16,6 +16,7 @@ import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/
 import { scheduleRevision } from '../src/core/outbox/schedules.ts';
 import { checkStore } from '../src/core/outbox/store-state.ts';
 import { type Retentions, recoverableErasures } from '../src/insight/erasures/index.ts';
+import { removeOldPlans } from '../src/insight/mcp/index.ts';
 import { auditEndpoints, insertMissed, removeOldDeliveries } from '../src/insight/webhooks/index.ts';
 import {
   removeEndedSessions,
@@ -198,8 +199,8 @@ function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileC
   ];
 }
 
-// Each subject whose rows need not be kept for ever adds its rule here.
-function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
+/** What is removed when it is old enough. Each subject whose rows need not be kept for ever adds its rule here. */
+export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 'config' | 'clock'>): RetentionRule[] {
   return [
     { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },
     { name: 'idempotency keys', removeSome: (limit) => removeExpiredKeys(db, limit) },
@@ -228,6 +229,7 @@ function retentionRules({ db, config, clock }: ActivityDeps): RetentionRule[] {
     { name: 'usage', removeSome: (limit) => removeOldCounts(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
     { name: 'audit log', removeSome: (limit) => removeOldAudit(db, limit) },
+    { name: 'plans of language models', removeSome: (limit) => removeOldPlans(db, limit) },
     { name: 'webhook deliveries', removeSome: (limit) => removeOldDeliveries(db, keepDeliveriesDays, limit) },
   ];
 }

@@ -72,6 +72,7 @@ import { Migration20261123065000_dry_run_rows } from './Migration20261123065000_
 import { Migration20261123070000_last_refusal } from './Migration20261123070000_last_refusal.ts';
 import { Migration20261124050000_test_addresses } from './Migration20261124050000_test_addresses.ts';
 import { Migration20261124090000_webhook_audits } from './Migration20261124090000_webhook_audits.ts';
+import { Migration20261124091000_reconciler_seen } from './Migration20261124091000_reconciler_seen.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -152,4 +153,5 @@ export const migrations = [
   { name: 'Migration20261123070000_last_refusal', class: Migration20261123070000_last_refusal },
   { name: 'Migration20261124050000_test_addresses', class: Migration20261124050000_test_addresses },
   { name: 'Migration20261124090000_webhook_audits', class: Migration20261124090000_webhook_audits },
+  { name: 'Migration20261124091000_reconciler_seen', class: Migration20261124091000_reconciler_seen },
 ];

@@ -1361,6 +1361,7 @@ create table temporal_stores (
   workflow_id text not null,
   run_id text not null,
   changed_at timestamp(3) with time zone,
+  seen_at timestamp(3) with time zone,
   constraint temporal_stores_pkey primary key (task_queue)
 );
 

@@ -194,6 +194,7 @@ test('a check is added without a read of the whole table under its lock, and hol
 const mails = isLong ? inFull(1_000_000, 200_000) : 2_000;
 
 test(`an upgrade beside traffic over ${mails} mails answers every request`, async () => {
+  await requestsSucceed();
   await database.db.rows(
     `insert into emails (id, project_id, contact_id, to_address, source_type, message_class, status, sent_at, "from", subject, body, render)
      select uuidv7(), $1, (select id from contacts where project_id = $1 limit 1), 'ada@example.org', 'TRANSACTIONAL', 'TRANSACTIONAL', 'SENT', now(), $2, 'Hello',

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { retentionRules } from '../../activities/index.ts';
 import { firstIdAt } from '../../src/core/lib/ids.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../../src/sending/ledger/retention/queries.ts';
 import { aProject, type TestProject } from '../support/api.ts';
@@ -52,6 +53,20 @@ const read = (id: string) =>
     'select subject, body, render, attachments, opens from emails where id = $1',
     [id],
   );
+
+test('plans of language models go after 30 days, also those of a project that makes no more', async () => {
+  const plan = (age: string) =>
+    database.db.count(
+      `insert into mcp_plans (id, project_id, key_id, action, operation, input, sentence, affects, samples, again, needs_approval, expires_at, created_at)
+       values (gen_random_uuid(), $1, gen_random_uuid(), 'send_email', 'sendEmail', '{}', 'x', 1, '{}', false, false, now(), now() - $2::interval)`,
+      [project.id, age],
+    );
+  for (const age of ['31 days', '40 days', '29 days']) await plan(age);
+  const rule = retentionRules({ db: database.db } as never).find(({ name }) => name === 'plans of language models');
+  expect(await rule?.removeSome(1)).toBe(1);
+  expect(await rule?.removeSome(5000)).toBe(1);
+  expect(await database.db.row('select count(*)::int as plans from mcp_plans')).toEqual({ plans: 1 });
+});
 
 describe('bodies of mail', () => {
   test('are emptied after their time, and everything else of the mail stays', async () => {

@@ -336,3 +336,21 @@ test('a worker follows changes of data by itself within seconds', async () => {
   for (const name of ['reconcile', 'retention', 'segments'])
     await server.client.schedule.getHandle(`${server.queuePrefix}/housekeeping/${name}`).delete();
 });
+
+describe('a segment that is tracked from its creation', () => {
+  test('is computed by the next watch, which leaves one that could not be evaluated to the schedule', async () => {
+    const own = await tenant();
+    await own.contact(anna, { plan: 'pro' });
+    const pro = await own.segment({ name: 'New', ...tracked(dataIs('plan', 'pro')) });
+    expect(await own.told(pro.id)).toEqual([]);
+    expect(await touchedProjects(database.db)).toContain(own.project.id);
+    expect(await computeTouched(own)).toMatchObject({ computed: 1, entered: 1 });
+    expect(await own.members(pro.id)).toEqual([anna]);
+    expect(await own.told(pro.id)).toEqual([`segment.new.entry ${anna}`]);
+    await database.db.count(
+      `update segments set settled_through = null, updated_at = now() - interval '2 minutes' where id = $1`,
+      [pro.id],
+    );
+    expect(await touchedProjects(database.db)).not.toContain(own.project.id);
+  });
+});

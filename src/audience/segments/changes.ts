@@ -84,9 +84,12 @@ export async function lostContacts(db: Database, projectId: string, since: strin
   return row?.lost ?? false;
 }
 
+/** SQL: whether changes of a segment `s` are followed: it was computed once, or was defined a moment ago. */
+export const isFollowed = raw("(s.settled_through is not null or s.updated_at > now() - interval '1 minute')");
+
 /**
  * The projects with tracked segments whose members may have changed since they were settled. Asks indexes only, so it may
- * be asked often. A segment whose definition is new is not touched by data: the schedule, or a request, computes it first.
+ * be asked often. A segment that was defined within the last minute is computed as well; what fails then is left to the schedule.
  */
 export async function touchedProjects(db: Database): Promise<string[]> {
   // The same questions as `touchedContacts`, for all tracked segments at once and without the answers. Each is for the
@@ -94,8 +97,9 @@ export async function touchedProjects(db: Database): Promise<string[]> {
   // read the table in search of the first.
   const rows = await db.rows<{ projectId: string }>(sql`
     select distinct s.project_id as "projectId" from segments s
-    where s.track_membership and s.type = 'DYNAMIC' and s.settled_through is not null and (
-      (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
+    where s.track_membership and s.type = 'DYNAMIC' and ${isFollowed} and (
+      s.settled_through is null
+      or (select max(c.created_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
       or s.reads_contacts and (select max(c.updated_at) from contacts c where c.project_id = s.project_id) >= s.settled_through
       or exists (
         select from unnest(s.watched_events) as w (name)

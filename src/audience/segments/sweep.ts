@@ -1,6 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
+import { isFollowed } from './changes.ts';
 import { type Settling, settleSegment } from './settle.ts';
 
 /** What keeping segments up to date needs. */
@@ -33,15 +34,14 @@ export function emptyReport(): SweepReport {
 interface Listed {
   id: string;
   tracked: boolean;
-  settled: boolean;
+  followed: boolean;
   watchedSegments: string[];
 }
 
 /** Computes the tracked segments of a project whose members may have changed, because data did. */
 export async function settleTouched(deps: SegmentSweepDeps, projectId: string): Promise<SweepReport> {
   const report = emptyReport();
-  // A segment that was never computed waits for the schedule or for a request.
-  const segments = (await segmentsOf(deps.db, projectId)).filter(({ tracked, settled }) => tracked && settled);
+  const segments = (await segmentsOf(deps.db, projectId)).filter(({ tracked, followed }) => tracked && followed);
   await settleAll(deps, projectId, segments, null, report);
   return report;
 }
@@ -98,9 +98,9 @@ async function settleAll(
 function segmentsOf(db: Database, projectId: string): Promise<Listed[]> {
   return db.rows<Listed>(
     sql`
-      select id, track_membership and type = 'DYNAMIC' as tracked, settled_through is not null as settled,
+      select id, track_membership and type = 'DYNAMIC' as tracked, ${isFollowed} as followed,
         watched_segments as "watchedSegments"
-      from segments where project_id = ${projectId} order by id`,
+      from segments s where project_id = ${projectId} order by id`,
   );
 }
 

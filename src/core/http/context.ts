@@ -20,6 +20,8 @@ export interface App {
   waker: DeliveryWaker;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
+  /** What is about to go wrong while the dependencies answer, each as a sentence; within a second. */
+  warnings(): Promise<string[]>;
   /** Runs a route for a tool, with every check of a request but its rate's. @throws what the request is refused with */
   callRoute(call: CalledRoute, by: RouteCaller): Promise<unknown>;
 }

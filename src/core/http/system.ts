@@ -19,7 +19,8 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
     route.get('/ready', {
       ...read,
       summary: 'Whether Postgres and Temporal answer',
-      description: '503 with the state of each dependency when one of them does not.',
+      description:
+        '503 with the state of each dependency when one of them does not. `warnings` is there when something is about to go wrong although both answer, such as clocks that differ by more than 30 seconds or a Temporal that starts no work; it does not change the status.',
       query: v.object({
         ignore: v.optional(
           v.pipe(
@@ -28,11 +29,23 @@ export function systemRoutes(metrics: HttpMetrics, description: () => unknown): 
           ),
         ),
       }),
-      reply: v.object({ status: v.picklist(['ok', 'unavailable']), checks: v.record(v.string(), v.string()) }),
+      reply: v.object({
+        status: v.picklist(['ok', 'unavailable']),
+        checks: v.record(v.string(), v.string()),
+        warnings: v.optional(v.pipe(v.array(v.string()), v.description('Absent when there are none.'))),
+      }),
       async handle({ app, query }) {
-        const [postgres, temporal] = await Promise.all([app.checks.postgres(), app.checks.temporal()]);
+        const [postgres, temporal, warnings] = await Promise.all([
+          app.checks.postgres(),
+          app.checks.temporal(),
+          app.warnings(),
+        ]);
         const ready = postgres === 'ok' && (temporal === 'ok' || query.ignore === 'temporal');
-        return reply(ready ? 200 : 503, { status: ready ? 'ok' : 'unavailable', checks: { postgres, temporal } });
+        return reply(ready ? 200 : 503, {
+          status: ready ? 'ok' : 'unavailable',
+          checks: { postgres, temporal },
+          ...(warnings.length > 0 ? { warnings } : {}),
+        });
       },
     }),
     route.get('/metrics', {

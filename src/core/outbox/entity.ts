@@ -38,7 +38,7 @@ export const OutboxMessage = defineEntity({
 
 /**
  * The last execution of the reconciler by task queue prefix: a Temporal store that does not know it has lost executions.
- * Rows written before `changedAt` may belong to executions that are gone or behind.
+ * `seenAt` is when it ran, which it does every minute as long as Temporal can write. Rows written before `changedAt` may belong to executions that are gone or behind.
  */
 export const TemporalStore = defineEntity({
   name: 'TemporalStore',
@@ -48,5 +48,6 @@ export const TemporalStore = defineEntity({
     workflowId: p.text(),
     runId: p.text(),
     changedAt: p.datetime(3).nullable(),
+    seenAt: p.datetime(3).nullable(),
   },
 });

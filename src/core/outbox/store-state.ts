@@ -36,9 +36,9 @@ export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Pro
   // may be handed to that memory of another history, which passes over what the execution is told. So rows that move shortly
   // after the change was found count as older than it, too.
   const noted = await db.row<{ changedAt: string | null }>(sql`
-    insert into temporal_stores as t (task_queue, workflow_id, run_id)
-      values (${queuePrefix}, ${pass.workflowId}, ${pass.runId})
-      on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id,
+    insert into temporal_stores as t (task_queue, workflow_id, run_id, seen_at)
+      values (${queuePrefix}, ${pass.workflowId}, ${pass.runId}, now())
+      on conflict (task_queue) do update set workflow_id = excluded.workflow_id, run_id = excluded.run_id, seen_at = now(),
         changed_at = case when ${isNews}::boolean then clock_timestamp() + interval '30 seconds' else t.changed_at end
         where t.run_id = ${last?.runId ?? null}
       returning changed_at::text as "changedAt"`);

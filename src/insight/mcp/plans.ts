@@ -42,9 +42,6 @@ export async function keepPlan(db: Database, owner: PlanOwner, planned: PlannedA
     throw forbidden(`This key reaches at most ${mostRecipients} contacts at once, and this would reach ${affects}`);
   const needsApproval = needsHuman === 'always' || isLarge;
   const id = newId();
-  await db.count(
-    sql`delete from mcp_plans where project_id = ${projectId} and created_at < now() - interval '30 days'`,
-  );
   const row = await db.row<{ expiresAt: string }>(sql`
     insert into mcp_plans (id, project_id, key_id, action, operation, input, sentence, affects, samples, content_hash, again,
         needs_approval, expires_at)
@@ -138,4 +135,13 @@ export function decidePlan(
     if (row === null) throw notFound('plan', id);
     await recordChange(tx, projectId, { action: `mcp.${decision}`, target: id, after: row });
   });
+}
+
+/** Deletes up to `limit` plans that are older than 30 days; returns how many. */
+export function removeOldPlans(db: Database, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from mcp_plans where id = any(array(
+      select old.id from projects p cross join lateral (
+        select id from mcp_plans m where m.project_id = p.id and m.created_at < now() - interval '30 days' limit ${limit}) old
+      limit ${limit}))`);
 }

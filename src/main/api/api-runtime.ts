@@ -68,7 +68,6 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const listenUrl = await sessionUrl(settings);
   const store = await openStore(requestDatabase(settings), entities);
   const config = await withOwnQueues(settings, store.db);
-  const health = openHealth(config, store);
   for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
@@ -79,6 +78,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const origins = trustedOrigins(config);
   const directory = createProjectDirectory(store.db, changes);
   const clock = overrides.clock ?? systemClock;
+  const health = openHealth(config, store, clock);
   const access = { config, clock, db: store.db, directory, origins };
   const parts = {
     routes,
@@ -106,6 +106,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
       postgres: health.postgres,
       temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
     },
+    warnings: health.warnings,
   };
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
   const metrics = createHttpMetrics(health.figures);

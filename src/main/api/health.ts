@@ -2,12 +2,16 @@ import type { Config } from '../../core/config/config.ts';
 import { openSidePool, type Store } from '../../core/database/orm.ts';
 import { databaseProblem } from '../../core/database/readiness.ts';
 import type { Database } from '../../core/database/sql.ts';
+import { type Clock, within } from '../../core/lib/time.ts';
 import { sideDatabase } from '../setup/database-settings.ts';
+import { readinessWarnings } from './warnings.ts';
 
 /** What is asked about the service while requests hold every connection of their pool. */
 export interface Health {
   /** Answers `ok`, or what is wrong with Postgres, within a second. Questions at the same time are one. */
   postgres(): Promise<string>;
+  /** What is about to go wrong while both dependencies answer; nothing when that cannot be found out within a second. */
+  warnings(): Promise<string[]>;
   /** For the figures of `/metrics`. */
   figures: Database;
   close(): Promise<void>;
@@ -16,7 +20,7 @@ export interface Health {
 const answerWithinMs = 1_000;
 
 /** Opens two connections of their own, one for readiness and one for figures, each when it is first needed. */
-export function openHealth(config: Config, store: Store): Health {
+export function openHealth(config: Config, store: Store, clock: Clock): Health {
   const readiness = openSidePool(sideDatabase(config, 'fernpost-ready', answerWithinMs), store);
   const figures = openSidePool(sideDatabase(config, 'fernpost-metrics', 5_000), store);
   let pending: Promise<string> | null = null;
@@ -27,6 +31,12 @@ export function openHealth(config: Config, store: Store): Health {
       });
       return pending;
     },
+    warnings: () =>
+      within(
+        answerWithinMs,
+        readinessWarnings(readiness.db, config.TEMPORAL_TASK_QUEUE, clock).catch(() => []),
+        [],
+      ),
     figures: figures.db,
     close: async () => void (await Promise.all([readiness.close(), figures.close()])),
   };

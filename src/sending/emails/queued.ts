@@ -1,3 +1,4 @@
+import { databaseNow } from '../../core/database/clock.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { AppError, conflict, notFound } from '../../core/lib/errors.ts';
@@ -36,9 +37,8 @@ export async function rescheduleEmail(
   projectId: string,
   id: string,
   scheduledFor: string | null,
-  now: Date,
 ): Promise<Date | null> {
-  const at = scheduledFor === null ? null : scheduledInstant(scheduledFor, now);
+  const at = scheduledFor === null ? null : scheduledInstant(scheduledFor, await databaseNow(db));
   await db.transaction(async (tx) => {
     if (!(await moveQueued(tx, projectId, id, at))) throw await refusalFor(tx, projectId, id);
     const after = { scheduledFor: at?.toISOString() };

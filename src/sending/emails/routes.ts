@@ -114,7 +114,7 @@ async function changed({ app, db, project, actor, params }: MailCall, change: ()
 }
 
 async function sendAt({ app, db, project, params }: MailCall, scheduledFor: string | null): Promise<void> {
-  const at = await rescheduleEmail(db, project.id, params.id, scheduledFor, app.clock());
+  const at = await rescheduleEmail(db, project.id, params.id, scheduledFor);
   if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
 }
 

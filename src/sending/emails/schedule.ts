@@ -27,7 +27,7 @@ export interface SendTime {
   heldUntil: Date | null;
 }
 
-/** What a request says of the time. @throws 422 `too_big` for an instant that is more than 30 days ahead */
+/** What a request says of the time, by the clock of Postgres, which decides when mail is due. @throws 422 `too_big` for an instant that is more than 30 days ahead */
 export function scheduleOf(
   { scheduledFor, hold }: { scheduledFor?: string | null | undefined; hold?: string | null | undefined },
   now: Date,

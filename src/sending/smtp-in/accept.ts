@@ -3,6 +3,7 @@ import { headerPrefix } from '@fernpost/earlier-name';
 import { type IncomingMessage, readMessage, SmtpReply, type Submission } from '@fernpost/smtp-submission';
 import { domainOf, fieldProblems, normalizeEmail } from '@fernpost/validation';
 import * as v from 'valibot';
+import { sharedDatabaseNow } from '../../core/database/clock.ts';
 import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import type { KeyedRequest } from '../../core/http/idempotency.ts';
 import type { RateLimiter } from '../../core/http/rate-limit.ts';
@@ -68,7 +69,7 @@ export async function acceptMessage(
       {
         ...deps,
         key: scoped,
-        now: new Date(),
+        now: sharedDatabaseNow(deps.db),
         writeOnce: deps.writeOnceWith(deps.db, request),
         accepted: (tx, emails) =>
           keepEmailsOfKey(

@@ -40,7 +40,8 @@ export interface MailCheckDeps {
   billing: BillingSettings;
   /** The key of the request, where it has scopes and limits. */
   key: ScopedKey | null;
-  now: Date;
+  /** The time by the clock of Postgres. */
+  now(): Promise<Date>;
 }
 
 /** What mail that does not come by the HTTP API brings beside the fields of its requests. */
@@ -81,6 +82,7 @@ export async function checkMail(
   const template = body.template === undefined ? null : await deps.templates.find(project.id, body.template);
   if (body.template !== undefined && template === null) throw notFound('template', body.template);
   const { from, fromName } = senderOf(project, body, template);
+  const isTimed = Boolean(body.scheduledFor ?? body.hold);
   const facts: SendFacts = {
     subscribed: body.subscribed ?? null,
     ...dataOf(body),
@@ -96,7 +98,7 @@ export async function checkMail(
     templateId: template?.id ?? null,
     tracking: body.tracking ?? null,
     tags: body.tags && Object.keys(body.tags).length > 0 ? body.tags : null,
-    schedule: scheduleOf(body, deps.now),
+    schedule: isTimed ? scheduleOf(body, await deps.now()) : { scheduledFor: null, heldUntil: null },
     isLiteral: own?.isLiteral ?? false,
   };
   checkMessageSize(deps.limits.messageBytes, facts);
@@ -111,7 +113,7 @@ export async function checkMail(
   const recipients = recipientsOf(body.to, bytes, rules, deps.key);
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
-  return { facts, recipients, storedBytes: bytes * count, isTimed: Boolean(body.scheduledFor ?? body.hold) };
+  return { facts, recipients, storedBytes: bytes * count, isTimed };
 }
 
 function recipientsOf(

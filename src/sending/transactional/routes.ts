@@ -1,3 +1,4 @@
+import { sharedDatabaseNow } from '../../core/database/clock.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App, KeyActor } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
@@ -96,7 +97,7 @@ function answered(app: App) {
 }
 
 function checkDeps(
-  { config, directory, templates, suppressionRules, erasedAddresses, mailer, clock }: App,
+  { config, directory, templates, suppressionRules, erasedAddresses, mailer }: App,
   db: Database,
   actor: KeyActor,
 ): MailCheckDeps {
@@ -115,7 +116,7 @@ function checkDeps(
     limits,
     billing: config,
     key: actor.scoped,
-    now: clock(),
+    now: sharedDatabaseNow(db),
   };
 }
 
