@@ -10,7 +10,7 @@ export interface LargeTable {
 export type LargeTables = ReadonlyMap<string, LargeTable>;
 
 /** A part of a migration that commits by itself. `through` says how many statements are done once it has. */
-export type Step = { through: number } & (
+export type MigrationStep = { through: number } & (
   | { kind: 'transaction'; statements: string[]; slow: SlowWork | null }
   | { kind: 'index'; index: IndexStatement; replaces: boolean; slow: SlowWork }
 );
@@ -54,8 +54,8 @@ export function statementsOf(queries: readonly string[]): string[] {
  * table is built concurrently, and what reads or writes all rows of one begins a transaction of its own, so that no lock on a table is held
  * meanwhile. An index that takes the name of one that is dropped first replaces it when it is built. `done` statements are done already.
  */
-export function stepsOf(statements: readonly string[], done: number, large: LargeTables): Step[] {
-  const steps: Step[] = [];
+export function migrationSteps(statements: readonly string[], done: number, large: LargeTables): MigrationStep[] {
+  const steps: MigrationStep[] = [];
   let open: string[] = [];
   let slow: SlowWork | null = null;
   const close = (through: number) => {

@@ -4,10 +4,10 @@ import type { ClientBase } from 'pg';
 import {
   type IndexStatement,
   largeTables,
+  type MigrationStep,
+  migrationSteps,
   type SlowWork,
-  type Step,
   statementsOf,
-  stepsOf,
 } from './migration-steps.ts';
 
 /** A migration as `migrations/index.ts` lists it. */
@@ -37,7 +37,7 @@ export const usualPace: MigrationPace = {
 };
 
 /**
- * Runs one migration and notes it as executed. It is one transaction, or several steps where a large table is concerned (`stepsOf`); a
+ * Runs one migration and notes it as executed. It is one transaction, or several steps where a large table is concerned (`migrationSteps`); a
  * step that was committed is noted with it, so that a run that was interrupted continues with the next one.
  */
 export async function runMigration(
@@ -51,7 +51,7 @@ export async function runMigration(
   await migration.up();
   const statements = statementsOf(migration.getQueries().map(String));
   const done = await progressOf(client, name);
-  const steps = stepsOf(statements, done, await largeTables(client, pace.largeBytes));
+  const steps = migrationSteps(statements, done, await largeTables(client, pace.largeBytes));
   for (const step of steps) {
     const isLast = step === steps.at(-1);
     const note = () => noteProgress(client, name, isLast ? null : step.through, done > 0 || steps.length > 1);
@@ -60,7 +60,12 @@ export async function runMigration(
   if (steps.length === 0) await noteProgress(client, name, null, done > 0);
 }
 
-async function runStep(client: ClientBase, step: Step, note: () => Promise<void>, pace: MigrationPace): Promise<void> {
+async function runStep(
+  client: ClientBase,
+  step: MigrationStep,
+  note: () => Promise<void>,
+  pace: MigrationPace,
+): Promise<void> {
   if (step.kind === 'transaction')
     return inShortLocks(client, pace, async () => {
       // What takes long locks rows or reads, and may wait for them; what comes behind it in the transaction is short.
