@@ -3,7 +3,7 @@ import { type RunningServer, type ServerLimits, serve, usualLimits } from '@fern
 import type { Mailer } from '@fernpost/mail-providers';
 import { createSnsClient, type GetText } from '@fernpost/mail-providers';
 import type { Logger } from 'pino';
-import { checkTemporal, openTemporal } from '../../../temporal/connection.ts';
+import { openTemporal } from '../../../temporal/connection.ts';
 import { createErasedAddresses } from '../../audience/erased/addresses.ts';
 import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts';
 import { createTemplateCache } from '../../content/templates/cache.ts';
@@ -78,7 +78,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const origins = trustedOrigins(config);
   const directory = createProjectDirectory(store.db, changes);
   const clock = overrides.clock ?? systemClock;
-  const health = openHealth(config, store, clock);
+  const health = openHealth({ config, store, temporal, clock });
   const access = { config, clock, db: store.db, directory, origins };
   const parts = {
     routes,
@@ -102,10 +102,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
     outbox,
     waker: createDeliveryWaker({ temporal, queuePrefix, log }),
     callRoute: routeCaller(parts),
-    checks: {
-      postgres: health.postgres,
-      temporal: async () => (await checkTemporal(temporal, 1_000)) ?? 'ok',
-    },
+    checks: health.checks,
     warnings: health.warnings,
   };
   void app.images.prepare().then((problem) => problem !== null && log.warn(problem));
