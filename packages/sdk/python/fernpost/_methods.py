@@ -324,7 +324,7 @@ class Templates(Resource):
         return result
 
     def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
-        """Send a test of a template to a member of the project. Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`."""
+        """Send a test of a template to a member or a test address. Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`."""
         result: types.DeleteCampaignResponse = self._client.call("testTemplate", path={"id": id}, body=body, **options)
         return result
 
@@ -404,7 +404,7 @@ class Campaigns(Resource):
         return result
 
     def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
-        """Send a test of a campaign to a member of the project. Sent at once, without entries in ledger, events or counters. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`."""
+        """Send a test of a campaign to a member or a test address. Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`."""
         result: types.DeleteCampaignResponse = self._client.call("testCampaign", path={"id": id}, body=body, **options)
         return result
 

@@ -3349,6 +3349,8 @@ class OwnProject(TypedDict):
     """Whether members do not see the secret key."""
     approvalAbove: Optional[float]
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    testAddresses: List[str]
+    """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -3469,6 +3471,8 @@ class Project(TypedDict):
     """Whether members do not see the secret key."""
     approvalAbove: Optional[float]
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    testAddresses: List[str]
+    """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -4266,6 +4270,10 @@ class TemplatePage(TypedDict):
 class TestCampaignRequest(TypedDict):
     email: str
     """The email address."""
+    previewContactId: NotRequired[Optional[str]]
+    """The contact to fill the message in for; the one with the address of the test when absent."""
+    asSent: NotRequired[bool]
+    """Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody."""
 
 
 class TestWebhookEndpointRequest(TypedDict):
@@ -4547,6 +4555,8 @@ class UpdateProjectRequest(TypedDict):
     """Whether members do not see the secret key."""
     approvalAbove: NotRequired[Optional[int]]
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    testAddresses: NotRequired[List[str]]
+    """Addresses beside those of members that may get tests; the whole list, up to 20."""
 
 
 class UpdateSavedBlockRequest(TypedDict):
@@ -5201,6 +5211,8 @@ class ListContactsQuery(TypedDict):
     """Items of a page; 20 when absent. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
+    email: NotRequired[str]
+    """The contact with exactly this address, in any letter case."""
     search: NotRequired[str]
     """Text in the address, in any letter case."""
     subscribed: NotRequired[bool]
