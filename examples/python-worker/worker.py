@@ -3,48 +3,29 @@
 import json
 import os
 import sys
-import time
-import urllib.error
-import urllib.request
+
+import httpx
+from fernpost import Fernpost, FernpostError
 
 URL = os.environ.get("FERNPOST_URL", "http://localhost:3000")
-KEY = os.environ["FERNPOST_KEY"]
 SENDER = os.environ.get("SENDER", "hello@fernpost.test")
-ATTEMPTS = 5
 
-
-class Refused(Exception):
-    """The service refused a job: sending it again would change nothing."""
+fernpost = Fernpost(URL, key=os.environ["FERNPOST_KEY"], retries=4)
 
 
 def send(job):
-    """Sends one job and returns the id of its email. The id of the job makes a repetition harmless."""
-    body = {
-        "to": job["email"],
-        "from": SENDER,
-        "subject": job["subject"],
-        "body": job["body"],
-        "tags": {"job": job["id"]},
-    }
-    headers = {
-        "Authorization": f"Bearer {KEY}",
-        "Content-Type": "application/json",
-        "Idempotency-Key": f"job-{job['id']}",
-        # A repetition gets the first answer again.
-        "Idempotency-Mode": "replay",
-    }
-    request = urllib.request.Request(f"{URL}/v1/send", json.dumps(body).encode(), headers)
-    for attempt in range(ATTEMPTS):
-        try:
-            with urllib.request.urlopen(request, timeout=30) as response:
-                return json.load(response)["data"]["emails"][0]["email"]
-        except urllib.error.HTTPError as error:
-            if error.code != 429 and error.code < 500:
-                raise Refused(json.load(error)["error"]["message"]) from error
-        except OSError:
-            pass  # Nobody answered, or the answer was lost.
-        time.sleep(2**attempt)
-    raise SystemExit(f"{URL} does not answer; the jobs from {job['id']} on are left for the next start.")
+    """Sends one job and returns the ID of its email. The ID of the job makes a repetition harmless."""
+    [sent] = fernpost.send(
+        {
+            "to": job["email"],
+            "from": SENDER,
+            "subject": job["subject"],
+            "body": job["body"],
+            "tags": {"job": job["id"]},
+        },
+        idempotency_key=f"job-{job['id']}",
+    )
+    return sent["email"]
 
 
 def main(path):
@@ -54,9 +35,13 @@ def main(path):
             job = json.loads(line)
             try:
                 print(job["id"], send(job), flush=True)
-            except Refused as refusal:
+            except FernpostError as error:
+                if error.status == 429 or error.status >= 500:
+                    raise SystemExit(f"The jobs from {job['id']} on are left for the next start: {error}") from error
                 refused += 1
-                print(f"{job['id']} refused: {refusal}", file=sys.stderr)
+                print(f"{job['id']} refused: {error.message}", file=sys.stderr)
+            except httpx.TransportError as error:
+                raise SystemExit(f"{URL} does not answer; the jobs from {job['id']} on are left for the next start.") from error
     return 1 if refused else 0
 
 

@@ -7,9 +7,11 @@ import { promisify } from 'node:util';
 import { SandboxInbox } from '@fernpost/sdk/testing';
 import { afterAll, beforeAll, expect, onTestFinished, type TestContext, test } from 'vitest';
 import { type AppProject, anAppProject } from '../support/app-project.ts';
+import { fetched } from '../support/fetched.ts';
 
 // The apps in `examples`, started and used as their pages say.
 const minutes = 60_000;
+const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 const examples = join(import.meta.dirname, '../../examples');
 
 let project: AppProject;
@@ -95,7 +97,11 @@ test('the worker in Python sends each job once, however often it is started', {
   timeout: 3 * minutes,
 }, async (context) => {
   await promisify(execFile)('python3', ['--version']).catch(() => context.skip('there is no Python'));
-  const work = () => project.run('python3', ['python-worker/worker.py', 'python-worker/jobs.jsonl'], keys());
+  await project.run('python3', ['-m', 'venv', 'python']);
+  const python = join(project.folder, 'python/bin/python');
+  const wheel = `${project.baseUrl}/downloads/fernpost-${version}-py3-none-any.whl`;
+  await fetched(context, python, ['-m', 'pip', 'install', '--quiet', wheel], { cwd: project.folder });
+  const work = () => project.run(python, ['python-worker/worker.py', 'python-worker/jobs.jsonl'], keys());
   const { stdout } = await work();
   expect(stdout.trim().split('\n')).toHaveLength(2);
   expect((await work()).stdout).toBe(stdout);
@@ -103,7 +109,7 @@ test('the worker in Python sends each job once, however often it is started', {
 
   const refused = join(project.folder, 'refused.jsonl');
   writeFileSync(refused, '{"id": "19", "email": "nobody", "subject": "Hi", "body": "Hi"}\n');
-  const failed = await project.run('python3', ['python-worker/worker.py', refused], keys()).catch((error) => error);
+  const failed = await project.run(python, ['python-worker/worker.py', refused], keys()).catch((error) => error);
   expect([failed.code, failed.stderr]).toEqual([1, expect.stringMatching(/^19 refused: /)]);
 });
 

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -7,11 +8,13 @@ import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { inPage, startBrowser } from '../support/browser.ts';
+import { fetched } from '../support/fetched.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
 
 const minutes = 60_000;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
+const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** The snippets of a page in a language, in their order. */
 function snippetsOf(page: string, language: string): string[] {
@@ -39,17 +42,23 @@ let webhookPort: number;
 beforeAll(async () => {
   place = await aPlace();
   [webhookPort = 0] = await freePorts(1);
-  // In the project, so that scripts find its packages.
-  mkdirSync(join(root, '.cache'), { recursive: true });
-  folder = mkdtempSync(join(root, '.cache/guides-'));
+  folder = mkdtempSync(join(tmpdir(), 'fernpost-guides-'));
   service = startIn(place);
   await service.untilReady();
+  await eventually(async () => (await fetch(`${place.baseUrl}/downloads/`)).ok, minutes);
 }, 4 * minutes);
 afterAll(async () => {
   await service?.[Symbol.asyncDispose]();
   place?.[Symbol.dispose]();
   if (folder) rmSync(folder, { recursive: true });
 });
+
+/** The command of the quick start that installs a client from the service. */
+function installCommand(program: string): string[] {
+  const lines = snippetsOf('docs/guides/quick-start.md', 'console').flatMap((snippet) => snippet.split('\n'));
+  const line = lines.find((one) => one.startsWith(`${program} install `)) ?? '';
+  return here(line).replaceAll('<version>', version).split(' ').slice(1);
+}
 
 /** What the inbox has, by subject. */
 async function inbox(): Promise<Mail[]> {
@@ -138,9 +147,14 @@ test('the snippets in curl run', { timeout: 2 * minutes }, async () => {
   await bash(scripts.join('\n'));
 });
 
-test('the snippets in TypeScript compile and run', { timeout: 2 * minutes }, async () => {
+test('the snippets in TypeScript compile and run', { timeout: 4 * minutes }, async (context) => {
   const own = join(folder, 'typescript');
   mkdirSync(own);
+  writeFileSync(join(own, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
+  await run('npm', [...installCommand('npm'), '--no-audit', '--no-fund'], { cwd: own });
+  await fetched(context, 'npm', ['install', '--no-audit', '--no-fund', `nodemailer@${devDependencies.nodemailer}`], {
+    cwd: own,
+  });
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'ts');
   writeFileSync(join(own, 'fernpost.ts'), here(setUp));
   for (const guide of guides) {
@@ -152,13 +166,20 @@ test('the snippets in TypeScript compile and run', { timeout: 2 * minutes }, asy
   symlinkSync(join(root, 'tsconfig.json'), join(own, 'base.json'));
   writeFileSync(
     join(own, 'tsconfig.json'),
-    JSON.stringify({ extends: './base.json', compilerOptions: { noUnusedLocals: false }, include: ['./*.ts'] }),
+    JSON.stringify({
+      extends: './base.json',
+      compilerOptions: { noUnusedLocals: false, typeRoots: [join(root, 'node_modules/@types')] },
+      include: ['./*.ts'],
+    }),
   );
   await run(join(root, 'node_modules/.bin/tsc'), ['-p', own]).catch(({ stdout }) => expect(stdout).toBe(''));
   await run(process.execPath, [join(own, 'all.ts')], { env: environment() });
 });
 
-test('the snippets in Python run', { timeout: 2 * minutes }, async () => {
+test('the snippets in Python run', { timeout: 4 * minutes }, async (context) => {
+  await run('python3', ['-m', 'venv', join(folder, 'python')]);
+  const python = join(folder, 'python/bin/python');
+  await fetched(context, python, ['-m', 'pip', ...installCommand('pip'), '--quiet'], { cwd: folder });
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'python');
   const scripts = guides.map((guide) => {
     const snippets = snippetsOf(`docs/guides/${guide}.md`, 'python').filter((snippet) => snippet !== setUp);
@@ -170,5 +191,5 @@ test('the snippets in Python run', { timeout: 2 * minutes }, async () => {
     'for script in json.load(open(sys.argv[1])):',
     "    exec(compile(script['text'], script['guide'], 'exec'), {'__name__': '__main__'})",
   ];
-  await run('python3', ['-c', program.join('\n'), join(folder, 'scripts.json')], { env: environment() });
+  await run(python, ['-c', program.join('\n'), join(folder, 'scripts.json')], { env: environment() });
 });

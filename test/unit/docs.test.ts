@@ -87,6 +87,23 @@ describe('the documentation', () => {
   });
 });
 
+test('no document installs a package of ours from a registry, where its name is not ours', () => {
+  const documents = [
+    ...pages,
+    ...globSync('{packages,examples}/*/{README.md,package.json}', { cwd: root }),
+    'packages/sdk/python/README.md',
+  ];
+  const installs = /(npm (install|i|add)|npx|pip3? install|pnpm \w+|yarn \w+)\b[^`\n]*/g;
+  const found = documents
+    .filter((path) => path !== 'CHANGELOG.md')
+    .flatMap((path) => [...read(path).matchAll(installs)].map(([command]) => `${path}: ${command}`))
+    .filter((command) => /[ "'](@fernpost\/|fernpost([ "'@=]|$))/.test(command));
+  expect(documents.length).toBeGreaterThan(60);
+  expect(found).toEqual([]);
+  const example = JSON.parse(read('examples/hono/package.json')) as { dependencies: Record<string, string> };
+  expect(example.dependencies['@fernpost/sdk']).toMatch(/\/downloads\/sdk\.tgz$/);
+});
+
 describe('CONTRIBUTING.md', () => {
   const changes = read('CONTRIBUTING.md')
     .split(/^## /m)

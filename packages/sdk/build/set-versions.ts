@@ -3,7 +3,13 @@ import { globSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projectVersion, root } from './npm-package.ts';
 
-// `npm version <version>` runs this: every workspace gets the version that it has set for the project, and needs the others in it.
+// `npm version <version>` runs this: every workspace gets the version that it has set for the project, and needs the others in it. The pages
+// and manifests for operators name a release by it.
+const { version: earlier } = JSON.parse(readFileSync(join(root, 'dashboard/package.json'), 'utf8')) as {
+  version: string;
+};
+for (const path of ['docs/operations.md', 'deploy/kubernetes/kustomization.yaml'])
+  writeFileSync(join(root, path), readFileSync(join(root, path), 'utf8').replaceAll(earlier, projectVersion));
 for (const path of ['package.json', ...globSync('{dashboard,packages/*}/package.json', { cwd: root })]) {
   const text = readFileSync(join(root, path), 'utf8');
   const ours = text

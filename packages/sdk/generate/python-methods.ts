@@ -227,8 +227,9 @@ ${this.#methods('', isAsync)}`;
           .join(', ')}}`,
       );
     } else if (operation.requestBody?.content?.['multipart/form-data'] !== undefined) {
-      parameters.push('file: Union[bytes, BinaryIO]');
-      values.push('file=file');
+      // A form has further parts, of which its operation says what they mean.
+      parameters.push('file: Union[bytes, BinaryIO]', 'fields: Optional[Dict[str, str]] = None');
+      values.push('file=file', 'fields=fields');
     } else if (operation.requestBody !== undefined) {
       const type = this.#bodyType(operation);
       parameters.push(operation.requestBody.required ? `body: ${type}` : `body: Optional[${type}] = None`);

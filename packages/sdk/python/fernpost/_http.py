@@ -110,6 +110,7 @@ class Requests:
         query: Optional[Mapping[str, Any]] = None,
         body: Any = None,
         file: Optional[Union[bytes, BinaryIO]] = None,
+        fields: Optional[Mapping[str, str]] = None,
         idempotency_key: Optional[str] = None,
         if_match: Optional[str] = None,
         headers: Optional[Mapping[str, str]] = None,
@@ -137,6 +138,7 @@ class Requests:
             request["json"] = body
         if file is not None:
             request["files"] = {"file": ("upload.csv", file, "text/csv")}
+            request["data"] = dict(fields or {})
         if timeout is not None:
             request["timeout"] = timeout
         # A file that is read once cannot be sent again.
