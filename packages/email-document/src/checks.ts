@@ -95,22 +95,46 @@ function attribute(tag: string, name: string): string | null {
 
 const names = /(?:"[^"]*"|'[^']*')|(?<![.\w\]])([\p{L}_][\p{L}\p{N}_-]*)/gu;
 
+// As the renderer compares names that no source has exactly: without regard to case, spaces and underscores.
+const plainName = (name: string) => name.toLowerCase().replaceAll(/[\s_]/g, '');
+
 function variables(html: string, known: readonly string[]): ContentFinding[] {
-  const heads = new Set(known.map((name) => name.split('.')[0]?.toLowerCase()));
-  const full = new Set(known.map((name) => name.toLowerCase()));
+  const heads = new Map<string, Set<string>>();
+  for (const name of known) {
+    const [head = ''] = name.split('.');
+    heads.set(plainName(head), (heads.get(plainName(head)) ?? new Set()).add(head));
+  }
+  const full = new Set(known.map(plainName));
+  // Two fields that differ in case, spaces or underscores only: neither stands in for the other.
+  const isAmbiguous = (name: string) => {
+    const fields = heads.get(plainName(name));
+    return fields !== undefined && fields.size > 1 && !fields.has(name);
+  };
   const own = new Set([...html.matchAll(/\{%-?\s*(?:for|assign|capture)\s+([\w-]+)/g)].map(([, name = '']) => name));
   const unknown = new Set<string>();
+  const ambiguous = new Set<string>();
   for (const expression of expressionsOf(html)) {
-    if (full.has(expression.toLowerCase())) continue;
+    if (full.has(plainName(expression)) && !isAmbiguous(expression)) continue;
     for (const [, name] of expression.matchAll(names))
-      if (name && !builtIn.has(name) && !own.has(name) && !heads.has(name.toLowerCase())) unknown.add(name);
+      if (name && !builtIn.has(name) && !own.has(name)) {
+        if (isAmbiguous(name)) ambiguous.add(name);
+        else if (!heads.has(plainName(name))) unknown.add(name);
+      }
     for (const [, , key = ''] of expression.matchAll(/\bdata\[(["'])(.*?)\1\]/g))
-      if (!full.has(key.toLowerCase())) unknown.add(key);
+      if (!full.has(plainName(key))) unknown.add(key);
   }
-  return [...unknown].map((name) => ({
-    kind: 'variable',
-    message: `“${name}” is no field of your contacts. Check the name, give it a fallback, or send it as data.`,
-  }));
+  const fieldsLike = (name: string) =>
+    [...(heads.get(plainName(name)) ?? [])].map((field) => `“${field}”`).join(' and ');
+  return [
+    ...[...unknown].map((name) => ({
+      kind: 'variable' as const,
+      message: `“${name}” is not a field of your contacts. Check the name, add a fallback, or send it as data.`,
+    })),
+    ...[...ambiguous].map((name) => ({
+      kind: 'variable' as const,
+      message: `“${name}” matches the fields ${fieldsLike(name)}, so it is left empty. Use one of their names.`,
+    })),
+  ];
 }
 
 // What outputs and conditions read, without filters, fallbacks and operators.

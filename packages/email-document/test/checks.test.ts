@@ -26,7 +26,7 @@ test.each([
 
 test('variables of the project are known, those with a space and in any letter case too', () => {
   expect(
-    kinds('{{ FirstName }} {{ plan }} {{ data["first name"] }} {{first name}}', ['firstName', 'plan', 'first name']),
+    kinds('{{ FirstName }} {{ plan }} {{ data["last name"] }} {{last name}}', ['firstName', 'plan', 'last name']),
   ).toEqual([]);
 });
 
@@ -41,4 +41,13 @@ test('images without alt text and buttons without a label are named wherever the
   const found = checkDocument(v.parse(EmailDocument, { version: 1, content }));
   expect(found.map(({ kind }) => kind)).toEqual(['image', 'button']);
   expect(found[0]?.message).toContain('heron.png');
+});
+
+test('a field is known without regard to case, spaces and underscores, and two that match are named', () => {
+  const messages = (html: string, known: string[]) => checkEmail(html, known).map(({ message }) => message);
+  expect(messages('{{ firstName }}', ['first_name'])).toEqual([]);
+  expect(messages('{{ firstName }}', ['First Name', 'firstName'])).toEqual([]);
+  expect(messages('{{ firstName }}', ['firstname', 'first_name'])).toEqual([
+    '“firstName” matches the fields “firstname” and “first_name”, so it is left empty. Use one of their names.',
+  ]);
 });

@@ -46,13 +46,25 @@ function areEqual(a: ContentSource, b: ContentSource): boolean {
     a.projectName === b.projectName &&
     a.language === b.language &&
     a.escapeContactData === b.escapeContactData &&
+    a.findsSimilarFields === b.findsSimilarFields &&
     a.isTest === b.isTest
   );
 }
 
 function keyOf(source: ContentSource): string {
   const { subject, body, text, messageClass, projectName, language, escapeContactData, isTest = false } = source;
-  const facts = [subject, body, text, messageClass, projectName, language, escapeContactData, isTest];
+  const { findsSimilarFields = false } = source;
+  const facts = [
+    subject,
+    body,
+    text,
+    messageClass,
+    projectName,
+    language,
+    escapeContactData,
+    isTest,
+    findsSimilarFields,
+  ];
   return hash('sha256', JSON.stringify(facts), 'base64');
 }
 

@@ -5,6 +5,7 @@ import {
   Filled,
   htmlToText,
   layOutParts,
+  namesIn,
   type ParsedTemplate,
   prepareTemplate,
   readMarkup,
@@ -20,6 +21,7 @@ import {
   TemplateTooLargeError,
   type TextTemplate,
   type Variables,
+  withSimilarFields,
 } from '@fernpost/renderer';
 import { chooseLanguage, footerSource, type Language } from '@fernpost/service-texts';
 import { countDocumentTags, dressMessage, dressTemplate } from './document.ts';
@@ -39,6 +41,8 @@ export interface ContentSource {
   /** The language of recipients who name none. */
   language: string;
   escapeContactData: boolean;
+  /** A variable that no source has is the contact's field of a similar name: see `withSimilarFields`. */
+  findsSimilarFields?: boolean;
   /** A test message: no footer, and none of the default headers. */
   isTest?: boolean;
 }
@@ -99,6 +103,9 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
   const body = prepareBody(source.body, source.escapeContactData, withFooter);
   const footers = withFooter ? footersOf(source.projectName, source.language) : null;
 
+  const { text = null, findsSimilarFields = false } = source;
+  const names = findsSimilarFields ? namesIn([source.subject, source.body, text ?? ''].join('\n')) : null;
+
   let refused = 0;
   let refusal = body.refusal;
   return {
@@ -126,7 +133,8 @@ export function prepareContent(source: ContentSource, settings: LinkSettings): P
     const { contact, emailId, requestData, event, isCampaign, customHeaders, ownUnsubscribeHeaders = true } = recipient;
     const { linkContactId = contact.id } = recipient;
     const links = recipientLinks(settings, linkContactId, emailId);
-    const variables = buildVariables({ contact, requestData, event, urls: links, missing: recipient.missing });
+    const given = buildVariables({ contact, requestData, event, urls: links, missing: recipient.missing });
+    const variables = names === null ? given : withSimilarFields(given, names, contact.data);
     const footer = footers ? footers(variables.reserved.locale) : null;
     const { html, text: derived, problem } = renderBodyFor(body, variables, footer);
     const text = ownText ? filledText(ownText, variables, footer) : derived;

@@ -4,6 +4,7 @@ export { type ParsedTemplate, parseTemplate, prepareTemplate, type TemplateOptio
 export { slotName } from './printing.ts';
 export { type Rendered, render, renderFully, renderSubject, subjectLine } from './render.ts';
 export { RenderLimitError, renderLimits, StepLimitError } from './run.ts';
+export { namesIn, plainName, withSimilarFields } from './similar-names.ts';
 export { cutSource, type Piece, parseLimits } from './source.ts';
 export { type Substitution, substitute } from './substitute.ts';
 export { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';

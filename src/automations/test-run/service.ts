@@ -77,7 +77,10 @@ function rehearsalOf({ db, links, project, now }: TestRunDeps, automation: { id:
       const missing = new Set<string>();
       const rendered = failing(() =>
         withinLimits(() =>
-          prepareContent({ subject, body, messageClass, projectName, language, escapeContactData }, links).renderFor({
+          prepareContent(
+            { subject, body, messageClass, projectName, language, escapeContactData, findsSimilarFields: true },
+            links,
+          ).renderFor({
             emailId: null,
             contact,
             event: context,

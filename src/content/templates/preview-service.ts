@@ -33,7 +33,7 @@ export async function previewTemplate(
   const contact = isForContact ? await getContact(db, project.id, contactId) : nobody;
   const { name, language, escapeContactData } = project;
   const prepared = prepareContent(
-    { subject, body, messageClass: type, projectName: name, language, escapeContactData },
+    { subject, body, messageClass: type, projectName: name, language, escapeContactData, findsSimilarFields: true },
     { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },
   );
   const rendered = withinLimits(() =>

@@ -137,6 +137,7 @@ async function contentFor(
       projectName: project.name,
       language: project.language,
       escapeContactData: project.escapeContactData,
+      findsSimilarFields: true,
       isTest: !asSent,
     },
     { pagesUrl: config.DASHBOARD_URI, apiUrl: config.API_URI, secret: config.LINK_SECRET },

@@ -13,6 +13,7 @@ export interface StoredMail {
   messageClass: 'TRANSACTIONAL' | 'MARKETING' | 'HEADLESS';
   recipientAddress: string;
   toName: string | null;
+  templateId: string | null;
   from: string;
   fromName: string | null;
   replyTo: string | null;
@@ -33,7 +34,7 @@ export interface StoredMail {
 
 const columns = (body: Query) => sql`
   e.id, e.project_id as "projectId", e.source_type as "sourceType", e.message_class as "messageClass",
-  e.to_address as "recipientAddress", e.to_name as "toName", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
+  e.to_address as "recipientAddress", e.to_name as "toName", e.template_id as "templateId", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
   coalesce(e.render ->> 'subject', e.subject, former.subject, k.subject) as subject,
   ${body} as body,
   e.render is null and e.subject is not null as rendered,
@@ -81,7 +82,7 @@ export function renderStored(compose: Composer, mail: StoredMail): Rendered {
   });
   if (message === null) return { subject, body: '', text: null };
   // Emptied when it was old enough: what is left of it is the subject. Mail that brought only a text never had a body.
-  const isEmptied = body === null || (body === '' && !mail.isLiteral);
+  const isEmptied = body === null || (body === '' && !mail.isLiteral && !mail.text);
   if (isEmptied) return { subject: message.subject, body: '', text: null };
   return { subject: message.subject, body: String(keptBody(message)), text: message.text && String(message.text) };
 }

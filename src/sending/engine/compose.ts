@@ -25,6 +25,8 @@ interface Composition {
   sourceType: 'TRANSACTIONAL' | 'CAMPAIGN' | 'WORKFLOW';
   project: { name: string; tracking: TrackingMode; language: string; escapeContactData: boolean };
   projectId: string;
+  /** The template that the content was taken from, if any. */
+  templateId?: string | null;
   emailId: string;
   from: string;
   fromName: string | null;
@@ -88,6 +90,8 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       projectName: project.name,
       language: project.language,
       escapeContactData: project.escapeContactData,
+      // The content of a request says exactly what it means (contract page 1, 2.4).
+      findsSimilarFields: sourceType !== 'TRANSACTIONAL' || facts.templateId != null,
     });
     const recipient: MessageRecipient = {
       emailId: facts.emailId,
