@@ -73,6 +73,7 @@ import { Migration20261123070000_last_refusal } from './Migration20261123070000_
 import { Migration20261124050000_test_addresses } from './Migration20261124050000_test_addresses.ts';
 import { Migration20261124090000_webhook_audits } from './Migration20261124090000_webhook_audits.ts';
 import { Migration20261124091000_reconciler_seen } from './Migration20261124091000_reconciler_seen.ts';
+import { Migration20261124095000_public_key_mode } from './Migration20261124095000_public_key_mode.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -154,4 +155,5 @@ export const migrations = [
   { name: 'Migration20261124050000_test_addresses', class: Migration20261124050000_test_addresses },
   { name: 'Migration20261124090000_webhook_audits', class: Migration20261124090000_webhook_audits },
   { name: 'Migration20261124091000_reconciler_seen', class: Migration20261124091000_reconciler_seen },
+  { name: 'Migration20261124095000_public_key_mode', class: Migration20261124095000_public_key_mode },
 ];

@@ -1171,11 +1171,15 @@ create table projects (
   approval_above integer,
   erasure_key_sealed text,
   test_addresses text[] default '{}'::text[] not null,
+  public_key_mode text default 'contract'::text not null,
+  public_key_requests_per_minute integer default 600 not null,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
   constraint projects_approval_above_check check ((approval_above >= 0)),
   constraint projects_disabled_reason_check check ((disabled_reason = any (array['REPUTATION'::text, 'PAYMENT_FAILED'::text, 'CONTENT'::text, 'MANUAL'::text]))),
+  constraint projects_public_key_mode_check check ((public_key_mode = any (array['contract'::text, 'hardened'::text]))),
+  constraint projects_public_key_requests_check check ((public_key_requests_per_minute > 0)),
   constraint projects_send_rate_check check ((send_rate > 0)),
   constraint projects_tracking_check check ((tracking = any (array['ENABLED'::text, 'DISABLED'::text, 'MARKETING_ONLY'::text])))
 );
@@ -1205,8 +1209,10 @@ create trigger provider_holds_told after update of held_until on provider_holds 
 
 create table rate_windows (
   project_id uuid not null,
-  started_at timestamp with time zone not null,
-  used integer not null,
+  started_at timestamp with time zone,
+  used integer default 0 not null,
+  public_started_at timestamp with time zone,
+  public_used integer default 0 not null,
   constraint rate_windows_pkey primary key (project_id),
   constraint rate_windows_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50);

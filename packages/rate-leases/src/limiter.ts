@@ -29,6 +29,8 @@ export interface RateState {
 }
 
 interface Lease {
+  /** Requests of one window, as the latest take named it. */
+  limit: number;
   left: number;
   /** What all processes had taken of the window when this lease was made. */
   used: number;
@@ -62,9 +64,13 @@ export class LeasedRateLimit {
     this.#limit = limit;
   }
 
-  /** Counts one request, or one that counts as several. Null when the store fails, so that nothing is counted. */
-  async take(owner: string, requests = 1): Promise<RateState | null> {
+  /**
+   * Counts one request, or one that counts as several; `limit` is that of this owner, where it has its own. Null when the store fails,
+   * so that nothing is counted.
+   */
+  async take(owner: string, requests = 1, limit = this.#limit): Promise<RateState | null> {
     const lease = this.#leaseOf(owner);
+    lease.limit = limit;
     try {
       return await this.#count(owner, lease, requests);
     } catch {
@@ -86,6 +92,7 @@ export class LeasedRateLimit {
     const known = this.#leases.get(owner);
     if (known) return known;
     const lease = {
+      limit: this.#limit,
       left: 0,
       used: 0,
       startedAt: '',
@@ -114,15 +121,15 @@ export class LeasedRateLimit {
       }
     }
     // Nothing is awaited from here on: what is left must not be taken twice.
-    const limit = this.#limit;
+    const { limit } = lease;
     const resetSeconds = Math.max(1, Math.ceil((lease.endsAt - Date.now()) / 1000));
     const admitted = lease.left >= requests;
     if (admitted) lease.left -= requests;
-    return { admitted, limit, remaining: limit - lease.used + lease.left, resetSeconds };
+    return { admitted, limit, remaining: Math.max(0, limit - lease.used + lease.left), resetSeconds };
   }
 
   async #renew(owner: string, lease: Lease): Promise<void> {
-    const limit = this.#limit;
+    const { limit } = lease;
     const free = lease.endsAt > Date.now() ? Math.max(0, limit - lease.used) : limit;
     const part = Math.max(lease.waiting - lease.left, Math.floor(free / partOfFree));
     const wanted = Math.max(1, Math.min(mostLeased, free, part));
@@ -152,7 +159,7 @@ export class LeasedRateLimit {
     lease.left = 0;
     lease.used -= unused;
     // The window ends soon anyway.
-    await this.#store.giveBack(owner, startedAt, unused, this.#limit).catch(() => undefined);
+    await this.#store.giveBack(owner, startedAt, unused, lease.limit).catch(() => undefined);
   }
 }
 

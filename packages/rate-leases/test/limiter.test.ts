@@ -93,3 +93,15 @@ test('while the store is away nothing is counted', async () => {
   windows.isAway = false;
   expect(await limit.take('acme')).toMatchObject({ admitted: true, remaining: 99 });
 });
+
+test('an owner may have a limit of its own, and a change of it counts in the window that is open', async () => {
+  const limit = new LeasedRateLimit(new Windows(), 1_000);
+  const take = (most: number) => limit.take('acme', 1, most);
+  const states = [];
+  for (let each = 0; each < 12; each++) states.push(await take(10));
+  expect(states.filter((state) => state?.admitted)).toHaveLength(10);
+  expect(states.at(-1)).toMatchObject({ admitted: false, limit: 10, remaining: 0 });
+  vi.advanceTimersByTime(1_000);
+  expect(await take(20)).toMatchObject({ admitted: true, limit: 20 });
+  expect((await limit.take('other'))?.limit).toBe(1_000);
+});

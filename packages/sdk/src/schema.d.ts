@@ -6455,6 +6455,11 @@ export interface components {
                 lastCampaignSentAt: string | null;
                 /** @description Whether a workflow is enabled. */
                 hasEnabledWorkflow: boolean;
+                /**
+                 * @description `hardened` is recommended as soon as browsers or apps use the public key.
+                 * @enum {string}
+                 */
+                publicKeyMode: "contract" | "hardened";
                 /** @description Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them. */
                 links: {
                     /** @description Of the mail sandbox; null with any other provider. */
@@ -7311,6 +7316,13 @@ export interface components {
             /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
             testAddresses: string[];
             /**
+             * @description `contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own.
+             * @enum {string}
+             */
+            publicKeyMode: "contract" | "hardened";
+            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            publicKeyRequestsPerMinute: number;
+            /**
              * Format: date-time
              * @description When it was created.
              */
@@ -7453,6 +7465,13 @@ export interface components {
             approvalAbove: number | null;
             /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
             testAddresses: string[];
+            /**
+             * @description `contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own.
+             * @enum {string}
+             */
+            publicKeyMode: "contract" | "hardened";
+            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            publicKeyRequestsPerMinute: number;
             /**
              * Format: date-time
              * @description When it was created.
@@ -8704,6 +8723,13 @@ export interface components {
             approvalAbove?: number | null;
             /** @description Addresses beside those of members that may get tests; the whole list, up to 20. */
             testAddresses?: string[];
+            /**
+             * @description `contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own.
+             * @enum {string}
+             */
+            publicKeyMode?: "contract" | "hardened";
+            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            publicKeyRequestsPerMinute?: number;
         };
         UpdateSavedBlockRequest: {
             /** @description The name. */

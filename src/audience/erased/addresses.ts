@@ -1,6 +1,8 @@
 import { type Changes, createCache } from '../../core/database/changes.ts';
+import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
+import { instantOf } from '../../core/lib/ids.ts';
 import { type ErasureKey, findErasureKey } from './keys.ts';
 
 declare module '../../core/http/context.ts' {
@@ -13,6 +15,8 @@ declare module '../../core/http/context.ts' {
 export interface ErasedAddresses {
   /** Those of the addresses, in their stored form, that the project may neither store nor send to. */
   suppressed(projectId: string, emails: readonly string[]): Promise<ReadonlySet<string>>;
+  /** What a visitor is told as the contact's ID, so that nobody learns of the erasure; null for an address that may be stored. */
+  standInFor(projectId: string, email: string): Promise<string | null>;
 }
 
 /** The register over a database whose changes are heard. A project without erasures costs a look into memory. */
@@ -22,13 +26,25 @@ export function createErasedAddresses(
   encryptionKeys: readonly string[],
 ): ErasedAddresses {
   const keys = createCache<{ key: ErasureKey | null }>(changes, ['projects']);
+  const keyOf = async (projectId: string) => {
+    const known = await keys.get(projectId, async () => ({
+      projectId,
+      value: { key: await findErasureKey(db, projectId, encryptionKeys) },
+    }));
+    return known?.key ?? null;
+  };
   return {
     async suppressed(projectId, emails) {
-      const known = await keys.get(projectId, async () => ({
-        projectId,
-        value: { key: await findErasureKey(db, projectId, encryptionKeys) },
-      }));
-      return known?.key ? erasedAmong(db, projectId, known.key, emails, true) : new Set();
+      const key = await keyOf(projectId);
+      return key === null ? new Set() : erasedAmong(db, projectId, key, emails, true);
+    },
+    async standInFor(projectId, email) {
+      const key = await keyOf(projectId);
+      if (key === null) return null;
+      const row = await db.row<{ createdAt: string }>(sql`
+        select created_at::text as "createdAt" from erased_addresses
+          where project_id = ${projectId} and subject = ${key.subjectOf(email)} and suppressed`);
+      return row && key.standInOf(email, instantOf(projectId), new Date(isoInstant(row.createdAt)));
     },
   };
 }
@@ -53,7 +69,7 @@ export async function erasedAmong(
  * @throws 422 CONTACT_ERASED for the field with the first such address
  */
 export async function refuseErased(
-  addresses: ErasedAddresses,
+  addresses: Pick<ErasedAddresses, 'suppressed'>,
   projectId: string,
   fields: readonly { field: string; email: string }[],
 ): Promise<void> {

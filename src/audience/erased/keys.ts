@@ -1,12 +1,15 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { keyContexts } from '@fernpost/earlier-name';
 import { type Database, sql } from '../../core/database/sql.ts';
+import { uuid7 } from '../../core/lib/ids.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
 
 /** What the erasures of a project are made with: both keys come from one secret of the project. */
 export interface ErasureKey {
   /** The name under which an address stays known: HMAC-SHA-256 in hex, the same for every erasure of the project. */
   subjectOf(email: string): string;
+  /** The ID that a contact of this address seems to have: the same whenever it is asked for, and made before `until`. */
+  standInOf(email: string, since: Date, until: Date): string;
   /** Signs certificates (Ed25519). */
   privateKey: KeyObject;
   /** PEM of what verifies them. */
@@ -24,6 +27,13 @@ export function erasureKeyOf(secret: string): ErasureKey {
   const privateKey = createPrivateKey({ key: der, format: 'der', type: 'pkcs8' });
   return {
     subjectOf: (email) => createHmac('sha256', addresses).update(email).digest('hex'),
+    standInOf(email, since, until) {
+      // No address has a space, so this is not the hash that the address is known by.
+      const mac = createHmac('sha256', addresses).update(`contact ${email}`).digest();
+      const part = mac.readUIntBE(8, 6) / 2 ** 48;
+      const millis = Math.floor(since.getTime() + part * Math.max(0, until.getTime() - since.getTime()));
+      return uuid7(millis, mac.readUInt16BE(14) & 0x7ff, mac);
+    },
     privateKey,
     publicKey: String(createPublicKey(privateKey).export({ type: 'spki', format: 'pem' })),
   };

@@ -1,5 +1,6 @@
 import { fieldProblems } from '@fernpost/validation';
 import * as v from 'valibot';
+import type { Database } from '../../core/database/sql.ts';
 import { inProject, route } from '../../core/http/route.ts';
 import { bareBadRequest, invalid } from '../../core/lib/errors.ts';
 import { refuseErased } from '../erased/index.ts';
@@ -27,6 +28,7 @@ import {
   listContactEvents,
   listEvents,
   recordEvent,
+  seemToTrack,
   track,
 } from './service.ts';
 
@@ -44,10 +46,16 @@ export const eventRoutes = [
     example: { email: 'ada@example.com', event: 'signup', subscribed: true, data: { plan: 'pro' } },
     bodyLimit: 'event',
     reply: TrackReply,
-    async handle({ app, writeOnce, keepAnswer, project, body }) {
-      await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
+    async handle({ app, db, writeOnce, keepAnswer, project, body }) {
       const answerOf = (data: TrackReply['data']) => ({ success: true, data });
-      return answerOf(await track(writeOnce, project.id, body, (tx, data) => keepAnswer(tx, answerOf(data))));
+      const keep = (tx: Database, data: TrackReply['data']) => keepAnswer(tx, answerOf(data));
+      // Whoever has the public key could otherwise ask which addresses were erased.
+      const standIn = await app.erasedAddresses.standInFor(project.id, body.email);
+      return answerOf(
+        standIn === null
+          ? await track(writeOnce, project.id, body, keep)
+          : await seemToTrack(db, writeOnce, project.id, body, standIn, keep),
+      );
     },
   }),
   route.post('/events/track', {

@@ -2,7 +2,7 @@ import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import { splitData, withoutDangerousKeys } from '../../core/lib/contact-data.ts';
 import { clampLimit } from '../../core/lib/cursor.ts';
 import { AppError, bareBadRequest, invalidField, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
+import { isUuid, newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dateParameter, dayMs, type SqlSpan, sqlSpan } from '../../core/lib/span.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -51,6 +51,37 @@ export async function track(
       (await trackTogether(db, projectId, change, happened)) ?? (await trackEvent(db, projectId, change, happened));
     const reply = { contact: contactId, event: id, timestamp: createdAt };
     await tracked(db, reply);
+    return reply;
+  });
+}
+
+/** Thrown to take back what a trial has written. */
+class Undone extends Error {}
+
+/**
+ * Returns what `track` would for a contact with this ID, and refuses what that would refuse, but stores nothing of the request.
+ * `tracked` gets the reply in the transaction of the request's `Idempotency-Key`.
+ */
+export async function seemToTrack(
+  db: Database,
+  writeOnce: WriteOnce,
+  projectId: string,
+  body: TrackBody,
+  contact: string,
+  tracked: (tx: Database, data: TrackReply['data']) => Promise<void>,
+): Promise<TrackReply['data']> {
+  const trial = { ...body, email: `${newId()}@erased.invalid` };
+  await db
+    .transaction(async (tx) => {
+      await track((work) => work(tx), projectId, trial);
+      throw new Undone();
+    })
+    .catch((error) => {
+      if (!(error instanceof Undone)) throw error;
+    });
+  return writeOnce(async (tx) => {
+    const reply = { contact, event: newId(), timestamp: new Date().toISOString() };
+    await tracked(tx, reply);
     return reply;
   });
 }

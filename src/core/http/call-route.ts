@@ -10,7 +10,8 @@ export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | '
     const route = byName.get(`${method} ${path.replaceAll(/\{(\w+)\}/g, ':$1')}`);
     if (route === undefined) throw new Error(`There is no route ${method} ${path}`);
     const admitted = await parts.authenticate(route, { method, params, header, findProject: async () => null });
-    if (admitted.project !== null) await parts.limiter.take(admitted.project.id, route.rateCost?.(body) ?? 1);
+    if (admitted.project !== null)
+      await parts.limiter.take(admitted.project.id, route.rateCost?.(body) ?? 1, admitted.apart);
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
     const answer = await runHandler(
       route,

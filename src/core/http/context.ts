@@ -102,6 +102,8 @@ type ActorOf<Who> = Who extends 'none'
 export interface Admitted {
   project: RequestProject | null;
   actor: KeyActor | UserActor | null;
+  /** Set for a public key that shares neither the rate window nor the idempotency keys of its project. */
+  apart: { requestsPerMinute: number } | null;
 }
 
 /** What deciding on a caller needs of a request. */

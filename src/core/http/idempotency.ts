@@ -9,6 +9,8 @@ import { pause } from '../lib/time.ts';
 export interface KeyedRequest {
   projectId: string;
   key: string;
+  /** Whether the key is apart from those of the project: the public key made the request, and has its own. */
+  isApart: boolean;
   method: string;
   path: string;
   /** Status of the answer if the request succeeds. */
@@ -44,10 +46,17 @@ export class RepeatedRequest extends Error {
 const mostAnswerBytes = 64 * 1024;
 
 /** Keeps what a request is answered, for its repetitions; call it in the transaction of `writeOnceWith`. Too large a one is not kept. */
-export async function keepAnswer(tx: Database, { projectId, key }: KeyedRequest, body: unknown): Promise<void> {
+export async function keepAnswer(tx: Database, request: KeyedRequest, body: unknown): Promise<void> {
   const answer = JSON.stringify(body);
   if (Buffer.byteLength(answer) > mostAnswerBytes) return;
-  await tx.count(sql`update idempotency_keys set answer = ${answer} where project_id = ${projectId} and key = ${key}`);
+  await tx.count(sql`
+    update idempotency_keys set answer = ${answer}
+      where project_id = ${request.projectId} and key = ${storedKey(request)}`);
+}
+
+// A header cannot have this character, so no other key is equal to one that is apart.
+function storedKey({ key, isApart }: KeyedRequest): string {
+  return isApart ? `\u0001${key}` : key;
 }
 
 /** @throws 400 for a header that is no key (contract page 1, 1.8) */
@@ -105,13 +114,13 @@ const commitCheckMs = 100;
 
 /** Claims the key for the request with this id. Null when it has it, else the request that has. */
 async function claim(tx: Database, id: string, request: KeyedRequest): Promise<StoredKey | null> {
-  const { projectId, key, method, path, successStatus, ttlHours, requestHash } = request;
+  const { projectId, method, path, successStatus, ttlHours, requestHash } = request;
   // The holder may expire or be removed between the two statements; then the key is free and is claimed again.
   for (let attempt = 0; attempt < 3; attempt++) {
     // Nobody sees the row before its transaction is committed, and then the request has succeeded: the status is known here.
     const claimed = await tx.count(sql`
       insert into idempotency_keys as k (id, project_id, key, method, path, status_code, request_hash, expires_at)
-        values (${id}, ${projectId}, ${key}, ${method}, ${path}, ${successStatus}, ${requestHash},
+        values (${id}, ${projectId}, ${storedKey(request)}, ${method}, ${path}, ${successStatus}, ${requestHash},
           now() + make_interval(hours => ${ttlHours}))
         on conflict (project_id, key) do update set id = excluded.id, method = excluded.method, path = excluded.path,
           status_code = excluded.status_code, created_at = now(), expires_at = excluded.expires_at,
@@ -124,11 +133,11 @@ async function claim(tx: Database, id: string, request: KeyedRequest): Promise<S
   throw new Error('The idempotency key could neither be claimed nor found');
 }
 
-function findKey(db: Database, { projectId, key }: KeyedRequest): Promise<StoredKey | null> {
+function findKey(db: Database, request: KeyedRequest): Promise<StoredKey | null> {
   return db.row(sql`
     select id, method, path, status_code as "statusCode", created_at::text as "createdAt",
       request_hash as "requestHash", answer
-      from idempotency_keys where project_id = ${projectId} and key = ${key} and expires_at > now()`);
+      from idempotency_keys where project_id = ${request.projectId} and key = ${storedKey(request)} and expires_at > now()`);
 }
 
 /**

@@ -1,51 +1,71 @@
 import { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from '@fernpost/rate-leases';
-import { type Database, sql } from '../database/sql.ts';
+import { type Database, raw, sql } from '../database/sql.ts';
 import { AppError } from '../lib/errors.ts';
+import type { Admitted } from './context.ts';
 
-/** Counts requests of projects: a fixed window of 60 s for each project, kept in Postgres and shared by all processes. */
+/**
+ * Counts requests of projects: a fixed window of 60 s for each project, and one for its public key where that is apart. The windows are
+ * kept in Postgres and shared by all processes.
+ */
 export class RateLimiter {
-  readonly #leases: LeasedRateLimit | null;
+  readonly #limit: number;
+  readonly #ofProjects: LeasedRateLimit;
+  readonly #ofPublicKeys: LeasedRateLimit;
 
-  /** `limit`: requests a minute; 0 turns it off. */
+  /** `limit`: requests a minute; 0 turns it off, except for public keys with a window of their own. */
   constructor(db: Database, limit: number) {
-    this.#leases = limit === 0 ? null : new LeasedRateLimit(windowsIn(db), limit);
+    this.#limit = limit;
+    this.#ofProjects = new LeasedRateLimit(windowsIn(db, projectWindow), limit);
+    this.#ofPublicKeys = new LeasedRateLimit(windowsIn(db, publicKeyWindow), limit);
   }
 
   /**
-   * Counts one request, or one that counts as several. Null when the limit is off or the count cannot be kept: such requests pass
-   * (contract page 1, 1.7).
+   * Counts one request, or one that counts as several; with `apart` in the window of the public key. Null when the limit is off or the
+   * count cannot be kept: such requests pass (contract page 1, 1.7).
    * @throws 429 with nothing counted
    */
-  async take(projectId: string, requests = 1): Promise<RateState | null> {
-    const state = (await this.#leases?.take(projectId, requests)) ?? null;
-    if (state?.admitted === false) throw tooMany(requests, state);
+  async take(projectId: string, requests = 1, apart: Admitted['apart'] = null): Promise<RateState | null> {
+    const state = await this.#count(projectId, requests, apart);
+    if (state?.admitted === false) throw tooMany(requests, state, apart !== null);
     return state;
+  }
+
+  #count(projectId: string, requests: number, apart: Admitted['apart']): Promise<RateState | null> | null {
+    if (apart !== null) {
+      const most = this.#limit === 0 ? apart.requestsPerMinute : Math.min(this.#limit, apart.requestsPerMinute);
+      return this.#ofPublicKeys.take(projectId, requests, most);
+    }
+    return this.#limit === 0 ? null : this.#ofProjects.take(projectId, requests);
   }
 
   /** Gives back what is not used. */
   async close(): Promise<void> {
-    await this.#leases?.close();
+    await Promise.all([this.#ofProjects.close(), this.#ofPublicKeys.close()]);
   }
 }
 
-function windowsIn(db: Database): WindowStore {
+const projectWindow = { start: raw('started_at'), used: raw('used') };
+const publicKeyWindow = { start: raw('public_started_at'), used: raw('public_used') };
+
+function windowsIn(db: Database, { start, used }: typeof projectWindow): WindowStore {
   return {
     async take(projectId, requests, limit) {
-      const isOver = sql`w.started_at <= clock_timestamp() - interval '60 seconds'`;
+      // The row may have been made by the other window; then this one has not started yet.
+      const isOver = sql`coalesce(w.${start} <= clock_timestamp() - interval '60 seconds', true)`;
       const window = await db.row<RateWindow>(sql`
-        insert into rate_windows as w (project_id, started_at, used) values (${projectId}, clock_timestamp(), ${requests})
+        insert into rate_windows as w (project_id, ${start}, ${used}) values (${projectId}, clock_timestamp(), ${requests})
           on conflict (project_id) do update set
-            started_at = case when ${isOver} then clock_timestamp() else w.started_at end,
-            used = case when ${isOver} then excluded.used else least(w.used, ${limit}) + excluded.used end
-          returning used, started_at::text as "startedAt",
-            greatest(0, 60000 - extract(epoch from clock_timestamp() - started_at) * 1000)::float8 as "endsInMs"`);
+            ${start} = case when ${isOver} then clock_timestamp() else w.${start} end,
+            ${used} = case when ${isOver} then excluded.${used} else least(w.${used}, ${limit}) + excluded.${used} end
+          returning ${used} as used, ${start}::text as "startedAt",
+            greatest(0, 60000 - extract(epoch from clock_timestamp() - ${start}) * 1000)::float8 as "endsInMs"`);
       if (window === null) throw new Error('The rate window was not answered');
       return window;
     },
     giveBack: (projectId, startedAt, requests, limit) =>
       db.count(sql`
-        update rate_windows set used = greatest(0, least(used, ${limit}) - ${requests})
-          where project_id = ${projectId} and started_at = ${startedAt}::timestamptz`),
+        update rate_windows set ${used} = greatest(0, least(${used}, ${limit}) - ${requests})
+          where project_id = ${projectId} and ${start} = ${startedAt}::timestamptz`),
   };
 }
 
@@ -58,9 +78,11 @@ export function rateHeaders(state: RateState): Record<string, string> {
   };
 }
 
-function tooMany(requests: number, state: RateState): AppError {
+function tooMany(requests: number, state: RateState, isPublic: boolean): AppError {
   const { limit, resetSeconds: retryAfter } = state;
-  const message = `More than ${limit} requests in 60 seconds for this project; each recipient of POST /v1/send counts as one`;
+  const message = isPublic
+    ? `More than ${limit} requests in 60 seconds with the public key of this project`
+    : `More than ${limit} requests in 60 seconds for this project; each recipient of POST /v1/send counts as one`;
   return new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
     details: { retryAfter },
     suggestion:

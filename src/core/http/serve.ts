@@ -144,9 +144,9 @@ class RoutedRequest {
     return admitted;
   }
 
-  async #count({ project }: Admitted, requests: number): Promise<void> {
+  async #count({ project, apart }: Admitted, requests: number): Promise<void> {
     if (project === null || requests <= 0) return;
-    const rate = await this.#parts.limiter.take(project.id, requests);
+    const rate = await this.#parts.limiter.take(project.id, requests, apart);
     if (rate) this.#ctx.set(rateHeaders(rate));
   }
 
@@ -172,7 +172,7 @@ class RoutedRequest {
     return { kind: 'keyed', id: this.#state.projectId ?? this.#ctx.ip };
   }
 
-  #keyed({ project }: Admitted, { value }: JsonBody): KeyedRequest | null {
+  #keyed({ project, apart }: Admitted, { value }: JsonBody): KeyedRequest | null {
     const given = this.#ctx.headers['idempotency-key'];
     const { idempotent, path, status: successStatus = 200 } = this.#route;
     if (!idempotent || project === null) return null;
@@ -183,7 +183,7 @@ class RoutedRequest {
     const { IDEMPOTENCY_KEY_TTL_HOURS: ttlHours } = this.#app.config;
     const { method, url } = this.#ctx;
     const requestHash = isReplay ? hash('sha256', `${method} ${url} ${JSON.stringify(value)}`) : null;
-    return { projectId: project.id, key, method, path, successStatus, ttlHours, requestHash };
+    return { projectId: project.id, key, isApart: apart !== null, method, path, successStatus, ttlHours, requestHash };
   }
 
   async #handle(

@@ -19,10 +19,15 @@ export function newId(now: number = Date.now()): string {
     lastMillis += 1;
     counter = 0;
   }
+  return uuid7(lastMillis, counter, nextRandom(8));
+}
+
+/** The UUID version 7 of an instant in milliseconds, a counter of 12 bits and 8 bytes. */
+export function uuid7(millis: number, count: number, rest: Buffer): string {
   const bytes = Buffer.allocUnsafe(16);
-  bytes.writeUIntBE(lastMillis, 0, 6);
-  bytes.writeUInt16BE(0x7000 | counter, 6);
-  nextRandom(8).copy(bytes, 8);
+  bytes.writeUIntBE(millis, 0, 6);
+  bytes.writeUInt16BE(0x7000 | count, 6);
+  rest.copy(bytes, 8, 0, 8);
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80;
   const hex = bytes.toString('hex');
   return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20)}`;

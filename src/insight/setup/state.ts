@@ -12,6 +12,10 @@ export const SetupState = v.object({
   contactCount: v.number(),
   lastCampaignSentAt: v.nullable(Instant),
   hasEnabledWorkflow: v.boolean(),
+  publicKeyMode: v.pipe(
+    v.picklist(['contract', 'hardened']),
+    v.description('`hardened` is recommended as soon as browsers or apps use the public key.'),
+  ),
   links: v.pipe(
     v.object({
       inbox: v.pipe(v.nullable(v.string()), v.description('Of the mail sandbox; null with any other provider.')),
@@ -48,7 +52,8 @@ export async function setupState(db: Database, projectId: string, places: Places
         (select ${raw(isoText('c.sent_at'))} from campaigns c
          where c.project_id = p.id and c.status = 'SENT' and c.sent_at is not null
          order by c.sent_at desc limit 1) as "lastCampaignSentAt",
-        exists (select from automations a where a.project_id = p.id and a.enabled) as "hasEnabledWorkflow"
+        exists (select from automations a where a.project_id = p.id and a.enabled) as "hasEnabledWorkflow",
+        p.public_key_mode as "publicKeyMode"
       from projects p where p.id = ${projectId}`),
     contactTotals(db, projectId),
   ]);

@@ -29,7 +29,7 @@ type Rules = Pick<Route, 'access' | 'role' | 'scope' | 'refusesKeys' | 'refusedW
  * user; 409 while the project is being reset
  */
 export async function authenticate(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<Admitted> {
-  if (route.access === 'none') return { project: null, actor: null };
+  if (route.access === 'none') return { project: null, actor: null, apart: null };
   const authorization = credentials.header('authorization');
   const admitted =
     authorization !== '' || route.access === 'public' || route.access === 'secret'
@@ -60,7 +60,9 @@ async function admitKey(
   if (scoped !== null) checkScope(route, scoped);
   if (project.disabled && credentials.method !== 'GET') throw projectDisabled();
   if (scoped !== null) await deps.directory.noteUse(scoped, deps.clock());
-  return { project, actor: { kind: 'key', scoped } };
+  const isApart = owner.kind === 'public' && project.publicKeyMode === 'hardened';
+  const apart = isApart ? { requestsPerMinute: project.publicKeyRequestsPerMinute } : null;
+  return { project, actor: { kind: 'key', scoped }, apart };
 }
 
 function checkScope({ scope }: Rules, { scopes }: ScopedKey): void {
@@ -90,11 +92,11 @@ async function ownerOf({ directory, clock }: AccessDeps, access: Access, authori
 
 async function admitSession(deps: AccessDeps, route: Rules, credentials: RequestCredentials): Promise<Admitted> {
   if (route.access === 'cookie' || route.access === 'account')
-    return { project: null, actor: await admitUser(deps, route, credentials) };
+    return { project: null, actor: await admitUser(deps, route, credentials), apart: null };
   const { actor, projectId } = await admitMember(deps, route, credentials);
   const project = await deps.directory.byId(projectId);
   if (project === null) throw new AppError(404, 'RESOURCE_NOT_FOUND', 'This project no longer exists');
   const guarded = route.access === 'dashboard' || route.refusedWhenDisabled === true;
   if (project.disabled && guarded && credentials.method !== 'GET') throw projectDisabled();
-  return { project, actor };
+  return { project, actor, apart: null };
 }

@@ -29,7 +29,8 @@ export const IdempotencyKey = defineEntity({
 });
 
 /**
- * Requests of a project in the current window of its rate limit. `core/http` writes it; it is described here because it
+ * Requests of a project in the current window of its rate limit, and those of its public key where that has a window of its own.
+ * `core/http` writes it; it is described here because it
  * belongs to a project.
  */
 export const RateWindow = defineEntity({
@@ -37,7 +38,9 @@ export const RateWindow = defineEntity({
   tableName: 'rate_windows',
   properties: {
     projectId: ofProject().primary().updateRule('no action'),
-    startedAt: p.datetime().columnType('timestamptz'),
-    used: p.integer(),
+    startedAt: p.datetime().columnType('timestamptz').nullable(),
+    used: p.integer().default(0),
+    publicStartedAt: p.datetime().columnType('timestamptz').nullable(),
+    publicUsed: p.integer().default(0),
   },
 });

@@ -17,7 +17,17 @@ declare module '../../core/http/context.ts' {
 
 /** What requests and mail need to know of a project. */
 export interface ProjectFacts
-  extends Pick<ProjectRecord, 'id' | 'name' | 'disabled' | 'tracking' | 'language' | 'escapeContactData'> {
+  extends Pick<
+    ProjectRecord,
+    | 'id'
+    | 'name'
+    | 'disabled'
+    | 'tracking'
+    | 'language'
+    | 'escapeContactData'
+    | 'publicKeyMode'
+    | 'publicKeyRequestsPerMinute'
+  > {
   /** Everything of the project but itself is being deleted; writes are refused meanwhile. */
   resetting: boolean;
   /** Messages a second, when the project is set lower than the deployment. */
@@ -59,6 +69,7 @@ export interface ProjectDirectory {
 
 const factColumns =
   raw(`id, name, disabled, resetting, tracking, language, escape_contact_data as "escapeContactData", send_rate as "sendRate",
+  public_key_mode as "publicKeyMode", public_key_requests_per_minute as "publicKeyRequestsPerMinute",
   ${billingColumns('projects')} as billing`);
 
 const noteUseEveryMs = 5 * 60_000;

@@ -3,7 +3,7 @@ import { baseColumns } from '../../core/database/columns.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import type { Scope } from '../../core/lib/scopes.ts';
 import { User } from '../accounts/index.ts';
-import { trackingModes } from './schema.ts';
+import { publicKeyModes, trackingModes } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -36,11 +36,14 @@ export const Project = defineEntity({
     approvalAbove: p.integer().nullable().lazy(),
     testAddresses: p.array().defaultRaw("'{}'::text[]").lazy(),
     erasureKeySealed: p.text().nullable().lazy(),
+    publicKeyMode: p.enum(publicKeyModes).default('contract').lazy(),
+    publicKeyRequestsPerMinute: p.integer().default(600).lazy(),
   },
   uniques: [{ name: 'projects_customer', properties: ['customer'], where: 'customer IS NOT NULL' }],
   checks: [
     { name: 'projects_send_rate_check', expression: 'send_rate > 0' },
     { name: 'projects_approval_above_check', expression: 'approval_above >= 0' },
+    { name: 'projects_public_key_requests_check', expression: 'public_key_requests_per_minute > 0' },
   ],
 });
 export type Project = InferEntity<typeof Project>;

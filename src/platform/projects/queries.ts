@@ -13,7 +13,8 @@ const recordColumns =
   p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
   p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
   p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
-  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
+  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses",
+  p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
 const summaryColumns = raw(`p.id, p.name, p.created_at::text as "createdAt",
   (select d.domain from domains d where d.project_id = p.id and d.verified order by d.created_at, d.id limit 1)
     as "defaultSenderDomain"`);

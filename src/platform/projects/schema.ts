@@ -5,6 +5,7 @@ import { roles } from '../../core/lib/roles.ts';
 
 const Cap = v.nullable(v.pipe(v.number(), v.integer()));
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
+export const publicKeyModes = ['contract', 'hardened'] as const;
 
 /** A project as its members see it, keys included (contract page 3, 2.1). */
 export const ProjectRecord = v.object({
@@ -37,6 +38,13 @@ export const ProjectRecord = v.object({
       'Addresses beside those of members that may get tests of campaigns and templates, such as a seed list.',
     ),
   ),
+  /**
+   * `contract`: the public key shares the rate window and the idempotency keys of the project. `hardened`: it has its own, so that
+   * a visitor of your website can neither use up the requests of your servers nor their idempotency keys.
+   */
+  publicKeyMode: v.picklist(publicKeyModes),
+  /** Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+  publicKeyRequestsPerMinute: v.number(),
   createdAt: Instant,
   updatedAt: Instant,
 });
@@ -70,6 +78,15 @@ export const ChangeProject = v.object({
       ),
     ),
     v.description('Addresses beside those of members that may get tests; the whole list, up to 20.'),
+  ),
+  publicKeyMode: v.optional(v.picklist(publicKeyModes, 'must be contract or hardened')),
+  publicKeyRequestsPerMinute: v.optional(
+    v.pipe(
+      v.number('must be a number of requests'),
+      v.integer('must be a whole number'),
+      v.minValue(1, 'must be at least 1'),
+      v.maxValue(1_000_000, 'must be at most 1,000,000'),
+    ),
   ),
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;

@@ -18,7 +18,7 @@ export type Received = 'done' | 'duplicate' | 'ignored';
 export async function recordReceivedMail(
   db: Database,
   billing: BillingSettings,
-  erasedAddresses: ErasedAddresses,
+  erasedAddresses: Pick<ErasedAddresses, 'suppressed'>,
   mail: ReceivedMail,
 ): Promise<Received> {
   const sender = normalizeEmail(mail.from);

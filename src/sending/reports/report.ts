@@ -28,7 +28,7 @@ export interface NotificationDeps {
   /** Decides how much mail a project may receive. */
   billing: BillingSettings;
   /** Senders whose mail is not taken in. */
-  erasedAddresses: ErasedAddresses;
+  erasedAddresses: Pick<ErasedAddresses, 'suppressed'>;
   log: { warn(facts: object, text: string): void };
   /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
   patienceMs?: number;

@@ -58,6 +58,7 @@ export async function acceptMessage(
   const request = {
     projectId: project.id,
     key,
+    isApart: false,
     method: 'SMTP',
     path: 'DATA',
     successStatus: 250,

@@ -28,7 +28,7 @@ export interface MailCheckDeps {
   directory: Pick<ProjectDirectory, 'senderDomains'>;
   templates: TemplateCache;
   suppressionRules: SuppressionRuleCache;
-  erasedAddresses: ErasedAddresses;
+  erasedAddresses: Pick<ErasedAddresses, 'suppressed'>;
   /** Limits of the deployment. */
   limits: {
     attachments: number;

@@ -423,6 +423,7 @@ test('GET /projects/{id}/setup-state tells what is there', async () => {
       contactCount: 0,
       lastCampaignSentAt: null,
       hasEnabledWorkflow: false,
+      publicKeyMode: 'contract',
       links: linksOf(api.config),
     },
   });
@@ -445,6 +446,7 @@ test('GET /projects/{id}/setup-state tells what is there', async () => {
     contactCount: 1,
     lastCampaignSentAt: '2026-02-11T08:00:00.000Z',
     hasEnabledWorkflow: true,
+    publicKeyMode: 'contract',
     links: linksOf(api.config),
   });
 });

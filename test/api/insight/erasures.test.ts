@@ -2,7 +2,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { erasureActivities } from '../../../activities/erasure.ts';
 import { erasedAmong, findErasureKey } from '../../../src/audience/erased/index.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { instantOf, newId } from '../../../src/core/lib/ids.ts';
 import { certify } from '../../../src/insight/erasures/certificate.ts';
 import { startOfErasure } from '../../../src/insight/erasures/start.ts';
 import { eraseRows } from '../../../src/insight/erasures/work.ts';
@@ -117,7 +117,6 @@ test('requests refuse a suppressed address, imports refuse it always, and a seco
   const refused = [
     await call(project, 'POST', '/contacts', { email }),
     await call(project, 'PATCH', `/contacts/${someone}`, { email }),
-    await call(project, 'POST', '/v1/track', { email, event: 'x' }),
     await call(project, 'POST', '/events/track', { email, event: 'x' }),
     await call(project, 'POST', '/v1/send', { ...mail, to: ['someone@needle.example', email] }),
   ];
@@ -147,6 +146,59 @@ test('requests refuse a suppressed address, imports refuse it always, and a seco
   const second = await aContact(project, email);
   await erased(project, second, { keepSuppressed: false });
   expect((await call(project, 'POST', '/v1/track', { email, event: 'x' })).status).toBe(200);
+});
+
+test('a visitor who tracks an erased address gets the usual response, and nothing is stored', async () => {
+  const project = await aProject(database);
+  const email = 'quiet@needle.example';
+  const before = await call(project, 'POST', '/v1/track', { email, event: 'seen' });
+  await erased(project, before.body.data.contact);
+  const counted = () =>
+    database.db.row<object>(
+      `select (select count(*)::int from contacts where project_id = $1) as contacts,
+          (select count(*)::int from events where project_id = $1) as events,
+          (select count(*)::int from contact_fields where project_id = $1) as fields`,
+      [project.id],
+    );
+  const stored = await counted();
+  const shape = { success: true, data: { contact: expect.any(String), event: expect.any(String) } };
+  for (const publicKeyMode of ['contract', 'hardened']) {
+    await call(project, 'PATCH', `/users/@me/projects/${project.id}`, { publicKeyMode });
+    const tracked = [
+      await call(project, 'POST', '/v1/track', { email, event: 'seen', data: { shoe: 42 }, subscribed: true }),
+      await call(project, 'POST', '/v1/track', { email: email.toUpperCase(), event: 'seen' }),
+    ];
+    for (const { status, body } of tracked) {
+      expect([status, body]).toEqual([200, { ...shape, data: { ...shape.data, timestamp: body.data.timestamp } }]);
+      expect(Object.keys(body.data)).toEqual(Object.keys(before.body.data));
+      expect(body.data.timestamp).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
+    }
+    const [one, two] = tracked.map(({ body }) => body.data);
+    expect(one.contact).toBe(two.contact);
+    expect(one.event).not.toBe(two.event);
+    // An ID like those of other contacts: of version 7, and made since the project was.
+    expect(one.contact[14]).toBe(before.body.data.contact[14]);
+    expect(instantOf(one.contact).getTime()).toBeGreaterThanOrEqual(instantOf(project.id).getTime());
+    expect(instantOf(one.contact).getTime()).toBeLessThanOrEqual(Date.now());
+    expect(one.contact).not.toBe(before.body.data.contact);
+    // Whatever is refused for others is refused here as well.
+    const keys = Object.fromEntries(Array.from({ length: 1_001 }, (_, i) => [`k${i}`, 1]));
+    for (const body of [{ event: 'email.open' }, { event: 'x', data: { locale: 5 } }, { event: 'x', data: keys }]) {
+      const other = await call(project, 'POST', '/v1/track', { email: 'other@needle.example', ...body });
+      const refused = await call(project, 'POST', '/v1/track', { email, ...body });
+      expect(other.status).toBeGreaterThanOrEqual(400);
+      expect([refused.status, refused.body.error.message]).toEqual([other.status, other.body.error.message]);
+    }
+    const headers = { 'idempotency-key': `seen-${publicKeyMode}` };
+    const keyed = () => api.call(project.publicKey, 'POST', '/v1/track', { email, event: 'seen' }, headers);
+    expect([(await keyed()).status, (await keyed()).status]).toEqual([200, 409]);
+  }
+  expect(await counted()).toEqual(stored);
+  const other = await aProject(database);
+  const elsewhere = await call(other, 'POST', '/contacts', { email });
+  await erased(other, elsewhere.body.id);
+  const [here, there] = [project, other].map((of) => call(of, 'POST', '/v1/track', { email, event: 'seen' }));
+  expect((await here)?.body.data.contact).not.toBe((await there)?.body.data.contact);
 });
 
 test('an owner lifts the suppression of an erased address, with a reason, and imports go on refusing it', async () => {

@@ -57,6 +57,8 @@ describe('projects', () => {
       hideSecretKey: false,
       approvalAbove: null,
       testAddresses: [],
+      publicKeyMode: 'contract',
+      publicKeyRequestsPerMinute: 600,
       createdAt: expect.stringMatching(/^\d{4}-.*\.\d{3}Z$/),
       updatedAt: expect.any(String),
     });

@@ -55,6 +55,19 @@ export function FirstSteps({ project }: { project: string }) {
           >
             <p className="muted">Import a CSV file, or track an event.</p>
           </Step>
+          <Step
+            isDone={state.publicKeyMode === 'hardened'}
+            name="Harden the public key"
+            to="/app/$project/settings"
+            search={{ tab: 'keys' }}
+            project={project}
+          >
+            {state.publicKeyMode === 'hardened' ? null : (
+              <p className="muted">
+                Recommended before you use it in a website or an app: visitors then can’t use up your servers’ requests.
+              </p>
+            )}
+          </Step>
         </ol>
         {isDone ? (
           <div>
@@ -70,12 +83,14 @@ function Step({
   isDone,
   name,
   to,
+  search,
   project,
   children,
 }: {
   isDone: boolean;
   name: string;
   to?: Extract<LinkProps['to'], `/app/$project${string}`>;
+  search?: { tab: string };
   project: string;
   children: ReactNode;
 }) {
@@ -88,7 +103,7 @@ function Step({
             {name} <span className="sr-only">(done)</span>
           </span>
         ) : to ? (
-          <Link to={to} params={{ project }}>
+          <Link to={to} params={{ project }} {...(search ? { search } : {})}>
             {name}
           </Link>
         ) : (

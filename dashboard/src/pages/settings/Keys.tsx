@@ -8,6 +8,7 @@ import { CheckField } from '../../ui/Field.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Note, Problem } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
+import { PublicKeyMode } from './keys/PublicKeyMode.tsx';
 import { ScopedKeys } from './keys/ScopedKeys.tsx';
 import { WaitingPlans } from './keys/WaitingPlans.tsx';
 import { mayAdminister, type Project } from './project.ts';
@@ -40,6 +41,7 @@ export function Keys({ project }: { project: Project }) {
               <CopyButton text={project.public} what="the public key" />
             </div>
           )}
+          <PublicKeyMode project={project} />
         </div>
       </Card>
       {mayAdminister(project) ? (

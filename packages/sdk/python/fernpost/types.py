@@ -2515,6 +2515,8 @@ class GetProjectSetupStateResponseData(TypedDict):
     """When the last campaign was sent."""
     hasEnabledWorkflow: bool
     """Whether a workflow is enabled."""
+    publicKeyMode: Literal["contract", "hardened"]
+    """`hardened` is recommended as soon as browsers or apps use the public key."""
     links: GetProjectSetupStateResponseDataLinks
     """Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them."""
 
@@ -3351,6 +3353,10 @@ class OwnProject(TypedDict):
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
+    publicKeyMode: Literal["contract", "hardened"]
+    """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
+    publicKeyRequestsPerMinute: float
+    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -3473,6 +3479,10 @@ class Project(TypedDict):
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
+    publicKeyMode: Literal["contract", "hardened"]
+    """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
+    publicKeyRequestsPerMinute: float
+    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
     createdAt: str
     """When it was created."""
     updatedAt: str
@@ -4557,6 +4567,10 @@ class UpdateProjectRequest(TypedDict):
     """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
     testAddresses: NotRequired[List[str]]
     """Addresses beside those of members that may get tests; the whole list, up to 20."""
+    publicKeyMode: NotRequired[Literal["contract", "hardened"]]
+    """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
+    publicKeyRequestsPerMinute: NotRequired[int]
+    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
 
 
 class UpdateSavedBlockRequest(TypedDict):
