@@ -1068,10 +1068,12 @@ create table mcp_plans (
   created_at timestamp(3) with time zone default now() not null,
   refused_at timestamp(3) with time zone,
   refused_by uuid,
+  facts jsonb,
   constraint mcp_plans_pkey primary key (id),
   constraint mcp_plans_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 create index mcp_plans_content on mcp_plans using btree (project_id, content_hash, committed_at);
+create index mcp_plans_open on mcp_plans using btree (key_id, expires_at) where ((committed_at is null) and (refused_at is null));
 create index mcp_plans_project on mcp_plans using btree (project_id, created_at);
 
 create table memberships (

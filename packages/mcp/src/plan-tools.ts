@@ -10,7 +10,8 @@ const plan = 'plan' as const;
 const subjectText = v.pipe(v.string(), v.minLength(1), v.maxLength(998));
 const html = v.pipe(v.string(), v.minLength(1), v.maxLength(200_000), v.description('HTML.'));
 const mostSamples = 3;
-const isPlan = 'Changes nothing: returns a plan that "commit" carries out within ten minutes.';
+const isPlan =
+  'Changes nothing: returns a plan that "commit" carries out within ten minutes, or within a day when a member has to approve it at its approvalUrl. If what it says changes meanwhile, make a new plan.';
 
 /** Tools that make a plan, and the one that carries it out. */
 export const planTools: readonly Tool[] = [
@@ -49,7 +50,14 @@ export const planTools: readonly Tool[] = [
         sentence: `Send ${number} from ${sender} with the subject ${title}.`,
         affects: to.length,
         samples: to.slice(0, mostSamples),
-        content: JSON.stringify([to.map((address) => address.toLowerCase()).sort(), subject, body, templateId]),
+        content: JSON.stringify([
+          to.map((address) => address.toLowerCase()).sort(),
+          from,
+          subject,
+          body,
+          templateId,
+          data,
+        ]),
         again,
       });
     },

@@ -37,7 +37,10 @@ export interface CalledRoute {
 
 /** The request that calls a route, and the database that it works with. */
 export interface RouteCaller
-  extends Pick<Handled<unknown, unknown, 'none'>, 'app' | 'db' | 'requestId' | 'ip' | 'header'> {}
+  extends Pick<Handled<unknown, unknown, 'none'>, 'app' | 'db' | 'requestId' | 'ip' | 'header'> {
+  /** Set for the operation of a plan, whose approval was checked: it is tried in a transaction that is rolled back, or carried out. */
+  plan?: 'tried' | 'carriedOut';
+}
 
 /** The project of a request; the area of projects declares what else is known of it. */
 export interface RequestProject {

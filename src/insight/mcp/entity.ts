@@ -1,10 +1,11 @@
 import { defineEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
+import type { ReviewFacts } from '../../sending/campaigns/index.ts';
 
 const p = defineEntity.properties;
 
-/** What a language model has planned. It is carried out once, in the transaction that stores its `result`. */
+/** What a language model has planned, and by `facts` what its sentence stands for. It is carried out once, in the transaction that stores its `result`. */
 export const McpPlan = defineEntity({
   name: 'McpPlan',
   tableName: 'mcp_plans',
@@ -19,6 +20,7 @@ export const McpPlan = defineEntity({
     affects: p.integer(),
     samples: p.array(),
     contentHash: p.blob().nullable(),
+    facts: p.json<ReviewFacts>().nullable(),
     again: p.boolean(),
     needsApproval: p.boolean(),
     approvedAt: p.datetime(3).nullable(),
@@ -33,5 +35,10 @@ export const McpPlan = defineEntity({
   indexes: [
     { name: 'mcp_plans_project', properties: ['projectId', 'createdAt'] },
     { name: 'mcp_plans_content', properties: ['projectId', 'contentHash', 'committedAt'] },
+    {
+      name: 'mcp_plans_open',
+      properties: ['keyId', 'expiresAt'],
+      where: 'committed_at IS NULL AND refused_at IS NULL',
+    },
   ],
 });

@@ -1,14 +1,16 @@
-import type { McpContext } from '@fernpost/mcp';
+import type { McpContext, PlannedAction } from '@fernpost/mcp';
 import { type OperationId, operationTable } from '@fernpost/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
+import { findTemplate } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
-import type { App, Handled, KeyActor, RequestProject } from '../../core/http/context.ts';
+import type { App, Handled, KeyActor, RequestProject, RouteCaller } from '../../core/http/context.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, conflict } from '../../core/lib/errors.ts';
 import { version } from '../../core/lib/version.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { campaignAudience } from '../../sending/campaigns/index.ts';
+import { campaignAudience, type ReviewFacts } from '../../sending/campaigns/index.ts';
+import { planFacts } from './facts.ts';
 import { commitPlan, decidePlan, keepPlan, type PlanOwner, type PlanVerdict, waitingPlans } from './plans.ts';
 import { WaitingPlan } from './schema.ts';
 
@@ -41,7 +43,6 @@ export const mcpRoutes = [
     reply: v.looseObject({ jsonrpc: v.literal('2.0') }),
     errorReply: v.looseObject({ jsonrpc: v.literal('2.0'), error: v.looseObject({ message: v.string() }) }),
     alsoStatus: 202,
-    exemptFromRateLimit: true,
     async handle(input) {
       const body = (input.body as unknown as Buffer).toString('utf8');
       const protocolVersion = input.header('mcp-protocol-version');
@@ -65,7 +66,8 @@ export const mcpRoutes = [
     tag: 'MCP',
     summary: 'Approve a plan of a language model',
     operationId: 'approveMcpPlan',
-    description: 'It can be committed for another ten minutes.',
+    description:
+      'It can be committed until it expires, for ten minutes at least. Where something has changed since it was planned, the commit returns 409 `PLAN_STALE`.',
     ids: { planId: 'plan' },
     status: 204,
     handle: (input) => decide(input, 'approved'),
@@ -117,57 +119,78 @@ function contextOf({ app, db: asked, project, actor, requestId, ip, header }: Ca
   const { author } = asked;
   const db = asked.session(author && { ...author, kind: 'mcp' });
   const settings = actor.scoped?.mcp ?? readOnly;
-  const run = (id: OperationId, input: OperationInput, tx: Database, of = app) => {
+  const run = (
+    id: OperationId,
+    input: OperationInput,
+    { tx, of = app, plan }: { tx: Database; of?: App; plan?: RouteCaller['plan'] },
+  ) => {
     const [method, path] = operationTable[id];
     const { path: params = {}, query = {}, body = {} } = input;
-    return app.callRoute({ method, path, params, query, body }, { app: of, db: tx, requestId, ip, header });
+    const caller = { app: of, db: tx, requestId, ip, header, ...(plan && { plan }) };
+    return app.callRoute({ method, path, params, query, body }, caller);
   };
   const owner = (): PlanOwner => {
     if (actor.scoped === null) throw conflict('The secret key of a project makes no plans: use a key with scopes');
-    return { projectId: project.id, key: { ...actor.scoped, mcp: settings } };
+    const approvalUrl = `${app.config.DASHBOARD_URI}/app/${project.id}/settings?tab=keys`;
+    return { projectId: project.id, key: { ...actor.scoped, mcp: settings }, approvalUrl };
   };
+  const factsOf = (tx: Database, plan: Parameters<typeof planFacts>[2]) => planFacts(tx, project.id, plan, app.clock());
+  // Tried and taken back, so that what a commit would refuse is refused while the plan is made.
+  const rehearse = (action: PlannedAction) =>
+    commits(async () => {
+      const tried: { facts: ReviewFacts } = { facts: {} };
+      await db
+        .transaction(async (tx) => {
+          tried.facts = await factsOf(tx, action);
+          await run(action.operation, action.input, { tx, of: waitingApp(app, tx), plan: 'tried' });
+          throw new TakenBack();
+        })
+        .catch((error) => {
+          if (!(error instanceof TakenBack)) throw error;
+        });
+      return tried.facts;
+    });
   return {
     version,
     mode: settings.mode,
-    call: ((id: OperationId, input: OperationInput = {}) => told(app, run(id, input, db))) as McpContext['call'],
+    call: ((id: OperationId, input: OperationInput = {}) =>
+      told(app, run(id, input, { tx: db }))) as McpContext['call'],
     audienceOf: (campaignId) => campaignAudience(db, project.id, campaignId, app.clock()),
-    plan: (action) => told(app, keepPlan(db, owner(), action)),
+    plan: (action) =>
+      told(
+        app,
+        keepPlan(db, owner(), action, () => rehearse(action)),
+      ),
     async commit(planId) {
-      const { app: own, afterwards } = waitingApp(app);
+      const waiting: (() => void)[] = [];
       const commit = () =>
-        commitPlan(db, owner(), planId, async (tx, plan) => {
-          const { id: campaignId = '' } = plan.input.path ?? {};
-          if (plan.action === 'launch_campaign') await checkAudience(tx, project.id, campaignId, plan.affects, app);
-          return { result: await run(plan.operation, plan.input, tx, own) };
+        commitPlan(db, owner(), planId, {
+          factsNow: factsOf,
+          act: async (tx, plan) => {
+            const of = waitingApp(app, tx, waiting);
+            return { result: await run(plan.operation, plan.input, { tx, of, plan: 'carriedOut' }) };
+          },
         });
       const done = await told(app, commits(commit));
-      afterwards();
+      for (const call of waiting) call();
       return done;
     },
   };
 }
 
-/** A campaign may have grown since somebody agreed to its number of recipients. */
-async function checkAudience(tx: Database, projectId: string, campaignId: string, agreed: number, app: App) {
-  const now = await campaignAudience(tx, projectId, campaignId, app.clock());
-  if (now > agreed) throw conflict(`The audience has grown from ${agreed} to ${now} contacts: make a new plan`);
-}
+/** Thrown to take back what a rehearsal has written. */
+class TakenBack extends Error {}
 
-/** The app with what must not come before the commit kept back until `afterwards`. */
-function waitingApp(app: App): { app: App; afterwards(): void } {
-  const waiting: (() => void)[] = [];
+/** The app with what must not come before the commit kept in `waiting`, and with templates as the transaction sees them. */
+function waitingApp(app: App, tx: Database, waiting: (() => void)[] = []): App {
   const outbox = Object.create(app.outbox, {
     dispatchSoon: {
       value: (...tickets: readonly OutboxTicket[]) => waiting.push(() => app.outbox.dispatchSoon(...tickets)),
     },
   }) as App['outbox'];
   const waker = { ...app.waker, wake: (projectId: string) => void waiting.push(() => app.waker.wake(projectId)) };
-  return {
-    app: { ...app, outbox, waker },
-    afterwards: () => {
-      for (const call of waiting) call();
-    },
-  };
+  const templates = { find: (projectId: string, id: string) => findTemplate(tx, projectId, id) };
+  return { ...app, outbox, waker, templates };
 }
 
 /** A refusal is for the model; anything else is for the log. */

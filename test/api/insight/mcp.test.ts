@@ -1,5 +1,3 @@
-import { Client } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeContacts } from '../../../src/audience/jobs/index.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
@@ -7,6 +5,7 @@ import { aProject, type TestApi, type TestProject, testApi } from '../../support
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact } from '../../support/delivery-fixtures.ts';
+import { mcpClient, type ToolResult, useTool } from '../../support/mcp-client.ts';
 import { aPerson, joins, type Person } from '../../support/people.ts';
 import { xssVectors } from '../../support/xss-vectors.ts';
 
@@ -46,23 +45,8 @@ async function aKey(mcp?: object, scopes: string[] = everything): Promise<{ id: 
   return made.body;
 }
 
-/** The official client, connected with a key. */
-async function connect(key: string, fetcher: typeof fetch = fetch): Promise<Client> {
-  const client = new Client({ name: 'test', version: '1.0.0' });
-  const transport = new StreamableHTTPClientTransport(new URL('/mcp', api.url), {
-    requestInit: { headers: { Authorization: `Bearer ${key}` } },
-    fetch: fetcher,
-  });
-  await client.connect(transport);
-  return client;
-}
-
-// biome-ignore lint/suspicious/noExplicitAny: a test names what it expects of a result.
-type Result = any;
-async function use(client: Client, name: string, input: object = {}): Promise<Result> {
-  const { structuredContent, isError } = await client.callTool({ name, arguments: { ...input } });
-  return isError ? { failed: (structuredContent as { error: { code: string } }).error } : structuredContent;
-}
+const connect = (key: string, fetcher?: typeof fetch) => mcpClient(api.url, key, fetcher);
+const use = useTool;
 
 const mail = (to: string) => ({ to: [to], from: project.sender, subject: `Hello ${to}`, body: '<p>Hello</p>' });
 const sentTo = async (to: string) =>
@@ -149,9 +133,10 @@ test('a key that reads can do nothing else, whatever it calls', async () => {
 test('a tool needs the scope of what it calls, and a plan belongs to its key', async () => {
   const narrow = await connect((await aKey({ mode: 'act' }, ['contacts:read'])).key);
   expect((await use(narrow, 'list_campaigns')).failed.code).toBe('SCOPE_MISSING');
-  const { planId } = await use(narrow, 'plan_send_email', mail('scope@kunde.example'));
-  expect((await use(narrow, 'commit', { planId })).failed.code).toBe('SCOPE_MISSING');
+  expect((await use(narrow, 'plan_send_email', mail('scope@kunde.example'))).failed.code).toBe('SCOPE_MISSING');
+  const mine = await connect((await aKey({ mode: 'act' })).key);
   const other = await connect((await aKey({ mode: 'act' })).key);
+  const { planId } = await use(mine, 'plan_send_email', mail('scope@kunde.example'));
   expect((await use(other, 'commit', { planId })).failed.code).toBe('RESOURCE_NOT_FOUND');
   expect(await sentTo('scope@kunde.example')).toBe(0);
 });
@@ -235,7 +220,10 @@ test('launches and pauses a campaign, and not for more contacts than were agreed
   const small = await use(client, 'plan_launch_campaign', { campaignId });
   expect(small.sentence).toBe('Send the campaign "Launch" with the subject "News" to 1 contact now.');
   await aContact(database.db, project.id, 'two@launch.example', { subscribed: true });
-  expect((await use(client, 'commit', { planId: small.planId })).failed.message).toContain('grown from 1 to 2');
+  expect((await use(client, 'commit', { planId: small.planId })).failed).toMatchObject({
+    code: 'PLAN_STALE',
+    message: expect.stringContaining('audience'),
+  });
   const { planId } = await use(client, 'plan_launch_campaign', { campaignId });
   expect(await use(client, 'commit', { planId })).toMatchObject({
     alreadyDone: false,
@@ -252,11 +240,10 @@ test('launches and pauses a campaign, and not for more contacts than were agreed
   expect(await use(client, 'commit', { planId: fix.planId })).toMatchObject({
     result: { data: { contentVersion: 2 } },
   });
+  // Nobody got the version yet, which is refused while the plan is made.
   const correction = { campaignId, versions: [1], who: 'got', ...content };
-  expect(await use(client, 'plan_correct_campaign', correction)).toMatchObject({
-    affects: 0,
-    sentence: expect.stringContaining('as a draft for 0 contacts'),
-  });
+  const corrector = await connect((await aKey({ mode: 'act' }, [...everything, 'campaigns:write'])).key);
+  expect((await use(corrector, 'plan_correct_campaign', correction)).failed.code).toBe('BAD_REQUEST');
 });
 
 test('resends a failed email once, and takes a bulk change back', async () => {
@@ -271,8 +258,7 @@ test('resends a failed email once, and takes a bulk change back', async () => {
   const { planId, sentence } = await use(client, 'plan_resend_email', { emailId });
   expect(sentence).toContain(`Resend the email "Hello ${to}" to "${to}".`);
   expect((await use(client, 'commit', { planId })).alreadyDone).toBe(false);
-  const another = await use(client, 'plan_resend_email', { emailId });
-  expect((await use(client, 'commit', { planId: another.planId })).failed.code).toBe('EMAIL_RESENT');
+  expect((await use(client, 'plan_resend_email', { emailId })).failed.code).toBe('EMAIL_RESENT');
   expect(await sentTo(to)).toBe(2);
 
   const contact = await aContact(database.db, project.id, 'undone@kunde.example', { subscribed: true });
@@ -450,10 +436,12 @@ test('what others wrote reaches a model only as quoted values', async () => {
     // The text is one line of JSON with nothing invisible in it, and says what the structured result does.
     expect(block?.text).not.toMatch(/[\n\r\p{Cf}\u2028\u2029]/u);
     expect(JSON.parse(block?.text ?? '')).toEqual(found.structuredContent);
-    expect((found.structuredContent as Result).contacts[0].data.note).toBe(text);
-    const plan = await use(client, 'plan_send_email', { ...mail(email), subject: text.slice(0, 200) });
+    expect((found.structuredContent as ToolResult).contacts[0].data.note).toBe(text);
+    // A subject is one line.
+    const subject = text.replaceAll(/[\r\n]/g, ' ');
+    const plan = await use(client, 'plan_send_email', { ...mail(email), subject: subject.slice(0, 200) });
     expect(plan.sentence).toContain(
-      `with the subject ${JSON.stringify(text.length > 120 ? `${text.slice(0, 120)}…` : text)}.`,
+      `with the subject ${JSON.stringify(subject.length > 120 ? `${subject.slice(0, 120)}…` : subject)}.`,
     );
     expect(plan.sentence).not.toMatch(/[\n\r]/);
   }

@@ -75,6 +75,15 @@ export async function audienceSize(db: Database, audience: Audience, now: Date):
   return row?.size ?? 0;
 }
 
+/** Tells audiences apart by who is in them, whatever their sizes. @throws 400 for a stored condition that can no longer be read */
+export async function audienceMark(db: Database, audience: Audience, now: Date): Promise<string> {
+  const rule = await audienceRule(db, audience, now);
+  const row = await db.row<{ mark: string }>(sql`
+    select concat_ws(' ', count(*), sum(hashtextextended(c.id::text, 0)::numeric), bit_xor(hashtextextended(c.id::text, 1))) as mark
+    from contacts c where ${inBaseAudience(audience)} and ${rule}`);
+  return row?.mark ?? '';
+}
+
 /** How many contacts an audience has now, and how many more it would have if all of them were subscribed. */
 export async function audienceCounts(
   db: Database,

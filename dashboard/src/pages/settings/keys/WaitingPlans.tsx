@@ -10,7 +10,6 @@ import { mayAdminister, type Project } from '../project.ts';
 
 type Plan = components['schemas']['WaitingPlan'];
 
-// A plan waits for ten minutes only.
 const refreshMs = 5_000;
 
 /** Plans of AI assistants that wait for a member; nothing while there are none. */
@@ -46,7 +45,7 @@ function WaitingPlan({ project, plan }: { project: Project; plan: Plan }) {
       return isApproved;
     },
     onSuccess: (isApproved) =>
-      toast(isApproved ? 'Approved. The assistant can carry the plan out for 10 minutes.' : 'Plan refused'),
+      toast(isApproved ? 'Approved. The assistant can carry the plan out until it expires, unless something changes.' : 'Plan refused'),
     onSettled: () => queries.invalidateQueries({ queryKey: ['mcp-plans', project.id] }),
   });
   return (

@@ -1,0 +1,125 @@
+import type { OperationId } from '@fernpost/sdk';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import {
+  type Correction,
+  countCorrection,
+  hashed,
+  launchFacts,
+  type ReviewFacts,
+} from '../../sending/campaigns/index.ts';
+
+/** An action whose sentence somebody reads. */
+interface Planned {
+  action: string;
+  operation: OperationId;
+  input: { path?: Record<string, string>; body?: unknown };
+}
+
+const content = raw('t.id, t.subject, t.body, t.document, t."from", t.from_name, t.reply_to, t.type, t.revision');
+
+/**
+ * Everything that the sentence of a plan stands for, each by a hash: content, sender, audience and graph as they are now. What it
+ * reads is locked until the transaction ends, so that nothing changes between the comparison and the act.
+ * @throws 404 CAMPAIGN_NOT_FOUND
+ */
+export async function planFacts(
+  tx: Database,
+  projectId: string,
+  { action, input: { path = {}, body } }: Planned,
+  now: Date,
+): Promise<ReviewFacts> {
+  const given = (body ?? {}) as { template?: string; contactId?: string; executionIds?: string[] };
+  const one = async (name: string, query: Query) => ({ [name]: await tx.row(query) });
+  const project = await one(
+    'project',
+    sql`select name, tracking, language, escape_contact_data from projects where id = ${projectId} for share`,
+  );
+  switch (action) {
+    case 'send_email': {
+      const template =
+        given.template === undefined ? {} : { templates: await templates(tx, projectId, [given.template]) };
+      return hashed({ ...project, ...template });
+    }
+    case 'launch_campaign':
+      return launchFacts(tx, projectId, path.id ?? '', now);
+    case 'revise_campaign': {
+      // Who joined the audience since the send began does not get it.
+      const { audience: _, segments: __, ...rest } = await launchFacts(tx, projectId, path.id ?? '', now);
+      return rest;
+    }
+    case 'correct_campaign': {
+      const counted = await countCorrection({ db: tx, clock: () => now }, projectId, path.id ?? '', body as Correction);
+      return { ...(await launchFacts(tx, projectId, path.id ?? '', now)), ...hashed({ counted }) };
+    }
+    case 'pause_campaign':
+      return hashed(
+        await one(
+          'campaign',
+          sql`select name, subject, body, status, content_version, send_seq from campaigns
+            where project_id = ${projectId} and id = ${path.id} for share`,
+        ),
+      );
+    case 'resend_email':
+      return hashed({
+        ...project,
+        ...(await one(
+          'email',
+          sql`select to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments, status, reason,
+              message_class, tracking
+            from emails where project_id = ${projectId} and id = ${path.id} for share`,
+        )),
+      });
+    case 'enrol':
+      return hashed({
+        ...project,
+        ...(await workflow(tx, projectId, path.id ?? '', [])),
+        ...(await one(
+          'contact',
+          sql`select email, subscribed, data from contacts where project_id = ${projectId} and id = ${given.contactId} for share`,
+        )),
+      });
+    case 'retry_runs':
+      return hashed({ ...project, ...(await workflow(tx, projectId, path.id ?? '', given.executionIds ?? [])) });
+    default:
+      return hashed(
+        await one(
+          'job',
+          sql`select kind, spec, state, total_count, created_count, updated_count, failure_count from jobs
+            where project_id = ${projectId} and id = ${path.jobId} for share`,
+        ),
+      );
+  }
+}
+
+function templates(tx: Database, projectId: string, ids: readonly string[]): Promise<object[]> {
+  return tx.rows(
+    sql`select ${content} from templates t where t.project_id = ${projectId} and t.id = any(${ids}::uuid[]) order by t.id for share`,
+  );
+}
+
+/** A workflow with its graph, the templates that its steps send, and the runs that the plan names. */
+async function workflow(tx: Database, projectId: string, id: string, runIds: readonly string[]) {
+  const automation = await tx.row(sql`
+    select name, enabled, trigger_type, trigger_config, allow_reentry, revision from automations
+      where project_id = ${projectId} and id = ${id} for no key update`);
+  const steps = await tx.rows<{ templateId: string | null }>(sql`
+    select s.id, s.type, s.name, s.config, s.template_id as "templateId" from automation_steps s join automations a on a.id = s.automation_id
+      where a.project_id = ${projectId} and s.automation_id = ${id} order by s.id`);
+  const paths = await tx.rows(sql`
+    select t.from_step_id, t.to_step_id, t.branch, t.wait_outcome, t.priority from automation_transitions t
+      join automations a on a.id = t.automation_id
+      where a.project_id = ${projectId} and t.automation_id = ${id} order by t.id`);
+  const runs = await tx.rows<{ versionTemplates: string[] }>(sql`
+    select r.id, r.status, r.current_step_id, r.version_id, r.exit_reason, r.context, c.email,
+        array(select node ->> 'templateId' from jsonb_array_elements(v.graph -> 'steps') node
+          where node ->> 'templateId' is not null order by 1) as "versionTemplates"
+      from automation_runs r join automation_versions v on v.id = r.version_id left join contacts c on c.id = r.contact_id
+      where r.project_id = ${projectId} and r.automation_id = ${id} and r.id = any(${runIds}::uuid[]) order by r.id`);
+  const used = [...steps.map(({ templateId }) => templateId ?? ''), ...runs.flatMap((run) => run.versionTemplates)];
+  const sent = await templates(
+    tx,
+    projectId,
+    [...new Set(used)].filter((each) => each !== ''),
+  );
+  return { workflow: automation, steps, paths, runs, templates: sent };
+}
