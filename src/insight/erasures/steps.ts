@@ -183,7 +183,7 @@ function emptyIdempotency({ projectId, contactId, addresses, pattern }: Subject)
 function emptyPlans({ projectId, contactId, pattern }: Subject): Query {
   const any = pattern ?? contactId;
   return sql`
-    update mcp_plans set input = '{}', sentence = ${erasedText}, samples = '{}', result = null
+    update mcp_plans set input = '{}', sentence = ${erasedText}, samples = '{}', result = null, facts = null
     where project_id = ${projectId} and sentence <> ${erasedText}
       and (coalesce(result::text, '') || input::text || sentence || array_to_string(samples, ' ')) ~* (${any} || '|' || ${contactId})`;
 }

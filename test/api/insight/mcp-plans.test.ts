@@ -362,8 +362,10 @@ describe('a plan', () => {
     expect(await refused('plan_send_email', { to: ['a@kunde.example'], subject: 'x', body: 'x' })).toMatchObject({
       code: 'VALIDATION_ERROR',
     });
-    expect(await refused('plan_enrol', { workflowId: newId(), contactId: newId() })).toMatchObject({
-      code: 'WORKFLOW_NOT_FOUND',
+    const disabled = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] }, enabled: false });
+    const contactId = await aContact(database.db, project.id, 'disabled@kunde.example');
+    expect(await refused('plan_enrol', { workflowId: disabled.id, contactId })).toMatchObject({
+      message: expect.stringContaining('disabled'),
     });
     // Trying it left nothing behind.
     const rows = await database.db.rows(`select from contacts where project_id = $1 and email = 'a@kunde.example'`, [

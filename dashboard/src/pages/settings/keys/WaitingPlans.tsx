@@ -45,7 +45,11 @@ function WaitingPlan({ project, plan }: { project: Project; plan: Plan }) {
       return isApproved;
     },
     onSuccess: (isApproved) =>
-      toast(isApproved ? 'Approved. The assistant can carry the plan out until it expires, unless something changes.' : 'Plan refused'),
+      toast(
+        isApproved
+          ? 'Approved. The assistant can carry the plan out until it expires, unless something changes.'
+          : 'Plan refused',
+      ),
     onSettled: () => queries.invalidateQueries({ queryKey: ['mcp-plans', project.id] }),
   });
   return (
