@@ -3,12 +3,14 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, testApi } from '../support/api.ts';
 import { accessibilityProblems, desktop, inPage, phone, startBrowser } from '../support/browser.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { buildDownloads } from '../support/published.ts';
 
 let database: TestDatabase;
 let api: TestApi;
 let browser: Browser;
 
 beforeAll(async () => {
+  await buildDownloads();
   browser = await startBrowser();
   database = await testDatabase();
   api = await testApi(database);
@@ -32,7 +34,7 @@ test.each([
       page.on('console', (message) => {
         if (message.type() === 'error') complaints.push(message.text());
       });
-      for (const path of ['/docs/quick-start', '/docs/reference', '/docs/reference/api-keys']) {
+      for (const path of ['/docs/quick-start', '/docs/reference', '/docs/reference/api-keys', '/downloads/']) {
         await page.goto(`${api.url}${path}`);
         await page.locator('search').waitFor();
         // What is folded is looked at as well.

@@ -148,6 +148,7 @@ test('the wheel works in Python, with both clients, and its types pass a type ch
     inputFor(`python-${kind}@example.com`);
     expect(JSON.parse((await project.run(python, ['app.py', 'input.json', kind])).stdout), kind).toEqual(outcome);
   }
+  await project.run(python, ['behavior.py']);
   await fetched(context, python, ['-m', 'pip', 'install', '--quiet', checker], { cwd: project.folder });
   const checked = await project
     .run(python, ['-m', 'mypy', '--strict', '-p', 'fernpost', '--cache-dir', 'mypy'])

@@ -6,8 +6,8 @@ import { promisify } from 'node:util';
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
 
-/** Builds the downloads into a folder, as `npm run build` does. */
-export async function buildDownloads(folder: string): Promise<void> {
+/** Builds the downloads as `npm run build` does: where the service looks for them, or into another folder. */
+export async function buildDownloads(folder = join(root, 'dist/downloads')): Promise<void> {
   await run(process.execPath, [join(root, 'packages/sdk/build/build.ts'), folder]);
 }
 

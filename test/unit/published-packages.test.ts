@@ -46,8 +46,12 @@ beforeAll(async () => {
 }, 120_000);
 afterAll(() => rmSync(folder, { recursive: true }));
 
-test('the same sources give the same archives, so that an integrity hash stays', async () => {
-  await buildDownloads(join(folder, 'again'));
+test('the same sources give the same archives, so that an integrity hash stays, also where two build at once', async () => {
+  mkdirSync(join(folder, 'again'));
+  writeFileSync(join(folder, 'again/fernpost-0.0.9-py3-none-any.whl'), 'of an earlier version');
+  await Promise.all([buildDownloads(join(folder, 'again')), buildDownloads(join(folder, 'again'))]);
+  expect(readdirSync(folder).filter((name) => name.startsWith('again'))).toEqual(['again']);
+  expect(readdirSync(join(folder, 'again'))).toEqual(readdirSync(join(folder, 'downloads')));
   expect(readFileSync(join(folder, 'again/index.json'), 'utf8')).toBe(
     readFileSync(join(folder, 'downloads/index.json'), 'utf8'),
   );

@@ -19,7 +19,7 @@ const about: readonly [pattern: RegExp, text: string][] = [
 export function downloadsText(files: readonly Download[] | null, { baseUrl, version }: Served): string {
   return `# Downloads
 
-Clients for this server, in version ${version}, which is the version of the server. They come from here and from no public registry.
+Clients in the version of this server, ${version}. None of them is on a public registry: install them by the addresses below.
 
 ${files === null ? 'They are being built. Reload this page in a few seconds.' : fileTable(files, version)}
 
@@ -58,8 +58,8 @@ curl --create-dirs --output vendor/fernpost-sdk.tgz ${baseUrl}/downloads/sdk.tgz
 npm install ./vendor/fernpost-sdk.tgz
 \`\`\`
 
-The packages are named \`@fernpost/sdk\`, \`@fernpost/cli\` and \`fernpost\`. Always install them by their address: a registry may have
-somebody else's package under the same name.
+The packages are named \`@fernpost/sdk\`, \`@fernpost/cli\` and \`fernpost\`. A registry may have somebody else's package under the same name, so
+always install them by address.
 `;
 }
 
@@ -74,7 +74,7 @@ function fileTable(files: readonly Download[], version: string): string {
     const [, text = ''] = about.find(([pattern]) => pattern.test(name)) ?? [];
     // Pip checks the hash of a link.
     const link = name.endsWith('.whl') ? `/downloads/${name}#sha256=${sha256}` : `/downloads/${name}`;
-    return `| [${name}](${link}) | ${text} | ${version} | ${Math.ceil(bytes / 1_000)} kB | \`${integrity}\` |`;
+    return `| [${name}](${link}) | ${text} | ${version} | ${Math.ceil(bytes / 1_000)}\u00a0kB | \`${integrity}\` |`;
   });
   return `| File | Contents | Version | Size | Integrity |\n|---|---|---|---|---|\n${rows.join('\n')}`;
 }

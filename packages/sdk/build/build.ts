@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { tarGz } from './archive.ts';
 import { cliFiles, projectVersion, root, sdkFiles } from './npm-package.ts';
@@ -24,15 +24,19 @@ const files = Object.entries(archives).map(([name, content]) => ({
   sha256: createHash('sha256').update(content).digest('hex'),
 }));
 
+// Other processes may serve from this folder, or build into it; the index is last, because it says what there is.
 mkdirSync(folder, { recursive: true });
-// Processes may be serving from this folder; the index is last, because it says what there is.
-for (const [name, content] of Object.entries(archives)) put(name, content);
-put('index.json', `${JSON.stringify({ version: projectVersion, files }, null, 2)}\n`);
+const parts = mkdtempSync(`${folder}-`);
+try {
+  for (const [name, content] of Object.entries(archives)) put(name, content);
+  put('index.json', `${JSON.stringify({ version: projectVersion, files }, null, 2)}\n`);
+} finally {
+  rmSync(parts, { recursive: true });
+}
 for (const name of readdirSync(folder))
-  if (!(name in archives || name === 'index.json')) rmSync(join(folder, name), { recursive: true });
+  if (name.endsWith('.whl') && !(name in archives)) rmSync(join(folder, name), { force: true });
 
 function put(name: string, content: Buffer | string): void {
-  const part = join(folder, `${name}.${process.pid}`);
-  writeFileSync(part, content);
-  renameSync(part, join(folder, name));
+  writeFileSync(join(parts, name), content);
+  renameSync(join(parts, name), join(folder, name));
 }

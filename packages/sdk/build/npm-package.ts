@@ -128,7 +128,9 @@ function declarations(folder: string): ArchiveFile[] {
     const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', config], { encoding: 'utf8' });
     if (status !== 0) throw new Error(`The types of ${folder} do not compile:\n${stdout}`);
     const emitted = join(place, 'types/packages/sdk/src');
-    const files = readdirSync(emitted).map((name) => declaration(join(emitted, name), name));
+    const files = readdirSync(emitted, { recursive: true, encoding: 'utf8' })
+      .filter((name) => name.endsWith('.d.ts'))
+      .map((name) => declaration(join(emitted, name), name.replaceAll('\\', '/')));
     // The compiler emits nothing for types that are declared already.
     const declared = readdirSync(join(folder, 'src')).filter((name) => name.endsWith('.d.ts'));
     const forModules = ['index', 'testing'].map((name) => ({

@@ -106,7 +106,7 @@ test('the page has each file with version, size and integrity, and the commands 
   const sha256 = createHash('sha256').update('content').digest('hex');
   expect(page.split(integrity)).toHaveLength(4);
   expect(page).toContain(`<a href="/downloads/${wheel}#sha256=${sha256}">`);
-  expect(page).toContain(`<td>${version}</td><td>1 kB</td>`);
+  expect(page).toContain(`<td>${version}</td><td>1\u00a0kB</td>`);
   for (const command of [`npm install ${baseUrl}/downloads/sdk.tgz`, `npx ${baseUrl}/downloads/cli.tgz --help`])
     expect(page.replaceAll(/<[^>]+>/g, '')).toContain(command);
   expect(page.replaceAll(/<[^>]+>/g, '')).toContain(`${baseUrl}/downloads/${wheel}#sha256=${sha256}`);

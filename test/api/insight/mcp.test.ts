@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { changeContacts } from '../../../src/audience/jobs/index.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
+import { version } from '../../../src/core/lib/version.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -51,6 +52,10 @@ const use = useTool;
 const mail = (to: string) => ({ to: [to], from: project.sender, subject: `Hello ${to}`, body: '<p>Hello</p>' });
 const sentTo = async (to: string) =>
   (await database.db.rows('select id from emails where project_id = $1 and to_address = $2', [project.id, to])).length;
+
+test('says which version of the server answers', async () => {
+  expect((await connect((await aKey()).key)).getServerVersion()).toMatchObject({ name: 'fernpost', version });
+});
 
 test('lists the tools of the mode of the key, with what they do to the world', async () => {
   const listed = async (mcp?: object) => (await (await connect((await aKey(mcp)).key)).listTools()).tools;

@@ -146,6 +146,9 @@ test('the image brings what was built', () => {
   const image = read('Dockerfile');
   for (const folder of ['dashboard/dist', 'dist'])
     expect(image).toContain(`COPY --from=build /app/${folder} ./${folder}`);
+  // All that `npm run build` makes, by the same programs.
+  const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
+  expect(image).toContain(scripts.build);
 });
 
 test('the image gets the dependencies of every workspace', () => {
