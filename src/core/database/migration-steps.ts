@@ -18,7 +18,8 @@ export type MigrationStep = { through: number } & (
 /** What takes time, with an estimate. */
 export interface SlowWork {
   what: string;
-  seconds: number;
+  /** In words, such as `about 4 s`. */
+  takes: string;
 }
 
 /** A `create index`, taken apart. */
@@ -31,7 +32,7 @@ export interface IndexStatement {
 }
 
 // Rows a second on one core of a small machine (docs/performance.md, "Migrations").
-const rowsPerSecond = { index: 400_000, validate: 3_000_000, change: 40_000 };
+const rowsPerSecond = { index: 250_000, validate: 1_000_000, change: 60_000 };
 const indexPattern =
   /^\s*create (unique )?index (?:concurrently )?(?:if not exists )?"?(\w+)"? (on (?:only )?"?(\w+)"?[\s\S]*)$/i;
 const checkPattern = /^(\s*alter table "?(\w+)"? [\s\S]*\badd constraint "?(\w+)"? check \([\s\S]*\))\s*$/i;
@@ -115,9 +116,19 @@ function slowWork(text: string, large: LargeTables): SlowWork | null {
   return table === undefined ? null : estimate('change', text.trim().split(/\s+/).slice(0, 3).join(' '), table, large);
 }
 
+// How many rows a statement changes is not known before.
 function estimate(kind: keyof typeof rowsPerSecond, what: string, table: string, large: LargeTables): SlowWork {
   const rows = large.get(table)?.rows ?? 0;
-  return { what: `${what}, ${rows.toLocaleString('en')} rows of ${table}`, seconds: rows / rowsPerSecond[kind] };
+  const time = duration(rows / rowsPerSecond[kind]);
+  return {
+    what: `${what}, ${rows.toLocaleString('en')} rows of ${table}`,
+    takes: `${kind === 'change' ? 'up to' : 'about'} ${time}`,
+  };
+}
+
+/** Seconds in words. */
+export function duration(seconds: number): string {
+  return seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
 }
 
 /** Tables of at least so many bytes, by the estimates of Postgres. */

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Migration } from '@mikro-orm/migrations';
 import type { ClientBase } from 'pg';
 import {
+  duration,
   type IndexStatement,
   largeTables,
   type MigrationStep,
@@ -146,13 +147,9 @@ async function retried(pace: MigrationPace, work: () => Promise<void>): Promise<
 async function announced(slow: SlowWork | null, { say }: MigrationPace, work: () => Promise<void>): Promise<void> {
   if (slow === null) return work();
   const began = performance.now();
-  say(`${slow.what}: takes about ${duration(slow.seconds)}, beside requests`);
+  say(`${slow.what}: takes ${slow.takes}, beside requests`);
   await work();
   say(`${slow.what}: took ${duration((performance.now() - began) / 1000)}`);
-}
-
-function duration(seconds: number): string {
-  return seconds < 90 ? `${Math.max(1, Math.round(seconds))} s` : `${Math.round(seconds / 60)} min`;
 }
 
 // The table is there while a migration of several steps is under way.

@@ -5,7 +5,7 @@ interface State {
   nowMs: number;
   /** Seconds since the reconciler last ran; null when it never has. */
   passAge: number | null;
-  /** Seconds for which the next work of the outbox has waited, and what the last attempt to start it came to. */
+  /** Seconds for which work of the outbox has waited while none was started, and what an attempt to start it came to. */
   workAge: number | null;
   workError: string | null;
 }
@@ -17,7 +17,7 @@ const longestWorkAge = 60;
 
 /**
  * What is about to go wrong while Postgres and Temporal answer: a clock that differs from that of Postgres, and a Temporal that starts nothing,
- * as when its store cannot write. Asks one row each of two small tables.
+ * as when its store cannot write: calls that only read are answered then.
  */
 export async function readinessWarnings(db: Database, queuePrefix: string, clock: Clock): Promise<string[]> {
   const asked = clock().getTime();
@@ -28,9 +28,13 @@ export async function readinessWarnings(db: Database, queuePrefix: string, clock
     left join (
       select extract(epoch from now() - seen_at)::float8 as age from temporal_stores where task_queue = ${queuePrefix}) pass on true
     left join (
-      select extract(epoch from now() - created_at)::float8 as age, last_error as error from outbox
-      where done_at is null and (kind <> 'signal' or workflow_id not like 'automation/%')
-      order by next_attempt_at, id limit 1) work on true`);
+      select extract(epoch from now() - min(created_at))::float8 as age, max(last_error) as error
+      from (
+        select created_at, last_error, next_attempt_at from outbox
+        where done_at is null and (kind <> 'signal' or workflow_id not like 'automation/%')
+        order by next_attempt_at, id limit 100) next
+      where (next_attempt_at <= now() or last_error is not null)
+        and not exists (select from outbox where done_at > now() - ${longestWorkAge}::int * interval '1 second')) work on true`);
   if (state === null) return [];
   const warnings: string[] = [];
   const differenceMs = (asked + clock().getTime()) / 2 - state.nowMs;
@@ -38,9 +42,9 @@ export async function readinessWarnings(db: Database, queuePrefix: string, clock
     warnings.push(
       `the clock of this process is ${Math.round(Math.abs(differenceMs) / 1000)} s ${differenceMs < 0 ? 'behind' : 'ahead of'} that of Postgres: synchronize both machines`,
     );
-  if (state.workError !== null && (state.workAge ?? 0) > longestWorkAge)
+  if (state.workAge !== null && state.workAge > longestWorkAge)
     warnings.push(
-      `Temporal has started no work for ${minutes(state.workAge ?? 0)}, although it may answer (${state.workError}): see whether its store can write`,
+      `Temporal has started no work for ${minutes(state.workAge)}, although it may answer${state.workError === null ? '' : ` (${state.workError})`}: see whether its store can write`,
     );
   else if (state.passAge !== null && state.passAge > longestPassAge)
     warnings.push(

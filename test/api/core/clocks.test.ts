@@ -93,6 +93,12 @@ test('readiness tells when Temporal answers and starts nothing, as with a store 
   expect(warning).toBe(
     'Temporal has started no work for 3 min, although it may answer (no answer from temporal:7233): see whether its store can write',
   );
+  // A burst that is worked off is none of it.
+  await database.db.count(
+    `insert into outbox (id, dedupe_key, kind, workflow_type, workflow_id, payload, done_at)
+     values (gen_random_uuid(), 'done', 'start', 'campaign', 'campaign/done', '{}', now())`,
+  );
+  expect((await ready(api)).warnings).toEqual([expect.stringContaining('the reconciler')]);
   await database.db.count('delete from outbox');
   await database.db.count('delete from temporal_stores');
 });

@@ -94,8 +94,8 @@ for (const applicationName of ['fernpost-worker', 'psql'])
           ),
         )
         .toHaveLength(1);
-      // Older than a reader that counts, and than any other transaction that does.
-      await database.db.rows('select pg_sleep(0.6)');
+      // Older than the margin of the horizon, than a reader that counts, and than any other transaction that does.
+      await database.db.rows('select pg_sleep(3)');
       await record('early');
       await work(id);
       expect(await isBefore(id, began)).toBe(true);
@@ -129,7 +129,7 @@ test('a transaction of our own holds back the feed before it has written, and a 
       began.push(rows[0]?.began ?? '');
       const now = await client.query<{ began: string }>(`select now()::text as began`);
       began[began.length - 1] = now.rows[0]?.began ?? '';
-      await database.db.rows('select pg_sleep(0.6)');
+      await database.db.rows('select pg_sleep(3)');
     }
     await work(id);
     expect(await isBefore(id, began[1] ?? '')).toBe(true);
