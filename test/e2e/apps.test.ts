@@ -1,4 +1,4 @@
-import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { type AppProject, anAppProject } from '../support/app-project.ts';
@@ -7,6 +7,8 @@ import { type AppProject, anAppProject } from '../support/app-project.ts';
 const minutes = 60_000;
 const apps = join(import.meta.dirname, 'apps');
 const scripts = readdirSync(apps).filter((name) => name !== 'app.ts');
+// The command line loads it from the developer's project. As a dependency of ours it would bring 166 packages into every installation.
+const mjml = 'mjml@5.4.1';
 const { version, devDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
 
 let project: AppProject;
@@ -21,7 +23,7 @@ function installed(context: TestContext): Promise<void> {
   const others = ['@modelcontextprotocol/sdk', 'nodemailer', 'typescript', '@types/node'].map(
     (name) => `${name}@${devDependencies[name]}`,
   );
-  return project.install(context, others);
+  return project.install(context, [...others, mjml]);
 }
 
 test('the scripts compile in strict mode with the types of the package', { timeout: 5 * minutes }, async (context) => {
@@ -52,4 +54,27 @@ test('npx fernpost sends from a terminal', { timeout: 5 * minutes }, async (cont
   const mail = ['--to', to, '--from', 'hello@fernpost.test', '--subject', 'Hi', '--body', '<p>Hi</p>'];
   const [sent] = JSON.parse((await fernpost('send', '--json', ...mail)).stdout) as { email: string }[];
   expect((await fernpost('emails', 'get', sent?.email ?? '')).stdout).toContain(to);
+});
+
+test('npx fernpost saves templates of MJML', { timeout: 5 * minutes }, async (context) => {
+  await installed(context);
+  const folder = join(project.folder, 'emails');
+  mkdirSync(folder);
+  writeFileSync(
+    join(folder, 'receipt.mjml'),
+    `<mjml>
+  <mj-head><mj-title>Receipt {{number}}</mj-title></mj-head>
+  <mj-body><mj-section><mj-column><mj-text>You paid {{ total }}.</mj-text></mj-column></mj-section></mj-body>
+</mjml>`,
+  );
+  const push = ['fernpost', 'templates', 'push', folder, '--from', 'hello@fernpost.test', '--json'];
+  const key = { FERNPOST_KEY: project.env.SECRET_KEY };
+  const [saved] = JSON.parse((await project.run('npx', push, key)).stdout) as { id: string }[];
+  const answer = await fetch(`${project.baseUrl}/templates/${saved?.id}`, {
+    headers: { authorization: `Bearer ${project.env.SECRET_KEY}` },
+  });
+  const template = (await answer.json()) as { subject: string; body: string };
+  expect(template.subject).toBe('Receipt {{number}}');
+  expect(template.body).toContain('You paid {{ total }}.');
+  expect(template.body).not.toContain('<mj-text>');
 });

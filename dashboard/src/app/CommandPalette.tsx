@@ -1,3 +1,4 @@
+import * as Dialog from '@radix-ui/react-dialog';
 import { keepPreviousData, useQuery } from '@tanstack/react-query';
 import { useNavigate } from '@tanstack/react-router';
 import { Command } from 'cmdk';
@@ -20,7 +21,6 @@ import {
   Webhook,
   Workflow,
 } from 'lucide-react';
-import { Dialog } from 'radix-ui';
 import { useState } from 'react';
 import { answer, api, selectProject } from '../api/client.ts';
 import { usePause } from '../ui/pause.ts';

@@ -11,7 +11,6 @@ export interface Manifest {
 const commandOf: Record<string, string> = { node: 'node', typescript: 'tsc', '@biomejs/biome': 'biome', knip: 'knip' };
 const loadedByOthers: Record<string, string> = {
   '@react-email/render': 'packages/cli loads it from beside the templates of a developer',
-  mjml: 'packages/cli loads it from beside the templates of a developer',
   react: 'packages/cli loads it from beside the templates of a developer',
   'react-dom': 'packages/cli loads it from beside the templates of a developer',
   helmet: 'koa-helmet runs it and leaves the choice of the version to us',

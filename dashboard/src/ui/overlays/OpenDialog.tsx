@@ -1,4 +1,5 @@
-import { AlertDialog, Dialog as Primitive } from 'radix-ui';
+import * as AlertDialog from '@radix-ui/react-alert-dialog';
+import * as Primitive from '@radix-ui/react-dialog';
 import { useState } from 'react';
 import { Button } from '../Button.tsx';
 import type { ConfirmDialogProps, DialogProps } from '../Dialog.tsx';

@@ -1,5 +1,5 @@
+import * as Primitive from '@radix-ui/react-menu';
 import { Check } from 'lucide-react';
-import { Menu as Primitive } from 'radix-ui/internal';
 import { type ReactNode, type RefObject, useEffect, useRef } from 'react';
 import { type MenuItems, MenuItemsContext } from '../Menu.tsx';
 

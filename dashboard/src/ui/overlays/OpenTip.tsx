@@ -1,4 +1,4 @@
-import { Popper } from 'radix-ui/internal';
+import * as Popper from '@radix-ui/react-popper';
 import { type RefObject, useEffect } from 'react';
 import { createPortal } from 'react-dom';
 
