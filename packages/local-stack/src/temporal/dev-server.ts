@@ -1,5 +1,8 @@
-/** Version of the Temporal CLI that `go.mod` beside this folder pins; it brings server 1.29.1 and Web UI 2.42.1. */
-export const temporalCliVersion = '1.5.1';
+/** The Temporal CLI that the project is tested with, and what it brings. docker-compose.yml runs the same server and Web UI. */
+export const testedTemporal = { cli: '1.9.1', server: '1.32.0', ui: '2.54.1' };
+
+/** The newest CLI that Go can build from outside of its repository: later ones have a nested module. `go.mod` beside this folder pins it. */
+export const builtCliVersion = '1.5.1';
 
 /** The Go package that builds to the `temporal` program. */
 export const temporalCliPackage = 'github.com/temporalio/cli/cmd/temporal';
@@ -39,18 +42,6 @@ export function devServerArguments({ port, uiPort, databaseFile }: DevServer): s
     ...['--log-level', 'error'],
   ];
 }
-
-/** The flags above, by which a program that was found is distinguished from one that is too old. */
-export const devServerFlags = [
-  '--ip',
-  '--port',
-  '--headless',
-  '--ui-port',
-  '--db-filename',
-  '--sqlite-pragma',
-  '--dynamic-config-value',
-  '--log-level',
-];
 
 /** Arguments for `temporal` that succeed once the server at this port serves its default namespace. */
 export function probeArguments(port: number): string[] {

@@ -2,14 +2,14 @@ import { mkdirSync, renameSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CommandResult, runCommand } from '../process/command.ts';
-import { temporalCliPackage, temporalCliVersion } from './dev-server.ts';
+import { builtCliVersion, temporalCliPackage, testedTemporal } from './dev-server.ts';
 import { findProgram, type TemporalSearch } from './temporal-search.ts';
 
 const moduleFolder = fileURLToPath(new URL('../../', import.meta.url));
 // Where the official installers put Go; not every shell has it on its PATH.
 const usualFolders = ['/usr/local/go/bin', '/opt/homebrew/bin'];
 
-/** Builds the pinned Temporal CLI with Go into a file. Answers the file, or why it could not be built. */
+/** Builds the Temporal CLI that `go.mod` pins with Go into a file. Returns the file, or why it could not be built. */
 export async function buildTemporal(
   target: string,
   { env, terminal, signal }: Pick<TemporalSearch, 'env' | 'terminal' | 'signal'>,
@@ -21,7 +21,7 @@ export async function buildTemporal(
   if (version.failure) return `${go} does not work: ${lastLine(version)}`;
 
   terminal.line(
-    `${''.padEnd(9)} Building the Temporal CLI ${temporalCliVersion} with ${version.stdout.trim()}, once; this takes some minutes`,
+    `${''.padEnd(9)} Building the Temporal CLI ${builtCliVersion} with ${version.stdout.trim()}, once; this takes some minutes. Go can build no newer one; the project is tested with ${testedTemporal.cli}`,
   );
   const progress = terminal.progress('building the Temporal CLI');
   const unfinished = `${target}.${process.pid}`;
@@ -42,7 +42,7 @@ export async function buildTemporal(
       [
         'build',
         ...['-v', '-mod=readonly', '-trimpath', '-buildvcs=false'],
-        ...['-ldflags', `-s -w -X github.com/temporalio/cli/temporalcli.Version=${temporalCliVersion}`],
+        ...['-ldflags', `-s -w -X github.com/temporalio/cli/temporalcli.Version=${builtCliVersion}`],
         ...['-o', unfinished, temporalCliPackage],
       ],
       { ...options, onLine: () => progress.update(`${++compiled} of about ${packages} packages compiled`) },

@@ -1,14 +1,16 @@
-import { chmodSync, existsSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { answers } from '../ports.ts';
 import { runCommand } from '../process/command.ts';
 import { launch, type RunningProcess } from '../process/launch.ts';
 import type { LogFile } from '../process/log-file.ts';
+import { shortPath } from '../short-path.ts';
 import { continueUnlessStopped, StartError } from '../start-error.ts';
 import type { Terminal } from '../terminal.ts';
 import { type DevServer, devServerArguments, probeArguments } from './dev-server.ts';
 import type { TemporalCli } from './temporal-cli.ts';
+import { acceptDatabase, prepareDatabase, setAside, tablesOf, takeBack } from './temporal-database.ts';
 import { temporalEnv } from './temporal-search.ts';
 
 /** How our own Temporal development server is to run. */
@@ -24,10 +26,51 @@ export const temporalDatabase = (dataDir: string) => join(dataDir, 'temporal.db'
 
 const limitMs = 60_000;
 
-/** Starts the development server and waits until its default namespace answers. */
+/** Why a development server did not start. */
+interface NotStarted {
+  why: string;
+  /** Whether it ended by itself, and not by a signal or for want of time. */
+  gaveUp: boolean;
+}
+
+/**
+ * Starts the development server and waits until its default namespace answers. A database that it cannot use, such as one of another
+ * version, is set aside under another name, and the server starts with an empty one: all work begins again from the rows.
+ * @throws StartError when it does not start with an empty database either; what was set aside is put back
+ */
 export async function startTemporal(options: TemporalOptions): Promise<RunningProcess> {
-  const { cli, log, terminal, signal, port, databaseFile } = options;
-  if (databaseFile !== null) prepareDatabase(databaseFile);
+  const { cli, databaseFile, terminal, log } = options;
+  const launchOnce = () => launchDevServer(options, 'Temporal starts', limitMs);
+  if (databaseFile === null) return orThrow(await launchOnce(), log);
+  prepareDatabase(databaseFile);
+  const isThere = existsSync(databaseFile);
+  const fits = !isThere || tablesOf(databaseFile) === cli.tables;
+  let aside = fits ? null : setAside(databaseFile);
+  if (aside !== null) prepareDatabase(databaseFile);
+  let result = await launchOnce();
+  if ('gaveUp' in result && result.gaveUp && isThere && aside === null) {
+    aside = setAside(databaseFile);
+    prepareDatabase(databaseFile);
+    result = await launchOnce();
+  }
+  if ('gaveUp' in result && aside !== null) takeBack(databaseFile, aside);
+  const running = orThrow(result, log);
+  acceptDatabase(databaseFile);
+  if (aside !== null)
+    terminal.part(
+      'Temporal',
+      `${shortPath(databaseFile)} ${fits ? 'cannot be read by' : 'is of another version than'} this server: kept as ${basename(aside)}; all work continues from the database`,
+    );
+  return running;
+}
+
+/** Starts the development server on a database as it is. Returns why it did not start when it ends or takes longer than `withinMs`. */
+export async function launchDevServer(
+  options: Omit<TemporalOptions, 'cli'> & { cli: Pick<TemporalCli, 'path'> },
+  what: string,
+  withinMs: number,
+): Promise<RunningProcess | NotStarted> {
+  const { cli, log, terminal, signal, port } = options;
   const running = await launch({
     command: cli.path,
     args: devServerArguments(options),
@@ -36,15 +79,20 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningPr
     stopSignal: 'SIGTERM',
     orphanGraceSeconds: 6,
   });
-  const waiting = terminal.progress('Temporal starts');
-  const giveUpAt = Date.now() + limitMs;
+  const waiting = terminal.progress(what);
+  const giveUpAt = Date.now() + withinMs;
   try {
     while (!(await isReady(cli.path, port, signal))) {
-      if (running.hasExited()) throw didNotStart(await running.exited, log);
-      if (Date.now() > giveUpAt) throw didNotStart(`it does not answer after ${limitMs / 1000} s`, log);
+      if (running.hasExited()) {
+        const how = await running.exited;
+        return { why: how, gaveUp: how.startsWith('ended with status') };
+      }
+      if (Date.now() > giveUpAt) {
+        await running.stop(3_000);
+        return { why: `it does not answer after ${withinMs / 1000} s`, gaveUp: false };
+      }
       await sleep(50);
     }
-    if (databaseFile !== null) acceptDatabase(databaseFile);
     return running;
   } catch (error) {
     await running.stop(3_000);
@@ -54,22 +102,9 @@ export async function startTemporal(options: TemporalOptions): Promise<RunningPr
   }
 }
 
-const unfinishedMark = (databaseFile: string) => `${databaseFile}.unfinished`;
-const filesOf = (databaseFile: string) =>
-  ['', '-wal', '-shm'].map((end) => databaseFile + end).filter((file) => existsSync(file));
-
-// The server makes its tables only where there is no file yet. One that was killed while it made them would never start again, so a
-// mark stands beside the file until the server has answered once.
-function prepareDatabase(databaseFile: string): void {
-  const mark = unfinishedMark(databaseFile);
-  if (existsSync(mark)) for (const file of filesOf(databaseFile)) rmSync(file, { force: true });
-  if (!existsSync(databaseFile)) writeFileSync(mark, '');
-}
-
-function acceptDatabase(databaseFile: string): void {
-  rmSync(unfinishedMark(databaseFile), { force: true });
-  // SQLite gives files that it makes later the mode of the first; what they hold is nobody else's business.
-  for (const file of filesOf(databaseFile)) chmodSync(file, 0o600);
+function orThrow(result: RunningProcess | NotStarted, log: LogFile): RunningProcess {
+  if ('gaveUp' in result) throw didNotStart(result.why, log);
+  return result;
 }
 
 async function isReady(cli: string, port: number, signal: AbortSignal): Promise<boolean> {
