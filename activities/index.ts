@@ -25,7 +25,7 @@ import {
   removeOldTokens,
 } from '../src/platform/accounts/index.ts';
 import { removeOldAudit } from '../src/platform/audit/index.ts';
-import { removeOldCounts } from '../src/platform/billing/index.ts';
+import { removeEarlierDays, removeOldCounts } from '../src/platform/billing/index.ts';
 import { removeOldMails } from '../src/platform/system-mail/index.ts';
 import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
 import {
@@ -227,6 +227,7 @@ export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 
     { name: 'hand-overs', removeSome: (limit) => removeOldHandovers(db, limit) },
     { name: 'versions of automations', removeSome: (limit) => removeUnusedVersions(db, limit) },
     { name: 'usage', removeSome: (limit) => removeOldCounts(db, limit) },
+    { name: 'daily usage', removeSome: (limit) => removeEarlierDays(db, limit) },
     { name: 'webhook receipts', removeSome: (limit) => removeOldReceipts(db, limit) },
     { name: 'audit log', removeSome: (limit) => removeOldAudit(db, limit) },
     { name: 'plans of language models', removeSome: (limit) => removeOldPlans(db, limit) },

@@ -75,6 +75,7 @@ import { Migration20261124090000_webhook_audits } from './Migration2026112409000
 import { Migration20261124091000_reconciler_seen } from './Migration20261124091000_reconciler_seen.ts';
 import { Migration20261124095000_public_key_mode } from './Migration20261124095000_public_key_mode.ts';
 import { Migration20261124095100_plan_facts } from './Migration20261124095100_plan_facts.ts';
+import { Migration20261124101000_strangers } from './Migration20261124101000_strangers.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -158,4 +159,5 @@ export const migrations = [
   { name: 'Migration20261124091000_reconciler_seen', class: Migration20261124091000_reconciler_seen },
   { name: 'Migration20261124095000_public_key_mode', class: Migration20261124095000_public_key_mode },
   { name: 'Migration20261124095100_plan_facts', class: Migration20261124095100_plan_facts },
+  { name: 'Migration20261124101000_strangers', class: Migration20261124101000_strangers },
 ];

@@ -649,6 +649,15 @@ create table content_versions (
   constraint content_versions_author_kind_check check ((author_kind = any (array['user'::text, 'key'::text, 'mcp'::text, 'system'::text])))
 );
 
+create table daily_usage (
+  project_id uuid not null,
+  day date not null,
+  accepted integer not null,
+  constraint daily_usage_pkey primary key (project_id, day),
+  constraint daily_usage_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
+);
+create index daily_usage_day on daily_usage using btree (day);
+
 create table database_functions (
   name text not null,
   hash text not null,
@@ -684,6 +693,7 @@ create table domains (
   due_at timestamp(3) with time zone default now() not null,
   verified_told_at timestamp(3) with time zone,
   failed_told_at timestamp(3) with time zone,
+  approved boolean default true not null,
   constraint domains_pkey primary key (id),
   constraint domains_domain_key unique (domain),
   constraint domains_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
@@ -1175,6 +1185,7 @@ create table projects (
   test_addresses text[] default '{}'::text[] not null,
   public_key_mode text default 'contract'::text not null,
   public_key_requests_per_minute integer default 600 not null,
+  trusted boolean default true not null,
   constraint projects_pkey primary key (id),
   constraint projects_public_key_hash_key unique (public_key_hash),
   constraint projects_secret_key_hash_key unique (secret_key_hash),
@@ -1449,6 +1460,7 @@ create table users (
   session_version integer default 0 not null,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  self_registered boolean default false not null,
   constraint users_pkey primary key (id),
   constraint users_email_key unique (email),
   constraint users_type_check check ((type = any (array['PASSWORD'::text, 'GOOGLE_OAUTH'::text, 'GITHUB_OAUTH'::text])))

@@ -1,15 +1,19 @@
 import { readConfigOrExit } from '../core/config/config.ts';
 import { openStore } from '../core/database/orm.ts';
-import { type Query, sql } from '../core/database/sql.ts';
+import { type Database, type Query, sql } from '../core/database/sql.ts';
 import { isUuid } from '../core/lib/ids.ts';
+import { approveDomain, approveProject, waitingProjects } from './projects/approvals.ts';
 import { createByHand } from './projects/project-create.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
-// it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one.
+// it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one; `-- waiting`
+// lists those of people whom no operator invited, and `-- approve <id>` trusts one, or lets one of its domains send.
 const usage = [
   'npm run project -- enable|disable <project id>',
   'npm run project -- rate <project id> <messages a second>|default',
   'npm run project -- create --owner <address> --sender <address> [--name <name>]',
+  'npm run project -- waiting',
+  'npm run project -- approve <project id> [<domain>]',
 ];
 
 /** What an action changes, and what is said of it then; null when it is none. */
@@ -26,21 +30,48 @@ function changeOf(action: string, amount = ''): { set: Query; told: string } | n
   return rate > 0 ? { set: sql`send_rate = ${rate}`, told: `sends at most ${rate} messages a second` } : null;
 }
 
-const [action = '', id = '', amount] = process.argv.slice(2);
-const change = changeOf(action, amount);
+async function changeProject(db: Database, id: string, { set, told }: { set: Query; told: string }): Promise<string> {
+  const row = await db.row<{ name: string }>(
+    sql`update projects set ${set}, updated_at = now() where id = ${id} returning name`,
+  );
+  if (row === null) throw new Error(`there is no project ${id}`);
+  return `Project "${row.name}" ${told}`;
+}
 
-if (action === 'create') process.exitCode = await createByHand(process.argv.slice(3));
-else if (change === null || !isUuid(id)) {
+async function approve(db: Database, id: string, domain: string | undefined): Promise<string> {
+  if (domain !== undefined) {
+    if (!(await approveDomain(db, id, domain.toLowerCase()))) throw new Error(`project ${id} has no domain ${domain}`);
+    return `${domain} may send once it is verified; the daily limit of its project stays`;
+  }
+  const name = await approveProject(db, id);
+  if (name === null) throw new Error(`there is no project ${id}`);
+  return `Project "${name}" is approved: its domains may send once they are verified, without a daily limit`;
+}
+
+/** The work of an action, which resolves to what is printed; null when the arguments name none. */
+function workOf(args: readonly string[]): ((db: Database) => Promise<string>) | null {
+  const [action = '', id = '', more] = args;
+  if (action === 'waiting') return async (db) => JSON.stringify(await waitingProjects(db), null, 2);
+  if (!isUuid(id)) return null;
+  if (action === 'approve') return (db) => approve(db, id, more);
+  const change = changeOf(action, more);
+  return change && ((db) => changeProject(db, id, change));
+}
+
+const args = process.argv.slice(2);
+const work = workOf(args);
+
+if (args[0] === 'create') process.exitCode = await createByHand(args.slice(1));
+else if (work === null) {
   for (const line of usage) console.error(`fernpost: usage: ${line}`);
   process.exitCode = 2;
 } else {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);
   await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'fernpost-project' }, []);
-  const row = await store.db.row<{ name: string }>(
-    sql`update projects set ${change.set}, updated_at = now() where id = ${id} returning name`,
-  );
-  if (row === null) {
-    console.error(`fernpost: there is no project ${id}`);
+  try {
+    console.log(await work(store.db));
+  } catch (error) {
+    console.error(`fernpost: ${(error as Error).message}`);
     process.exitCode = 1;
-  } else console.log(`Project "${row.name}" ${change.told}`);
+  }
 }

@@ -84,7 +84,7 @@ async function frozenCampaign(tree: unknown): Promise<{ id: string; verdicts: Ma
   await db.count(sql`update campaigns set sent_at = ${now} where id = ${id}`);
   const send = await loadExpansion(db, id, 1);
   if (send === null) throw new Error('The send is gone');
-  const deps = { db, billing: { freeTier: null }, clock: () => now, cursors: pLimit(1) };
+  const deps = { db, billing: { freeTier: null, publicDailyEmails: null }, clock: () => now, cursors: pLimit(1) };
   await expandFrom(deps, send, () => undefined);
   const mailed = await db.rows<{ id: string; contact: string }>(
     sql`select id, contact_id as contact from emails where campaign_id = ${id} order by contact_id`,

@@ -103,6 +103,7 @@ export async function aProject(store: Store, name = 'Acme', encryptionKey?: stri
     const created = await createProject(tx, {
       name,
       ownerId: user.id,
+      trusted: true,
       keys,
       encryptionKey: encryptionKey ?? readConfig({}).APP_ENCRYPTION_KEY,
     });

@@ -192,7 +192,12 @@ export async function runOf(sql: Database, automationId: string): Promise<RunFac
 /** What `advance` needs; nobody delivers mail, `woken` says who would be woken. */
 export function advanceDeps(db: Database): AdvanceDeps & { woken: string[] } {
   const woken: string[] = [];
-  return { db, billing: { freeTier: null }, wake: (projectId) => woken.push(projectId), woken };
+  return {
+    db,
+    billing: { freeTier: null, publicDailyEmails: null },
+    wake: (projectId) => woken.push(projectId),
+    woken,
+  };
 }
 
 /** Everything that runs automations: relay, enroller, and a worker for their queues. */

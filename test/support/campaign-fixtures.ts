@@ -110,7 +110,7 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     rate: 0,
     lagMs: 0,
     clock: systemClock,
-    billing: { freeTier: null },
+    billing: { freeTier: null, publicDailyEmails: null },
     tell: async () => [],
     dispatchSoon: () => undefined,
     prepare: prepareBy(compose),

@@ -16,9 +16,9 @@ export function reviewDeps(db: Database, project: TestProject) {
   return {
     db: db.session(),
     outbox: outbox as Outbox,
-    senderDomains: async () => new Set([project.sender.split('@')[1] ?? '']),
+    senderDomains: async () => new Map([[project.sender.split('@')[1] ?? '', true]]),
     clock: systemClock,
-    billing: { freeTier: null },
+    billing: { freeTier: null, publicDailyEmails: null },
     prepare: prepareBy(compose),
     rate: 0,
     provider: 'reviews',

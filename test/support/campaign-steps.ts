@@ -39,7 +39,7 @@ export async function frozenBySteps(db: Database, id: string): Promise<Record<st
   if (send === null) throw new Error('Nothing is being sent');
   const deps = {
     db,
-    billing: { freeTier: null },
+    billing: { freeTier: null, publicDailyEmails: null },
     clock: () => new Date(),
     cursors: pLimit(1),
     expansionPage: 3,

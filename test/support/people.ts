@@ -23,15 +23,17 @@ export interface PersonWishes {
   verified?: boolean;
   /** Whether the password is hashed, which costs time; without it nobody can sign in with it. */
   signsIn?: boolean;
+  /** Whether they signed up without an operator where mail leaves. */
+  selfRegistered?: boolean;
 }
 
 /** Adds somebody with a session of their own. */
 export async function aPerson(sql: Database, config: Config, wishes: PersonWishes = {}): Promise<Person> {
-  const { name = 'mira.holt', type = 'PASSWORD', verified = true, signsIn = false } = wishes;
+  const { name = 'mira.holt', type = 'PASSWORD', verified = true, signsIn = false, selfRegistered = false } = wishes;
   const email = `${name}-${randomBytes(3).toString('hex')}@harbourmail.test`;
   const password = `correct horse ${randomBytes(3).toString('hex')}`;
   const passwordHash = signsIn ? await hashPassword(password) : null;
-  const user = await insertUser(sql, { email, passwordHash, type, emailVerified: verified });
+  const user = await insertUser(sql, { email, passwordHash, type, emailVerified: verified, selfRegistered });
   if (user === null) throw new Error('The address is taken');
   return { id: user.id, email, password, session: await sessionOf(config, user.id) };
 }

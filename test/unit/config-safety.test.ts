@@ -10,6 +10,7 @@ const safe = {
   TRUST_PROXY: '1',
   POSTMARK_SERVER_TOKEN: 'a-token',
   SYSTEM_FROM_ADDRESS: 'no-reply@harbour-news.org',
+  DISABLE_SIGNUPS: 'true',
 };
 
 function problemsOf(env: Record<string, string>): string[] {
@@ -92,9 +93,30 @@ describe('production settings', () => {
     expect(warningsOf({ ...safe, ...env })).toEqual([expect.stringContaining(part)]);
   });
 
+  test.each([
+    [{ ...safe }, /its domains wait for your approval, it sends at most 200 emails a day/],
+    [
+      { ...safe, PUBLIC_PROJECT_DAILY_EMAILS: '0', PUBLIC_DOMAINS_NEED_APPROVAL: 'false' },
+      /no approval, it has no daily limit/,
+    ],
+    [{ JWT_SECRET: safe.JWT_SECRET, POSTMARK_SERVER_TOKEN: 'x' }, /at most 200/],
+    [{ ...safe, POSTMARK_SERVER_TOKEN: '', MAIL_PROVIDER: 'sandbox' }, /can create a project\. Set/],
+  ])('open sign-ups of a deployment are one warning', (env, text) => {
+    const open = (warnings: string[]) => warnings.filter((warning) => warning.includes('sign-ups are open'));
+    expect(open(warningsOf({ ...env, DISABLE_SIGNUPS: '' }))).toEqual([expect.stringMatching(text)]);
+    expect(open(warningsOf({ ...env, DISABLE_SIGNUPS: 'true' }))).toEqual([]);
+  });
+
+  test('open sign-ups of a trial are not warned of', () => {
+    expect(warningsOf({ JWT_SECRET: safe.JWT_SECRET })).toEqual([]);
+    expect(warningsOf({ JWT_SECRET: safe.JWT_SECRET, MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://127.0.0.1:25' })).toEqual(
+      [],
+    );
+  });
+
   test('outside production only what cannot be meant is warned of', () => {
     const env = { JWT_SECRET: safe.JWT_SECRET };
     expect(warningsOf({ ...env, POSTMARK_ACCOUNT_TOKEN: 'x' })).toEqual([expect.stringContaining('sandbox')]);
-    expect(warningsOf({ ...env, POSTMARK_SERVER_TOKEN: 'x' })).toEqual([]);
+    expect(warningsOf({ ...env, POSTMARK_SERVER_TOKEN: 'x', DISABLE_SIGNUPS: 'true' })).toEqual([]);
   });
 });

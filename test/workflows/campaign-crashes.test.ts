@@ -85,7 +85,7 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
   const send = await loadExpansion(db.db, campaign, 1);
   if (send === null) throw new Error('The send is gone');
   let left = pages;
-  const billing = { freeTier: null };
+  const billing = { freeTier: null, publicDailyEmails: null };
   const expansion = { db: db.db, billing, clock: systemClock, cursors: pLimit(1), expansionPage: 3 };
   await expandFrom(expansion, send, () => {
     left -= 1;

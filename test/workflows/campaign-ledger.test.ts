@@ -31,7 +31,9 @@ beforeEach(async () => {
 async function expand(on: Database = db.db): Promise<void> {
   const send = await loadExpansion(db.db, campaign, 1);
   if (send === null) throw new Error('The send is gone');
-  expect(await expandPage(on, { freeTier: null }, send, null, { size: 100 })).toMatchObject({ expanded: true });
+  expect(await expandPage(on, { freeTier: null, publicDailyEmails: null }, send, null, { size: 100 })).toMatchObject({
+    expanded: true,
+  });
 }
 
 const mailOf = (contact: string) => db.db.rows('select id from emails where contact_id = $1', [contact]);

@@ -145,7 +145,7 @@ test('reports about mail of the service are taken and left alone', async () => {
     {
       db: db.db,
       clock: () => new Date(),
-      billing: { freeTier: null },
+      billing: { freeTier: null, publicDailyEmails: null },
       erasedAddresses: { suppressed: async () => new Set<string>() },
       log: { warn: () => undefined },
     },

@@ -3835,6 +3835,8 @@ export interface components {
             transactional: components["schemas"]["UsageLimit"];
             /** @description The limit of received mail. */
             inbound: components["schemas"]["UsageLimit"];
+            /** @description Emails of today (UTC), for a project that the operator of the service has not approved. */
+            daily?: components["schemas"]["UsageLimit"];
             /** @description The currency, such as `usd`. */
             currency: string | null;
         };
@@ -5599,6 +5601,8 @@ export interface components {
             domain: string;
             /** @description Whether mail can be sent from the domain. */
             verified: boolean;
+            /** @description Whether it may send once it is verified; false while it waits for the operator of the service. */
+            approved: boolean;
             /**
              * @description The status.
              * @enum {string}

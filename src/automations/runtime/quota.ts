@@ -1,6 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import {
   type BillingSettings,
+  dailyLimit,
   limitReached,
   projectBilling,
   reserveMail,
@@ -60,8 +61,10 @@ export async function reserveMailQuota(
       }
       const category = usageCategory(sourceType, messageClass);
       const facts = await projectBilling(tx, projectId);
-      if (facts !== null && usageGate(facts, category, billing.freeTier) !== null)
-        throw new QuotaNeeded({ stepId, projectId, category });
+      if (facts === null) return;
+      const hasLimit =
+        usageGate(facts, category, billing.freeTier) !== null || dailyLimit(facts, category, billing) !== null;
+      if (hasLimit) throw new QuotaNeeded({ stepId, projectId, category });
     },
     isUsedUp: () => reserved.size === 0,
   };

@@ -7,7 +7,8 @@ import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { cutText, likeText } from '../../core/lib/text.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { senderDomainRefused } from '../../platform/domains/index.ts';
+import { checkSenderDomain } from '../../platform/domains/index.ts';
+import type { VerifiedDomains } from '../../platform/projects/index.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
 import { assignContent, copiedContent, newContent } from './saved-content.ts';
@@ -29,8 +30,8 @@ import {
   restoredContent,
 } from './versions.ts';
 
-/** Which domains a project may send from. */
-export type SenderDomains = (projectId: string) => Promise<ReadonlySet<string>>;
+/** The verified domains of a project. */
+export type SenderDomains = (projectId: string) => Promise<VerifiedDomains>;
 
 /** What saving content needs beside the database. */
 export interface ContentDeps {
@@ -254,10 +255,9 @@ export function withinLimits<T>(render: () => T): T {
   }
 }
 
-/** Refuses a sender whose domain the project has not verified. @throws 403 */
+/** Refuses a sender whose domain the project has not verified, or that waits for the operator. @throws 403 */
 export async function checkSender(senderDomains: SenderDomains, projectId: string, from: string): Promise<void> {
-  const domain = domainOf(from);
-  if (!(await senderDomains(projectId)).has(domain)) throw senderDomainRefused(domain);
+  checkSenderDomain(await senderDomains(projectId), domainOf(from));
 }
 
 function templateBody(template: Template): TemplateBody {

@@ -95,6 +95,7 @@ function complete(values: SettingValues) {
   const mailProvider = values.MAIL_PROVIDER ?? (values.POSTMARK_SERVER_TOKEN === null ? 'sandbox' : 'postmark');
   const sandbox = mailProvider === 'sandbox';
   const sandboxUrl = values.SANDBOX_URL ?? `http://localhost:${values.SANDBOX_PORT}`;
+  const mailLeaves = reachesPeople(mailProvider, values);
   const billingEnabled = values.STRIPE_SK !== null && values.STRIPE_WEBHOOK_SECRET !== null;
   return {
     ...values,
@@ -123,6 +124,12 @@ function complete(values: SettingValues) {
     BACKUP_RETENTION_DAYS: values.BACKUP_RETENTION_DAYS ?? (sandbox ? 0 : 14),
     PROVIDER_RETENTION_DAYS: values.PROVIDER_RETENTION_DAYS ?? (mailProvider === 'postmark' ? 45 : 0),
     mailProvider,
+    /** Whether mail reaches people: neither the sandbox nor a stand-in on this machine. */
+    mailLeaves,
+    /** Emails a day of a project that is not trusted; null for no limit. */
+    publicDailyEmails: mailLeaves && values.PUBLIC_PROJECT_DAILY_EMAILS > 0 ? values.PUBLIC_PROJECT_DAILY_EMAILS : null,
+    /** Whether domains of projects that are not trusted wait for the operator. */
+    holdsPublicDomains: mailLeaves && values.PUBLIC_DOMAINS_NEED_APPROVAL,
     /** Where uploaded images are kept. */
     storageDriver: storageDriverOf(values),
     /** Whether Stripe is set up. */

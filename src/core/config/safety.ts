@@ -55,6 +55,10 @@ export function unsafeSettings(config: Config): string[] {
         ? 'JWT_SECRET is not set, or is the development secret: anyone can make sessions and links, and read stored API keys. Set a random one (openssl rand -base64 48)'
         : 'a secret in use is the development secret, which is public: set a random one (openssl rand -base64 48)',
     );
+  if (isDeployment(config) && !config.DISABLE_SIGNUPS)
+    warnings.push(
+      `sign-ups are open: anyone who reaches this service can create a project${rulesForStrangers(config)}. Set DISABLE_SIGNUPS=true unless this is meant`,
+    );
   if (config.NODE_ENV !== 'production') {
     if (config.mailProvider === 'sandbox') warnings.push(...forgottenProvider(config));
     return warnings;
@@ -79,6 +83,15 @@ export function unsafeSettings(config: Config): string[] {
   if (config.DATABASE_URL !== null && publicPasswords.includes(URL.parse(config.DATABASE_URL)?.password ?? ''))
     warnings.push('the password of Postgres is the one of docker-compose.yml, which is public: set POSTGRES_PASSWORD');
   return warnings;
+}
+
+// What holds for the projects of people whom no operator invited.
+function rulesForStrangers({ mailLeaves, publicDailyEmails, holdsPublicDomains }: Config): string {
+  if (!mailLeaves) return '';
+  const domains = holdsPublicDomains ? 'its domains wait for your approval' : 'its domains need no approval';
+  const emails =
+    publicDailyEmails === null ? 'it has no daily limit' : `it sends at most ${publicDailyEmails} emails a day`;
+  return ` (${domains}, ${emails})`;
 }
 
 /**

@@ -227,7 +227,21 @@ export const settings = {
     ),
   }),
   ...group('Accounts', {
-    DISABLE_SIGNUPS: setting(flag, false, 'Closes sign-ups; existing accounts are not affected.'),
+    DISABLE_SIGNUPS: setting(
+      flag,
+      false,
+      'Closes sign-ups; existing accounts and invitations are not affected. Every deployment template sets it to true.',
+    ),
+    PUBLIC_DOMAINS_NEED_APPROVAL: setting(
+      flag,
+      true,
+      'With a real mail provider: sender domains of projects whose owner signed up without an operator need approval (`npm run project -- approve`) before they can send.',
+    ),
+    PUBLIC_PROJECT_DAILY_EMAILS: setting(
+      integer(0, 1_000_000_000),
+      200,
+      'With a real mail provider: emails a day (UTC) of each such project, until an operator approves it; 0 turns it off.',
+    ),
     VERIFY_EMAIL_ON_SIGNUP: setting(
       flag,
       false,

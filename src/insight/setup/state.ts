@@ -48,7 +48,7 @@ export async function setupState(db: Database, projectId: string, places: Places
   const [row, { contacts }] = await Promise.all([
     db.row<Omit<SetupState, 'contactCount' | 'links'>>(sql`
       select p.subscription is not null as "hasSubscription",
-        exists (select from domains d where d.project_id = p.id and d.verified) as "hasVerifiedDomain",
+        exists (select from domains d where d.project_id = p.id and d.verified and d.approved) as "hasVerifiedDomain",
         (select ${raw(isoText('c.sent_at'))} from campaigns c
          where c.project_id = p.id and c.status = 'SENT' and c.sent_at is not null
          order by c.sent_at desc limit 1) as "lastCampaignSentAt",

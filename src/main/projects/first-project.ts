@@ -138,7 +138,13 @@ async function makeProject(
     const user = known ?? em.create(User, { email: owner, passwordHash, emailVerified: true });
     await em.flush();
     const encryptionKey = config.APP_ENCRYPTION_KEY;
-    const project = await createProject(tx, { name: wishes.name, ownerId: user.id, keys, encryptionKey });
+    const project = await createProject(tx, {
+      name: wishes.name,
+      ownerId: user.id,
+      trusted: true,
+      keys,
+      encryptionKey,
+    });
     if (isTrial) addVerifiedDomain(em, project.id, domain);
     return { projectId: project.id, userId: user.id, hasPassword: known === null };
   });
@@ -212,6 +218,7 @@ async function addDomain(
     dispatchSoon: quiet,
     userId: made.userId,
     encryptionKey: config.APP_ENCRYPTION_KEY,
+    holdsPublicDomains: config.holdsPublicDomains,
     log: { info: quiet, warn: quiet },
     now: new Date(),
   };

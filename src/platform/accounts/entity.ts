@@ -14,6 +14,7 @@ export const User = defineEntity({
     type: p.enum(['PASSWORD', 'GOOGLE_OAUTH', 'GITHUB_OAUTH'] as const).default('PASSWORD'),
     emailVerified: p.boolean().default(false),
     sessionVersion: p.integer().default(0),
+    selfRegistered: p.boolean().default(false).lazy(),
   },
 });
 export type User = InferEntity<typeof User>;

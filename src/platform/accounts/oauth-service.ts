@@ -1,3 +1,4 @@
+import type { Config } from '../../core/config/config.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { User } from './entity.ts';
 import { type AccountType, insertUser } from './queries.ts';
@@ -14,14 +15,15 @@ export async function oauthUser(
   db: Database,
   email: string,
   type: AccountType,
-  { DISABLE_SIGNUPS }: { DISABLE_SIGNUPS: boolean },
+  { DISABLE_SIGNUPS, mailLeaves }: Pick<Config, 'DISABLE_SIGNUPS' | 'mailLeaves'>,
 ): Promise<Pick<User, 'id' | 'email' | 'sessionVersion'>> {
   const known = () => db.em.findOne(User, { email });
   let user: Pick<User, 'id' | 'email' | 'sessionVersion' | 'type'> | null = await known();
   if (user === null) {
     if (DISABLE_SIGNUPS) throw new OAuthRefusal('Sign-ups are disabled on this service');
     // Another request may have added the same address first.
-    user = (await insertUser(db, { email, passwordHash: null, type, emailVerified: true })) ?? (await known());
+    const added = { email, passwordHash: null, type, emailVerified: true, selfRegistered: mailLeaves };
+    user = (await insertUser(db, added)) ?? (await known());
   }
   if (user?.type !== type) throw new OAuthRefusal('This address has an account with another way to sign in');
   return user;

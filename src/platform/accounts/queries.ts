@@ -7,6 +7,8 @@ export type AccountType = User['type'];
 
 interface NewUser extends Pick<User, 'email' | 'type' | 'emailVerified'> {
   passwordHash: string | null;
+  /** Whether they signed up without an operator, on a service whose mail reaches people. */
+  selfRegistered: boolean;
 }
 
 /** Adds a user; null when the address is taken, whoever took it a moment before. */
@@ -14,10 +16,10 @@ export async function insertUser(
   db: Database,
   user: NewUser,
 ): Promise<Pick<User, 'id' | 'email' | 'type' | 'sessionVersion'> | null> {
-  const { email, passwordHash, type, emailVerified } = user;
+  const { email, passwordHash, type, emailVerified, selfRegistered } = user;
   const id = newId();
   const added = await db.count(sql`
-    insert into users (id, email, password_hash, type, email_verified)
-      values (${id}, ${email}, ${passwordHash}, ${type}, ${emailVerified}) on conflict (email) do nothing`);
+    insert into users (id, email, password_hash, type, email_verified, self_registered)
+      values (${id}, ${email}, ${passwordHash}, ${type}, ${emailVerified}, ${selfRegistered}) on conflict (email) do nothing`);
   return added === 0 ? null : { id, email, type, sessionVersion: 0 };
 }

@@ -15,7 +15,7 @@ import type { Credentials } from './schema.ts';
 interface SignUpDeps {
   db: Database;
   settings: AccountMailSettings &
-    Pick<Config, 'SIGNUP_RATE_LIMIT_PER_IP' | 'VERIFY_EMAIL_ON_SIGNUP' | 'REQUIRE_EMAIL_VERIFICATION'>;
+    Pick<Config, 'SIGNUP_RATE_LIMIT_PER_IP' | 'VERIFY_EMAIL_ON_SIGNUP' | 'REQUIRE_EMAIL_VERIFICATION' | 'mailLeaves'>;
   /** Asks the DNS about an address. */
   verify(email: string): Promise<Verification>;
   ip: string;
@@ -56,7 +56,13 @@ async function addOrTell(deps: SignUpDeps, email: string, passwordHash: string):
   const { db, settings } = deps;
   const confirms = settings.REQUIRE_EMAIL_VERIFICATION;
   return db.transaction(async (tx) => {
-    const user = await insertUser(tx, { email, passwordHash, type: 'PASSWORD', emailVerified: !confirms });
+    const user = await insertUser(tx, {
+      email,
+      passwordHash,
+      type: 'PASSWORD',
+      emailVerified: !confirms,
+      selfRegistered: settings.mailLeaves,
+    });
     if (user !== null) {
       if (!confirms) return { user, tickets: [] };
       await countAttempt(tx, mailLimit('verify-mail', user.id));

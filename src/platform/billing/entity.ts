@@ -23,6 +23,18 @@ export const UsageCounter = defineEntity({
   indexes: [{ name: 'usage_counters_limited', properties: ['month'], where: 'reserved IS NOT NULL' }],
 });
 
+/** Emails that a project with a daily limit was let send on a day. */
+export const DailyUsage = defineEntity({
+  name: 'DailyUsage',
+  tableName: 'daily_usage',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    day: p.date().primary(),
+    accepted: p.integer(),
+  },
+  indexes: [{ name: 'daily_usage_day', properties: ['day'] }],
+});
+
 /** A notice that a project reached a share of its limit, sent once. */
 export const UsageNotice = defineEntity({
   name: 'UsageNotice',

@@ -2,10 +2,11 @@ import type { App } from '../../core/http/context.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { recordChange } from '../audit/index.ts';
 import type { UsageCategory } from '../projects/index.ts';
+import { acceptedToday } from './daily-queries.ts';
 import { type BillingProject, billingProject, writeLimits } from './project-queries.ts';
 import type { BillingLimits, ChangeLimits, UsageLimit } from './schema.ts';
 import { stopCounting, usageOf, usedOf } from './usage-queries.ts';
-import { usageGate } from './usage-schema.ts';
+import { dailyLimit, usageGate } from './usage-schema.ts';
 
 type LimitDeps = Pick<App, 'config' | 'db' | 'directory' | 'payments' | 'log'>;
 
@@ -18,11 +19,13 @@ export async function readLimits(deps: LimitDeps, projectId: string): Promise<Bi
     // The free tier is one allowance that all categories show.
     return usageLimit(usedOf(used, gate?.category ?? category), gate?.limit ?? null);
   };
+  const daily = dailyLimit(project.billing, 'TRANSACTIONAL', deps.config);
   return {
     workflows: one('WORKFLOW'),
     campaigns: one('CAMPAIGN'),
     transactional: one('TRANSACTIONAL'),
     inbound: one('INBOUND'),
+    ...(daily !== null && { daily: usageLimit(await acceptedToday(deps.db, projectId), daily) }),
     currency: await currencyOf(deps, project),
   };
 }

@@ -8,7 +8,7 @@ import type { BillingSettings } from './service.ts';
 import { usageOf, usedOf } from './usage-queries.ts';
 import { type UsageGate, usageGate } from './usage-schema.ts';
 
-export interface NoticeDeps extends BillingSettings {
+export interface NoticeDeps extends Pick<BillingSettings, 'freeTier'> {
   db: Database;
   tell: TellMembers;
   dispatchSoon(...tickets: readonly OutboxTicket[]): void;

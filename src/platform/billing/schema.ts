@@ -18,6 +18,10 @@ export const BillingLimits = v.object({
   campaigns: UsageLimit,
   transactional: UsageLimit,
   inbound: UsageLimit,
+  daily: v.pipe(
+    v.optional(UsageLimit),
+    v.description('Emails of today (UTC), for a project that the operator of the service has not approved.'),
+  ),
   currency: v.nullable(v.string()),
 });
 export type BillingLimits = v.InferOutput<typeof BillingLimits>;

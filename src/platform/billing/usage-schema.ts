@@ -18,6 +18,15 @@ export function usageCategory(sourceType: SourceType | 'INBOUND', messageClass: 
   return messageClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : sourceType;
 }
 
+/** Emails a day of a project, or null for no limit. Received mail does no harm to others, so it has none. */
+export function dailyLimit(
+  { trusted }: ProjectBilling,
+  category: UsageCategory,
+  { publicDailyEmails }: { publicDailyEmails: number | null },
+): number | null {
+  return trusted || category === 'INBOUND' ? null : publicDailyEmails;
+}
+
 /**
  * The limit that mail of a category has to pass, or null for none. `freeTier` is what a project without a subscription has
  * for all categories together where billing is enabled; null where it is not. A limit of the project's own replaces it.

@@ -14,6 +14,7 @@ export const Domain = defineEntity({
     projectId: ofProject(),
     domain: p.text().unique(),
     verified: p.boolean().default(false),
+    approved: p.boolean().default(true),
     status: p.enum(domainStatuses).default('Pending'),
     dkimTokens: p.json<string[]>().defaultRaw("'[]'::jsonb"),
     records: p.json<DnsRecord[]>().defaultRaw("'[]'::jsonb"),

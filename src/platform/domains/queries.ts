@@ -93,6 +93,12 @@ export async function useOfDomain(
   return row ?? { templates: 0, campaigns: 0 };
 }
 
+/** Whether an operator vouches for a project. */
+export async function isTrusted(db: Database, projectId: string): Promise<boolean> {
+  const row = await db.row<{ trusted: boolean }>(sql`select trusted from projects where id = ${projectId}`);
+  return row?.trusted ?? false;
+}
+
 /** Who has a domain, and whether a user (null for none) belongs to them; null when nobody has it. */
 export function ownerOf(
   db: Database,

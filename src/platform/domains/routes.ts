@@ -77,6 +77,7 @@ function deps({ app, db, log, actor }: Handled<unknown, unknown, 'dashboard'>): 
     dispatchSoon: (...tickets) => app.outbox.dispatchSoon(...tickets),
     userId: actor.kind === 'user' ? actor.userId : null,
     encryptionKey: app.config.APP_ENCRYPTION_KEY,
+    holdsPublicDomains: app.config.holdsPublicDomains,
     log,
     now: app.clock(),
   };

@@ -26,6 +26,10 @@ export const DomainBody = v.object({
   id: Uuid,
   domain: v.string(),
   verified: v.boolean(),
+  approved: v.pipe(
+    v.boolean(),
+    v.description('Whether it may send once it is verified; false while it waits for the operator of the service.'),
+  ),
   status: v.picklist(domainStatuses),
   dkimTokens: v.array(v.string()),
   records: v.array(DnsRecord),

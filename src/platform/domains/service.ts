@@ -4,11 +4,11 @@ import { parse } from 'tldts';
 import type { Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../audit/index.ts';
-import type { ProjectFacts } from '../projects/index.ts';
+import type { ProjectFacts, VerifiedDomains } from '../projects/index.ts';
 import { type CheckDeps, checkTaken } from './checks.ts';
 import { Domain, DomainRemoval } from './entity.ts';
 import { newOwnKey } from './own-key.ts';
-import { ownerOf, takeDomain, useOfDomain } from './queries.ts';
+import { isTrusted, ownerOf, takeDomain, useOfDomain } from './queries.ts';
 import { removalDone, removeLater } from './removal-queries.ts';
 import type { CreateDomain, DmarcCheck, DnsRecord, DomainBody, DomainCheck } from './schema.ts';
 import { firstState } from './state.ts';
@@ -20,6 +20,8 @@ export interface DomainDeps extends CheckDeps {
   userId: string | null;
   /** Encrypts private keys of our own. */
   encryptionKey: string;
+  /** Whether domains of projects that are not trusted wait for the operator. */
+  holdsPublicDomains: boolean;
   now: Date;
 }
 
@@ -55,7 +57,14 @@ export async function createDomain(
   let domain: Domain;
   try {
     domain = await db.transaction(async (tx) => {
-      const created = tx.em.create(Domain, { projectId: project.id, domain: name, checkedAt: null, ...facts });
+      const approved = !deps.holdsPublicDomains || (await isTrusted(tx, project.id));
+      const created = tx.em.create(Domain, {
+        projectId: project.id,
+        domain: name,
+        approved,
+        checkedAt: null,
+        ...facts,
+      });
       await tx.em.flush();
       await recordChange(tx, project.id, { action: 'domain.added', target: created.id, after: { domain: name } });
       return created;
@@ -66,6 +75,11 @@ export async function createDomain(
     await refuseTaken(deps, project, name);
     throw error;
   }
+  if (!domain.approved)
+    deps.log.warn(
+      { projectId: project.id },
+      'a domain waits for the approval of an operator: npm run project -- waiting lists it',
+    );
   return domainBody(domain, project.name);
 }
 
@@ -184,14 +198,25 @@ async function load(db: Database, projectId: string, id: string): Promise<Domain
   return domain;
 }
 
-/** 403 for a sender whose domain is not verified for the project; the odd code is the contract's (page 1, 1.3). */
-export function senderDomainRefused(domain: string): AppError {
-  return new AppError(
-    403,
-    'INTERNAL_SERVER_ERROR',
-    `The domain ${domain} is not a verified sender domain of this project: add it with POST /domains and set its DNS records`,
-    { details: { reason: 'domain_unverified' } },
-  );
+/**
+ * Refuses a sender domain that is not verified for the project, or that an operator has not approved. @throws 403; the odd
+ * code of the first is the contract's (page 1, 1.3)
+ */
+export function checkSenderDomain(domains: VerifiedDomains, domain: string): void {
+  const approved = domains.get(domain);
+  if (approved === undefined)
+    throw new AppError(
+      403,
+      'INTERNAL_SERVER_ERROR',
+      `The domain ${domain} is not a verified sender domain of this project: add it with POST /domains and set its DNS records`,
+      { details: { reason: 'domain_unverified' } },
+    );
+  if (!approved)
+    throw forbidden(
+      `The domain ${domain} is verified, but the operator of this service has not approved it yet`,
+      { reason: 'operator_approval', domain },
+      'Ask the operator of this service to approve the domain; the request works as soon as they have.',
+    );
 }
 
 function checkBody(domain: Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>): DomainCheck {
@@ -209,6 +234,7 @@ function domainBody(domain: Domain, projectName?: string): DomainBody {
     id: domain.id,
     domain: domain.domain,
     verified: domain.verified,
+    approved: domain.approved,
     status: domain.status,
     dkimTokens: domain.dkimTokens,
     records: domain.records.map(recordBody),

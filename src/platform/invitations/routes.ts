@@ -82,6 +82,6 @@ export const invitationRoutes = [
     body: AcceptAndSignUp,
     example: { token, password: 'correct horse battery' },
     reply: SignedIn,
-    handle: async (request) => signedIn(request, await signUpInvited(request.db, request.body)),
+    handle: async (request) => signedIn(request, await signUpInvited(request.db, request.app.config, request.body)),
   }),
 ];

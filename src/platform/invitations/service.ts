@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import type { Config } from '../../core/config/config.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { badRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
@@ -96,6 +97,7 @@ export async function acceptInvitation(
  */
 export async function signUpInvited(
   db: Database,
+  { mailLeaves }: Pick<Config, 'mailLeaves'>,
   { token, password }: AcceptAndSignUp,
 ): Promise<{ id: string; email: string; sessionVersion: number }> {
   const { email, hasAccount } = await findInvitation(db, token);
@@ -103,7 +105,9 @@ export async function signUpInvited(
   if (hasAccount) throw taken();
   const passwordHash = await hashPassword(password);
   return db.transaction(async (tx) => {
-    const user = await insertUser(tx, { email, passwordHash, type: 'PASSWORD', emailVerified: true });
+    // Trust comes from the project that invited them (see `createsTrusted`).
+    const facts = { passwordHash, type: 'PASSWORD', emailVerified: true, selfRegistered: mailLeaves } as const;
+    const user = await insertUser(tx, { email, ...facts });
     if (user === null) throw taken();
     await join(tx, token, user);
     return user;

@@ -50,14 +50,17 @@ export type KeyOwner = { project: ProjectFacts } & (
   | { kind: 'scoped'; scoped: KnownScopedKey }
 );
 
+/** Verified domains, each with whether it may send. */
+export type VerifiedDomains = ReadonlyMap<string, boolean>;
+
 /** Look-ups that every request makes; kept in memory and right across processes (see `src/core/database/changes.ts`). */
 export interface ProjectDirectory {
   byKey(key: string): Promise<KeyOwner | null>;
   /** Notes that a key was used, at most every five minutes. */
   noteUse(key: KnownScopedKey, at: Date): Promise<void>;
   byId(projectId: string): Promise<ProjectFacts | null>;
-  /** Domains from which the project may send. */
-  senderDomains(projectId: string): Promise<ReadonlySet<string>>;
+  /** Verified domains of the project, each with whether it may send: one that is not approved waits for the operator. */
+  senderDomains(projectId: string): Promise<VerifiedDomains>;
   /** Forgets a project at once in this process; others hear of the change by notification. */
   forget(projectId: string): void;
   /**
@@ -78,7 +81,7 @@ const noteUseEveryMs = 5 * 60_000;
 export function createProjectDirectory(db: Database, changes: Changes): ProjectDirectory {
   const owners = createCache<KeyOwner>(changes, ['projects', 'api_keys']);
   const projects = createCache<ProjectFacts>(changes, ['projects']);
-  const domains = createCache<ReadonlySet<string>>(changes, ['domains']);
+  const domains = createCache<VerifiedDomains>(changes, ['domains']);
   return {
     byKey: (key) =>
       owners.get(key, async () => {
@@ -106,12 +109,12 @@ export function createProjectDirectory(db: Database, changes: Changes): ProjectD
       }),
     async senderDomains(projectId) {
       const known = await domains.get(projectId, async () => {
-        const rows = await db.rows<{ domain: string }>(
-          sql`select domain from domains where project_id = ${projectId} and verified`,
+        const rows = await db.rows<{ domain: string; approved: boolean }>(
+          sql`select domain, approved from domains where project_id = ${projectId} and verified`,
         );
-        return { projectId, value: new Set(rows.map((row) => row.domain)) };
+        return { projectId, value: new Map(rows.map(({ domain, approved }) => [domain, approved])) };
       });
-      return known ?? new Set();
+      return known ?? new Map();
     },
     forget: changes.forget,
     forgetEverywhere(projectId) {

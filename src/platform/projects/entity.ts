@@ -18,6 +18,7 @@ export const Project = defineEntity({
     secretKeyHash: p.blob().unique(),
     publicKeySealed: p.text(),
     secretKeySealed: p.text(),
+    trusted: p.boolean().default(true).lazy(),
     disabled: p.boolean().default(false),
     disabledReason: p.enum(['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'] as const).nullable(),
     customer: p.text().nullable().lazy(),

@@ -16,7 +16,7 @@ const recordColumns =
   p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses",
   p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
 const summaryColumns = raw(`p.id, p.name, p.created_at::text as "createdAt",
-  (select d.domain from domains d where d.project_id = p.id and d.verified order by d.created_at, d.id limit 1)
+  (select d.domain from domains d where d.project_id = p.id and d.verified and d.approved order by d.created_at, d.id limit 1)
     as "defaultSenderDomain"`);
 
 /** Keys that may have sealed the stored ones; setting APP_ENCRYPTION_KEY first. */
@@ -70,6 +70,18 @@ export async function isInDisabledProject(db: Database, userId: string): Promise
     select 1 from memberships m join projects p on p.id = m.project_id
       where m.user_id = ${userId} and p.disabled and p.deleted_at is null limit 1`);
   return found !== null;
+}
+
+/**
+ * Whether a project that a user creates is trusted: an operator made their account or a project of theirs, approved one, or
+ * they belong to one that is trusted.
+ */
+export async function createsTrusted(db: Database, userId: string): Promise<boolean> {
+  const row = await db.row<{ trusted: boolean }>(sql`
+    select not u.self_registered or exists (select from memberships m join projects p on p.id = m.project_id
+        where m.user_id = u.id and p.trusted and p.deleted_at is null) as trusted
+      from users u where u.id = ${userId}`);
+  return row?.trusted ?? false;
 }
 
 /** The short form of a project, or null. */

@@ -4,15 +4,16 @@ import { seal, sha256 } from '../../core/lib/seal.ts';
 import { recordChange } from '../audit/index.ts';
 import { Membership, Project } from './entity.ts';
 import { type KeyPair, newKeyPair } from './keys.ts';
-import { changeProject, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
+import { changeProject, createsTrusted, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
 import type { ChangeProject, ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */
 export async function createProject(
   db: Database,
-  facts: { name: string; ownerId: string; keys: KeyPair; encryptionKey: string },
+  facts: { name: string; ownerId: string; trusted: boolean; keys: KeyPair; encryptionKey: string },
 ): Promise<Project> {
-  const project = db.em.create(Project, { name: facts.name, ...storedKeys(facts.keys, facts.encryptionKey) });
+  const { name, trusted, keys, encryptionKey } = facts;
+  const project = db.em.create(Project, { name, trusted, ...storedKeys(keys, encryptionKey) });
   await db.em.flush();
   db.em.create(Membership, { projectId: project.id, userId: facts.ownerId, role: 'OWNER' });
   await db.em.flush();
@@ -20,8 +21,8 @@ export async function createProject(
 }
 
 /**
- * Creates a project with new keys for a user. Members of a disabled project may not, so that nobody leaves a bad
- * reputation behind. @throws 403 PROJECT_DISABLED
+ * Creates a project with new keys for a user; whether it is trusted depends on them. Members of a disabled project may not,
+ * so that nobody leaves a bad reputation behind. @throws 403 PROJECT_DISABLED
  */
 export async function foundProject(
   db: Database,
@@ -39,7 +40,8 @@ export async function foundProject(
           suggestion: 'Ask the operator of this service why the project is disabled.',
         },
       );
-    const facts = { name, ownerId: userId, keys: newKeyPair(), encryptionKey: sealingKey(encryptionKeys) };
+    const trusted = await createsTrusted(tx, userId);
+    const facts = { name, ownerId: userId, trusted, keys: newKeyPair(), encryptionKey: sealingKey(encryptionKeys) };
     const { id } = await createProject(tx, facts);
     const record = await projectRecord(tx, id, encryptionKeys);
     if (record === null) throw new Error('The project was not created');

@@ -44,6 +44,7 @@ const settings: readonly WipedTable[] = [
   { table: 'idempotency_keys', by: 'any', rows: 10_000 },
   { table: 'rate_windows', by: 'any', rows: 1_000 },
   { table: 'usage_counters', by: 'any', rows: 1_000 },
+  { table: 'daily_usage', by: 'any', rows: 1_000 },
   { table: 'usage_notices', by: 'any', rows: 1_000 },
   { table: 'usage_reports', by: 'any', rows: 1_000 },
   { table: 'usage_reports_waiting', by: 'any', rows: 10_000 },

@@ -234,7 +234,8 @@ export const campaignRoutes = [
         // The message shows the data of the contact.
         if (body.previewContactId != null && scopes !== null && !scopes.includes('contacts:read'))
           throw scopeMissing('contacts:read', scopes);
-        const deps = { db, mailer: app.mailer, config: app.config, senderDomains: app.directory.senderDomains };
+        const { mailer, config, directory } = app;
+        const deps = { db, mailer, config, billing: config, senderDomains: directory.senderDomains };
         await send(deps, project, params.id, body);
         return { success: true, message: `Test sent to ${body.email}` };
       },

@@ -11,6 +11,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError, forbidden, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { type BillingSettings, takeUnrecorded } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
 import type { ComposerSettings } from '../engine/index.ts';
 import { systemProjectId } from '../providers/index.ts';
@@ -23,6 +24,7 @@ export interface TestDeps {
   mailer: Mailer;
   config: ComposerSettings;
   senderDomains: SenderDomains;
+  billing: BillingSettings;
 }
 
 /** `sendTest` with a campaign. @throws 404 CAMPAIGN_NOT_FOUND, and as `sendTest` */
@@ -48,8 +50,8 @@ type Source = 'CAMPAIGN' | 'WORKFLOW';
  * and without a row, an event or a count (contract page 2, 2.5). It is filled in for `previewContactId`, or for the contact of that
  * address; without one it goes out as it is written. With `asSent` it has the footer, headers and links that recipients get, and is
  * filled in for a contact without data where there is none.
- * @throws 403 for any other address and for the domain; 404 for a `previewContactId` that is none of the project; 500
- * EXTERNAL_SERVICE_ERROR when the provider does not take it
+ * @throws 403 for any other address and for the domain; 404 for a `previewContactId` that is none of the project; 402 beyond
+ * a daily limit; 500 EXTERNAL_SERVICE_ERROR when the provider does not take it
  */
 async function sendTest(
   deps: TestDeps,
@@ -61,6 +63,7 @@ async function sendTest(
   await checkRecipient(deps.db, project.id, test.email);
   await checkSender(deps.senderDomains, project.id, content.from);
   const message = await testMessage(deps, project, content, test, source);
+  await takeUnrecorded(deps.db, deps.billing, project);
   const [verdict] = await deps.mailer.send(`test-${message.emailId}`, [message]);
   if (verdict?.kind === 'accepted') return;
   throw new AppError(

@@ -11,8 +11,8 @@ import {
   reserveMail,
   usageCategory,
 } from '../../platform/billing/index.ts';
-import { senderDomainRefused } from '../../platform/domains/index.ts';
-import type { ProjectDirectory, ProjectFacts, UsageCategory } from '../../platform/projects/index.ts';
+import { checkSenderDomain } from '../../platform/domains/index.ts';
+import type { ProjectDirectory, ProjectFacts, UsageCategory, VerifiedDomains } from '../../platform/projects/index.ts';
 import type { Composer } from '../engine/index.ts';
 import { checkStoredMail } from './key-limits.ts';
 import { type EarlierMail, findLatestResend, lockEarlier, queueAgain } from './resend-queries.ts';
@@ -57,7 +57,7 @@ export async function resendEmail(
 
 async function resendWithin(
   tx: Database,
-  { domains, billing, compose, key, isKeyed, keepAnswer }: ResendDeps & { domains: ReadonlySet<string> },
+  { domains, billing, compose, key, isKeyed, keepAnswer }: ResendDeps & { domains: VerifiedDomains },
   project: ProjectFacts,
   id: string,
   evenIfItArrived: boolean,
@@ -68,8 +68,7 @@ async function resendWithin(
   checkResendable(earlier, evenIfItArrived);
   const before = isKeyed ? null : await findLatestResend(tx, id);
   if (before !== null) throw resentBefore(before);
-  const domain = domainOf(earlier.from);
-  if (!domains.has(domain)) throw senderDomainRefused(domain);
+  checkSenderDomain(domains, domainOf(earlier.from));
   const category = usageCategory(earlier.sourceType, earlier.messageClass);
   const request = { projectId: project.id, category, count: 1, billing: project.billing };
   const quota = await reserveMail(tx, billing, request);

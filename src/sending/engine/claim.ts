@@ -28,7 +28,7 @@ const mailColumns = sql`
   e.source_type as "sourceType", e.message_class as "messageClass", e.template_id as "templateId",
   e.campaign_id as "campaignId", e.tracking,
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
-  exists (select from domains d where d.project_id = e.project_id and d.verified
+  exists (select from domains d where d.project_id = e.project_id and d.verified and d.approved
     and d.domain = lower(split_part(e."from", '@', 2))) as "domainVerified"`;
 
 const isDue = (projectId: string): Query =>

@@ -14,7 +14,7 @@ import { AppError, invalid, invalidField, notFound } from '../../core/lib/errors
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
-import { senderDomainRefused } from '../../platform/domains/index.ts';
+import { checkSenderDomain } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
 import { checkKeySender, reaches, scheduleOf } from '../emails/index.ts';
 import { contentBytes, isSimulated } from '../ledger/index.ts';
@@ -107,7 +107,7 @@ export async function checkMail(
   checkStoredSize(bytes, count);
   checkKeySender(deps.key, domainOf(from));
   const domains = await deps.directory.senderDomains(project.id);
-  if (!domains.has(domainOf(from))) throw senderDomainRefused(domainOf(from));
+  checkSenderDomain(domains, domainOf(from));
   const rules = await deps.suppressionRules.of(project.id);
   await refuseErased(deps.erasedAddresses, project.id, addressFields(body.to));
   const recipients = recipientsOf(body.to, bytes, rules, deps.key);

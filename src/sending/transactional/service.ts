@@ -2,6 +2,7 @@ import type { Database, WriteOnce } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import {
   type BillingSettings,
+  dailyLimit,
   type GrantedQuota,
   limitExceeded,
   reserveMail,
@@ -92,7 +93,8 @@ async function acceptWithinLimit(
   const [first, another] = recipients;
   if (!first) return { accepted: new Map() };
   const gate = usageGate(project.billing, 'TRANSACTIONAL', billing.freeTier);
-  if (another === undefined && scheduledBytesOf(mail) === 0) {
+  const isLimitedByDay = dailyLimit(project.billing, 'TRANSACTIONAL', billing) !== null;
+  if (another === undefined && scheduledBytesOf(mail) === 0 && !isLimitedByDay) {
     if (gate === null || countOf(mail) === 0) {
       const email = await acceptTogether(db, project.id, first, facts);
       return { accepted: email ? new Map([[email.emailId, email]]) : await acceptWave(db, project.id, [first], facts) };

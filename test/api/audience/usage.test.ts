@@ -20,7 +20,7 @@ afterAll(async () => {
   await database.close();
 });
 
-const unlimited = { freeTier: null };
+const unlimited = { freeTier: null, publicDailyEmails: null };
 const send = (project: TestProject, to: unknown, through: TestApi = api) =>
   through.call(project.secretKey, 'POST', '/v1/send', { to, from: project.sender, subject: 'Heron', body: 'Look up.' });
 
@@ -136,7 +136,7 @@ test('without a limit usage is counted from the ledger, waiting mail included, a
 
 test('the free tier is one allowance over all categories, until the project pays or sets limits of its own', async () => {
   const project = await aProject(database);
-  const free = { freeTier: 5 };
+  const free = { freeTier: 5, publicDailyEmails: null };
   const ask = (category: 'CAMPAIGN' | 'WORKFLOW' | 'TRANSACTIONAL' | 'INBOUND', count: number, partly = false) =>
     reserveMail(database.db, free, { projectId: project.id, category, count, partly });
   expect((await ask('CAMPAIGN', 2)).granted).toBe(2);

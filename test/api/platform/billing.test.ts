@@ -288,7 +288,7 @@ describe('a paying project', () => {
 
 describe('the free tier', () => {
   test('is one allowance that all categories show', async () => {
-    const free = { freeTier: 1000 };
+    const free = { freeTier: 1000, publicDailyEmails: null };
     await reserveMail(database.db, free, { projectId: project.id, category: 'CAMPAIGN', count: 850 });
     const { body } = await billing('billing-limits');
     const shared = { limit: 1000, usage: 850, percentage: 85, isWarning: true, isBlocked: false };
@@ -315,7 +315,11 @@ describe('notices of usage', () => {
   test('come once at 80 % and once at the limit, and again when the limit changes', async () => {
     await billing('billing-limits', 'PUT', { ...noLimits, campaigns: 100 }, plain);
     const use = (count: number) =>
-      reserveMail(database.db, { freeTier: null }, { projectId: project.id, category: 'CAMPAIGN', count });
+      reserveMail(
+        database.db,
+        { freeTier: null, publicDailyEmails: null },
+        { projectId: project.id, category: 'CAMPAIGN', count },
+      );
     await use(79);
     await tell();
     expect(await mails()).toEqual([]);

@@ -259,7 +259,7 @@ test('a dropped answer: the mail waits for a report of SES, which proves it; it 
   const webhook = {
     db: store.db,
     clock: systemClock,
-    billing: { freeTier: null },
+    billing: { freeTier: null, publicDailyEmails: null },
     erasedAddresses: { suppressed: async () => new Set<string>() },
     log: silent,
     patienceMs: 10,
@@ -291,7 +291,7 @@ test('a dropped answer without any report ends as "submission unknown", and a la
     {
       db: store.db,
       clock: systemClock,
-      billing: { freeTier: null },
+      billing: { freeTier: null, publicDailyEmails: null },
       erasedAddresses: { suppressed: async () => new Set<string>() },
       log: silent,
     },

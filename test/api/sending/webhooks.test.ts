@@ -382,7 +382,7 @@ test('a report that overtakes the record of its own hand-over waits for it, and 
   const deps = {
     db: store.db,
     clock: systemClock,
-    billing: { freeTier: null },
+    billing: { freeTier: null, publicDailyEmails: null },
     erasedAddresses: { suppressed: async () => new Set<string>() },
     log: { warn: () => undefined },
   };

@@ -291,3 +291,12 @@ test('docs/operations.md leads to every file of deploy/', () => {
   const named = [...docs.matchAll(/`?(deploy\/[\w./@-]+[\w/])/g)].map(([, path]) => path ?? '');
   expect(named.filter((path) => !existsSync(join(root, path)))).toEqual([]);
 });
+
+test('every template of a deployment closes sign-ups and says how the first owner is made', () => {
+  const compose = readFileSync(join(root, 'docker-compose.yml'), 'utf8');
+  expect(compose).toContain(`DISABLE_SIGNUPS: \${DISABLE_SIGNUPS:-true}`);
+  for (const text of [compose, deployFile('kubernetes/settings.env'), deployFile('systemd/fernpost.env')])
+    expect(text).toContain('npm run project -- create --owner');
+  for (const path of ['kubernetes/settings.env', 'systemd/fernpost.env'])
+    expect(envFile(path).DISABLE_SIGNUPS, path).toBe('true');
+});

@@ -7,7 +7,7 @@ import { Button } from '../../ui/Button.tsx';
 import { CopyButton } from '../../ui/CopyButton.tsx';
 import { ConfirmDialog } from '../../ui/Dialog.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { Problem } from '../../ui/States.tsx';
+import { Note, Problem } from '../../ui/States.tsx';
 import { type Column, Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 
@@ -52,11 +52,19 @@ export function DomainCard({
     <Card
       title={
         <>
-          {domain.domain} <Badge tone={state.tone}>{state.name}</Badge>
+          {domain.domain} <Badge tone={state.tone}>{state.name}</Badge>{' '}
+          {domain.approved ? null : <Badge tone="warn">Waiting for the operator’s approval</Badge>}
         </>
       }
     >
       <div className="stack">
+        {domain.approved ? null : (
+          <Note tone="warn">
+            The operator of this service approves new domains by hand. Set the DNS records below, then ask them to
+            approve {domain.domain} for project <code>{domain.projectId}</code>. You can send from it as soon as it is
+            verified and approved.
+          </Note>
+        )}
         {domain.records.length === 0 ? (
           <p className="muted">No DNS records needed: nothing leaves this machine.</p>
         ) : (

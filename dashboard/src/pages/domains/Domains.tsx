@@ -16,8 +16,9 @@ export function Domains() {
   const isAdmin = useMayAdminister();
   const domains = useQuery({
     queryKey: ['domains', project],
-    // The service looks at the records of unproven domains every five minutes.
-    refetchInterval: ({ state }) => (state.data?.every(({ verified }) => verified) ? false : 30_000),
+    // Records of unproven domains are checked every five minutes, and the operator may approve one at any time.
+    refetchInterval: ({ state }) =>
+      state.data?.every(({ verified, approved }) => verified && approved) ? false : 30_000,
     queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project } } })),
   });
   return (

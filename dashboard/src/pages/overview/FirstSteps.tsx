@@ -27,7 +27,7 @@ export function FirstSteps({ project }: { project: string }) {
   if (!state || !stats.data) return null;
   const isDone = state.hasVerifiedDomain && state.contactCount > 0 && hasSent;
   if (isDone && newKey === null) return null;
-  const domain = domains.data?.find(({ verified }) => verified)?.domain;
+  const domain = domains.data?.find(({ verified, approved }) => verified && approved)?.domain;
   return (
     <Card title="Get started">
       <div className="stack">

@@ -7,7 +7,7 @@ import { Dialog } from '../../ui/Dialog.tsx';
 import { TextField } from '../../ui/Field.tsx';
 import { Form, FormProblem, problemOf } from '../../ui/Form.tsx';
 import { Card } from '../../ui/Page.tsx';
-import { Shown } from '../../ui/States.tsx';
+import { Note, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { count, rate } from '../../words/numbers.ts';
@@ -35,6 +35,7 @@ export function Limits({ project }: { project: Project }) {
       <Shown query={limits}>
         {(told) => (
           <div className="stack">
+            {told.daily ? <Daily {...told.daily} /> : null}
             <Table
               label="Emails this month by type"
               rows={kinds.map(([kind, name]) => ({ kind, name, ...told[kind] }))}
@@ -83,6 +84,15 @@ export function Limits({ project }: { project: Project }) {
         )}
       </Shown>
     </Card>
+  );
+}
+
+function Daily({ usage, limit, isBlocked }: { usage: number; limit: number | null; isBlocked: boolean }) {
+  return (
+    <Note tone={isBlocked ? 'bad' : 'warn'}>
+      {count(usage)} of {count(limit ?? 0)} emails sent today (UTC). New projects have a daily limit until the operator
+      of this service approves them.
+    </Note>
   );
 }
 

@@ -38,7 +38,7 @@ function Credentials({ project, host, ports }: { project: Project; host: string;
     queryKey: ['domains', project.id],
     queryFn: () => answer(api.GET('/domains/project/{projectId}', { params: { path: { projectId: project.id } } })),
   });
-  const sender = domains.data?.find(({ verified }) => verified)?.domain ?? 'example.com';
+  const sender = domains.data?.find(({ verified, approved }) => verified && approved)?.domain ?? 'example.com';
   const rows: [string, string][] = [
     ['Host', host],
     ...(ports.submission === null

@@ -381,6 +381,8 @@ class BillingLimits(TypedDict):
     """The limit of transactional mail."""
     inbound: UsageLimit
     """The limit of received mail."""
+    daily: NotRequired[UsageLimit]
+    """Emails of today (UTC), for a project that the operator of the service has not approved."""
     currency: Optional[str]
     """The currency, such as `usd`."""
 
@@ -1689,6 +1691,8 @@ class Domain(TypedDict):
     """The domain."""
     verified: bool
     """Whether mail can be sent from the domain."""
+    approved: bool
+    """Whether it may send once it is verified; false while it waits for the operator of the service."""
     status: Literal["NotStarted", "Pending", "Success", "Failed", "TemporaryFailure"]
     """The status."""
     dkimTokens: List[str]

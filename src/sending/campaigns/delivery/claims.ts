@@ -77,7 +77,7 @@ export interface RangeLimits extends SendKey {
 
 const facts = (project: Query, from: Query) => sql`
   (select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
-  exists (select from domains d where d.project_id = ${project} and d.verified
+  exists (select from domains d where d.project_id = ${project} and d.verified and d.approved
     and d.domain = lower(split_part(${from}, '@', 2))) as "domainVerified"`;
 
 /**

@@ -26,7 +26,7 @@ export async function beginDueSend(db: Database, clock: Clock, campaignId: strin
       select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
         c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
         c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved", p.disabled as "projectDisabled",
-        exists (select from domains d where d.project_id = c.project_id and d.verified
+        exists (select from domains d where d.project_id = c.project_id and d.verified and d.approved
           and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
       from campaigns c join projects p on p.id = c.project_id
         left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq

@@ -166,7 +166,10 @@ async function begin(
   return ticket;
 }
 
-/** Checks that the month's quota is enough for the campaign. @throws 402 when it is used up, 403 when too little is left */
+/**
+ * Checks that the quota of the day and the month is enough for the campaign. @throws 402 when it is used up, or when too
+ * little of the day's is left; 403 when too little of the month's is
+ */
 export async function checkQuota(
   tx: Database,
   billing: BillingSettings,
@@ -176,7 +179,7 @@ export async function checkQuota(
   const category = usageCategory(sourceTypeOf(type), type);
   const quota = await quotaFor(tx, billing, { projectId, category, count: recipients });
   if (quota.granted >= recipients) return;
-  if ((quota.usage ?? 0) >= (quota.limit ?? 0)) throw limitExceeded(category, quota);
+  if (quota.isDaily || (quota.usage ?? 0) >= (quota.limit ?? 0)) throw limitExceeded(category, quota);
   throw campaignTooLarge(recipients, quota);
 }
 

@@ -44,7 +44,7 @@ export function loadDryRun(db: Database, id: string): Promise<OpenDryRun | null>
       r.findings, r.created_at::text as "startedAt", c.status, c.send_seq as "sendSeq", c.type,
       c.audience_type as "audienceType", c.audience_condition as "audienceCondition", c.segment_id as "segmentId",
       c.resend_of as "resendOf", c.resend_seq as "resendSeq", c.correction, p.disabled or p.deleted_at is not null as "projectDisabled",
-      exists (select from domains d where d.project_id = r.project_id and d.verified
+      exists (select from domains d where d.project_id = r.project_id and d.verified and d.approved
         and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
     from dry_runs r join projects p on p.id = r.project_id
       left join campaigns c on c.id = r.campaign_id and c.project_id = r.project_id
