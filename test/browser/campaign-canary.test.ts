@@ -174,7 +174,7 @@ test('a paused campaign is fixed and continued, and who got the first version ge
     await page.keyboard.press('Tab');
     await dialog.getByLabel('Send to').selectOption('Recipients who clicked a link');
     await dialog.getByText('None of these recipients can receive the email.').waitFor();
-    await dialog.getByLabel('Send to').selectOption('Recipients who did not open it');
+    await dialog.getByLabel('Send to').selectOption('Recipients who neither opened it nor clicked a link');
     await dialog.getByText('30 contacts right now.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Create draft' }).press('Enter');

@@ -52,6 +52,34 @@ const inDashboard = (viewport: typeof desktop, work: (page: Page) => Promise<voi
 const open = (page: Page, place: string) => page.goto(`${world.url}/app/${project.id}/${place}`);
 const row = (page: Page, name: string) => page.getByRole('row', { name });
 
+test('mail that waits for the provider is on hold: on the campaign, in the list, and in one banner on every page', async () => {
+  const { db } = world.database;
+  const id = await sentCampaign('Winter count', 0);
+  await db.count(`update campaigns set status = 'SENDING', sent_count = 100 where id = $1`, [id]);
+  await db.count(
+    `insert into provider_holds (provider, failures, reason, held_since, held_until)
+     values ($1, 3, 'provider answers 503', now(), now() + interval '5 minutes')`,
+    [world.api.app.mailer.name],
+  );
+  try {
+    await inDashboard(desktop, async (page) => {
+      const banner = page.getByRole('status').filter({ hasText: 'Sending is on hold.' });
+      await open(page, 'campaigns');
+      await row(page, 'Winter count').getByText('On hold').waitFor();
+      await banner.getByText(/is not accepting mail \(provider answers 503\): trying again at \d+:\d\d/).waitFor();
+      await page.getByRole('link', { name: 'Winter count' }).click();
+      await page.getByRole('heading', { name: 'Winter count' }).waitFor();
+      await page.getByText('On hold', { exact: true }).waitFor();
+      await open(page, 'contacts');
+      await banner.waitFor();
+      expect(await banner.count()).toBe(1);
+    });
+  } finally {
+    await db.count('delete from provider_holds');
+    await db.count(`update campaigns set status = 'CANCELLED', sent_at = null where id = $1`, [id]);
+  }
+});
+
 test('a campaign that was sent shows its hours, the clicks on its email, and the campaigns before it', () =>
   inDashboard(desktop, async (page) => {
     await open(page, 'campaigns');

@@ -230,7 +230,7 @@ test('Thursday: opens and clicks are read on the campaign, and those who did not
     await page.getByRole('navigation', { name: 'Steps' }).waitFor();
     await type(page, 'Subject', 'Have you seen a heron?');
     await goOn(page, 'audience');
-    await page.getByText('Recipients who did not open').waitFor();
+    await page.getByText('Recipients who neither opened nor clicked a link in').waitFor();
     await page.getByText('2 contacts right now').waitFor();
     expect(await problemsInBothThemes(page)).toEqual([]);
     await goOn(page, 'review');

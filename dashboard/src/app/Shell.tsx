@@ -19,6 +19,7 @@ import { Button } from '../ui/Button.tsx';
 import { Kbd } from '../ui/Kbd.tsx';
 import { Menu, MenuChoice, MenuItem, MenuLabel, MenuSeparator } from '../ui/Menu.tsx';
 import { Note } from '../ui/States.tsx';
+import { HoldBanner } from './HoldBanner.tsx';
 import { places } from './places.ts';
 import { myProjects, useSignOut, whoAmI } from './session.ts';
 import { type Opened, paletteKeys, useShortcuts } from './shortcuts.ts';
@@ -96,6 +97,7 @@ export function Shell() {
             </Note>
           </div>
         )}
+        <HoldBanner project={project} />
         <Outlet />
       </main>
       <Suspense>

@@ -49,6 +49,11 @@ export function momentText(at: number, now: number, isAfterPreposition = false):
   return `${distance} (${isToday ? clock.format(at) : date})`;
 }
 
+/** The time of day of an instant in the viewer's zone: `7:14 AM`. */
+export function clockText(at: number): string {
+  return clock.format(at);
+}
+
 /** The day of an instant in the viewer's zone: `Nov 24, 2026`. */
 export function dayText(at: number): string {
   return anyDay.format(at);

@@ -4606,6 +4606,8 @@ export interface components {
             approval: components["schemas"]["CampaignApproval"] | null;
             /** @description Why it is on hold, and until when; null while it is not. */
             held: string | null;
+            /** @description Why a campaign that is SENDING waits for the mail provider; null while it does not. */
+            hold: components["schemas"]["SendingHold"] | null;
             /** @description The canary of its current send; null without one. */
             canary: components["schemas"]["CampaignCanary"] | null;
         };
@@ -6242,6 +6244,8 @@ export interface components {
             totalEvents: number;
             /** @description Emails that were sent. */
             totalEmailsSent: number;
+            /** @description Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed. */
+            totalEmailsHandedOver: number;
             /** @description Of these, accepted by the recipient’s server. */
             totalEmailsDelivered: number;
             /** @description Emails that were opened. */
@@ -6965,6 +6969,8 @@ export interface components {
                  */
                 startedAt: string;
             }[];
+            /** @description While the mail provider accepts no mail and mail of the project waits for it; null otherwise. */
+            hold: components["schemas"]["SendingHold"] | null;
         };
         ListSegmentContactsResponse: {
             /** @description The data. */
@@ -8116,6 +8122,22 @@ export interface components {
                 /** @description The address that gets the mail in place of the contact. */
                 customEmail?: string | null;
             } | null;
+        };
+        SendingHold: {
+            /** @description The provider: `postmark`, `ses`, `smtp` or `sandbox`. */
+            provider: string;
+            /** @description What the provider said, or how calling it failed. */
+            reason: string;
+            /**
+             * Format: date-time
+             * @description When it stopped accepting mail.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description When it is tried again.
+             */
+            until: string;
         };
         SentVersion: {
             /** @description The number of the version. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { listActivity } from './feed.ts';
-import { runningNow } from './running.ts';
+import { holdOf, runningNow } from './running.ts';
 import {
   ActivityPage,
   ActivityStats,
@@ -54,7 +54,10 @@ export const activityRoutes = [
     operationId: 'listRunningActivity',
     description: 'Campaigns that are sending, imports, bulk jobs, and migrations of workflows, the latest first.',
     reply: Running,
-    handle: async ({ db, project }) => ({ data: await runningNow(db, project.id) }),
+    handle: async ({ app, db, project }) => {
+      const [data, hold] = await Promise.all([runningNow(db, project.id), holdOf(db, app.mailer.name, project.id)]);
+      return { data, hold };
+    },
   }),
   route.get('/activity/upcoming', {
     access: 'dashboard',

@@ -1,5 +1,6 @@
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { holdBody, holdFor, type SendingHold } from '../../sending/engine/index.ts';
 import type { Running } from './schema.ts';
 
 const mostRunning = 50;
@@ -26,4 +27,14 @@ export function runningNow(db: Database, projectId: string): Promise<Running['da
       from automation_migrations m join automations a on a.id = m.automation_id
       where m.project_id = ${projectId} and m.state in ('waiting', 'active')) work
     order by started_at desc, id limit ${mostRunning}`);
+}
+
+/** Why mail of the project waits for the mail provider; null when none does, or when the provider accepts mail. */
+export async function holdOf(db: Database, provider: string, projectId: string): Promise<SendingHold | null> {
+  const hold = await holdFor(db, provider);
+  if (hold === null) return null;
+  const waiting = await db.row<{ waits: boolean }>(sql`
+    select exists (select from email_queue where project_id = ${projectId} and due_at <= now())
+      or exists (select from campaigns where project_id = ${projectId} and status = 'SENDING' and paused_at is null) as waits`);
+  return waiting?.waits ? holdBody(provider, hold) : null;
 }

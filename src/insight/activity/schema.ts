@@ -3,6 +3,7 @@ import { dayParameter, Instant, limitParameter, numberParameter, parameter } fro
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { SendingHold } from '../../sending/engine/index.ts';
 import { activityTypes } from './types.ts';
 
 const window = {
@@ -48,6 +49,12 @@ export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 export const ActivityStats = v.object({
   totalEvents: v.number(),
   totalEmailsSent: v.number(),
+  totalEmailsHandedOver: v.pipe(
+    v.number(),
+    v.description(
+      'Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed.',
+    ),
+  ),
   totalEmailsDelivered: v.pipe(v.number(), v.description('Of these, accepted by the recipient’s server.')),
   totalEmailsOpened: v.number(),
   totalEmailsClicked: v.number(),
@@ -72,7 +79,13 @@ const RunningItem = v.object({
 });
 
 /** `GET /activity/running`: the latest first, at most 50. */
-export const Running = v.object({ data: v.array(RunningItem) });
+export const Running = v.object({
+  data: v.array(RunningItem),
+  hold: v.pipe(
+    v.nullable(SendingHold),
+    v.description('While the mail provider accepts no mail and mail of the project waits for it; null otherwise.'),
+  ),
+});
 export type Running = v.InferOutput<typeof Running>;
 
 /** `GET /activity/recent-count`. */

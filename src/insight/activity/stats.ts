@@ -4,7 +4,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
-import { mailCounts, mailSources } from '../../sending/ledger/index.ts';
+import { mailCounts, mailSources, notHandedOver } from '../../sending/ledger/index.ts';
 import {
   type ActivityItem,
   type ActivityStats,
@@ -30,14 +30,16 @@ export async function activityStats(
   now: Date,
 ): Promise<ActivityStats> {
   const span = sqlSpan(spanParameters(query, now, 30), hourMs);
-  const [totalEvents, mail] = await Promise.all([
+  const [totalEvents, mail, unsent] = await Promise.all([
     totalOf(db, projectId, span, onlyEvents),
     mailCounts(db, projectId, span),
+    notHandedOver(db, projectId, span),
   ]);
   const totalEmailsSent = mail.outgoing + mail.incoming;
   return {
     totalEvents,
     totalEmailsSent,
+    totalEmailsHandedOver: Math.max(0, totalEmailsSent - unsent),
     totalEmailsDelivered: mail.delivered,
     totalEmailsOpened: mail.opened,
     totalEmailsClicked: mail.clicked,

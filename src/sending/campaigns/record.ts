@@ -1,6 +1,6 @@
 import { segmentsByIds } from '../../audience/segments/index.ts';
 import type { Database } from '../../core/database/sql.ts';
-import { type Hold, holdFor, holdSentence } from '../engine/index.ts';
+import { type Hold, holdBody, holdFor, holdSentence } from '../engine/index.ts';
 import type { CanaryBody } from './canary/schema.ts';
 import { canariesOf, canarySentence } from './canary/view.ts';
 import type { Campaign } from './entity.ts';
@@ -41,6 +41,7 @@ export async function withSegments(
       segment: segments.get(campaign.segmentId ?? '') ?? null,
       approval: approvals.get(campaign.id) ?? null,
       held: heldBy(hold, canary, campaign),
+      hold: hold !== null && mayBeHeld(campaign) ? holdBody(provider, hold) : null,
       canary,
     };
   });

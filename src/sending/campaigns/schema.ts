@@ -17,6 +17,7 @@ import { ConditionShape } from '../../audience/conditions/index.ts';
 import { SegmentBody } from '../../audience/segments/index.ts';
 import { contentEntries, givenContentEntries, needsContent, TypeField } from '../../content/templates/index.ts';
 import { PageFigures } from '../../core/lib/offset-page.ts';
+import { SendingHold } from '../engine/index.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';
 
@@ -131,6 +132,10 @@ export const CampaignWithSegment = v.object({
   ),
   /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. */
   held: v.nullable(v.string()),
+  hold: v.pipe(
+    v.nullable(SendingHold),
+    v.description('Why a campaign that is SENDING waits for the mail provider; null while it does not.'),
+  ),
   /** The canary of its current send; null without one. */
   canary: v.pipe(v.nullable(CanaryBody), v.description('The canary of its current send; null without one.')),
 });

@@ -12,6 +12,7 @@ export {
 export type { DeliveryDeps, EngineDeps, TakenClaim } from './deps.ts';
 export { reconcileClaims } from './doubts.ts';
 export { handOver } from './hand-over.ts';
+export { holdBody, SendingHold } from './hold-schema.ts';
 export { InFlight } from './in-flight.ts';
 export type { KeptTexts, Ledger, Outcome, Tried } from './ledger-port.ts';
 export { keptBody } from './literal.ts';

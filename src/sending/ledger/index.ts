@@ -1,7 +1,7 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
 
 export { Email, type MailStatus, mailStatuses } from './entity.ts';
-export { foldMailChanges, type MailCounts, mailByDay, mailCounts } from './mail-count-queries.ts';
+export { foldMailChanges, type MailCounts, mailByDay, mailCounts, notHandedOver } from './mail-count-queries.ts';
 export { mailSources, newestMail } from './newest-mail.ts';
 export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
 export {

@@ -116,6 +116,19 @@ export async function mailCounts(db: Database, projectId: string, span: SqlSpan)
   return row as MailCounts;
 }
 
+/**
+ * How much of the outgoing mail of a span was not given to the provider: mail that waits, and recipients of campaigns that were skipped,
+ * failed or are pending. Read from the queue and the counters of campaigns, never from the ledger.
+ */
+export async function notHandedOver(db: Database, projectId: string, span: SqlSpan): Promise<number> {
+  const row = await db.row<{ count: number }>(sql`
+    select ((select count(*) from email_queue where project_id = ${projectId} and claim_id is null
+        and email_id >= ${idAt(timeOf(span.from))}::uuid and email_id < ${idAt(timeOf(span.until))}::uuid)
+      + (select coalesce(sum(greatest(0, total_recipients - sent_count)), 0) from campaigns
+        where project_id = ${projectId} and sent_at >= ${span.from}::timestamptz and sent_at < ${span.until}::timestamptz))::float8 as count`);
+  return row?.count ?? 0;
+}
+
 /** Mail by the day (UTC, `2026-03-01`) it was created on; days without any are left out. */
 export function mailByDay(
   db: Database,

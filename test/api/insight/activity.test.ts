@@ -532,6 +532,7 @@ describe('GET /activity/stats', () => {
     expect((await get(project, '/activity/stats')).body).toEqual({
       totalEvents: mail.events,
       totalEmailsSent: mail.sent,
+      totalEmailsHandedOver: expect.any(Number),
       totalEmailsDelivered: mail.delivered,
       totalEmailsBounced: mail.bounced,
       totalEmailsOpened: mail.opened,
@@ -541,6 +542,29 @@ describe('GET /activity/stats', () => {
       clickRate: (mail.clicked / mail.sent) * 100,
     });
     expect(mail.opened).toBeGreaterThan(0);
+  });
+
+  test('mail that waits is not counted as handed over, nor are recipients of campaigns who are pending or were skipped', async () => {
+    const project = await aProject(database);
+    const mail = { from: project.sender, subject: 'Hello', body: '<p>Hi</p>' };
+    const to = ['a@example.com', 'b@example.com', 'c@example.com'];
+    await api.call(project.secretKey, 'POST', '/v1/send', { ...mail, to });
+    const stats = async () => (await get(project, '/activity/stats')).body;
+    expect(await stats()).toMatchObject({ totalEmailsSent: 3, totalEmailsHandedOver: 0 });
+    await database.db.count(
+      `with gone as (delete from email_queue where email_id in (
+         select id from emails where project_id = $1 and to_address <> 'c@example.com') returning email_id)
+       update emails set status = 'SENT', sent_at = now() where id in (select email_id from gone)`,
+      [project.id],
+    );
+    expect(await stats()).toMatchObject({ totalEmailsSent: 3, totalEmailsHandedOver: 2 });
+    const draft = { name: 'News', ...mail, audienceType: 'ALL' };
+    const { body } = await api.call(project.secretKey, 'POST', '/campaigns', draft);
+    await database.db.count(
+      `update campaigns set status = 'SENDING', sent_at = now(), total_recipients = 2, sent_count = 1, skipped_count = 1 where id = $1`,
+      [body.data.id],
+    );
+    expect(await stats()).toMatchObject({ totalEmailsHandedOver: 1 });
   });
 
   test('a project without mail has rates of zero', async () => {
@@ -579,6 +603,29 @@ test('GET /activity/recent-count counts events and mail of the last minutes', as
   expect(await count('?minutes=10')).toEqual({ count: 4, minutes: 10 });
   expect(await count('?minutes=500')).toEqual({ count: 4, minutes: 60 });
   expect(await count('?minutes=-1')).toEqual({ count: 3, minutes: 5 });
+});
+
+test('GET /activity/running says that mail of the project waits for the provider, until when and why', async () => {
+  const [waiting, idle] = [await aProject(database), await aProject(database)];
+  const mail = { to: 'a@example.com', from: waiting.sender, subject: 'Hello', body: '<p>Hi</p>' };
+  await api.call(waiting.secretKey, 'POST', '/v1/send', mail);
+  expect((await get(waiting, '/activity/running')).body.hold).toBeNull();
+  await database.db.count(
+    `insert into provider_holds (provider, failures, reason, held_since, held_until)
+     values ($1, 3, 'provider answers 503', now(), now() + interval '5 minutes')`,
+    [api.app.mailer.name],
+  );
+  try {
+    expect((await get(waiting, '/activity/running')).body.hold).toEqual({
+      provider: api.app.mailer.name,
+      reason: 'provider answers 503',
+      since: expect.stringMatching(/Z$/),
+      until: expect.stringMatching(/Z$/),
+    });
+    expect((await get(idle, '/activity/running')).body.hold).toBeNull();
+  } finally {
+    await database.db.count('delete from provider_holds');
+  }
 });
 
 test('GET /activity/running lists what is being worked on, the latest first, with its progress', async () => {

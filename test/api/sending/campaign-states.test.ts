@@ -323,6 +323,10 @@ test('a campaign that stands still says why, with how many wait and when it is t
   try {
     const sentence = /^held: provider answers 429 since \d\d:\d\d UTC, 3 waiting, next try \d\d:\d\d UTC$/;
     expect((await call('GET', `/campaigns/${id}`)).body.data.held).toMatch(sentence);
+    expect((await call('GET', `/campaigns/${id}`)).body.data).toMatchObject({
+      status: 'SENDING',
+      hold: { provider: api.app.mailer.name, reason: 'provider answers 429', until: expect.any(String) },
+    });
     expect((await call('GET', `/campaigns/${id}/stats`)).body.data.held).toMatch(sentence);
     const list = (await call('GET', '/campaigns')).body.data;
     expect(list[0].held).toMatch(sentence);

@@ -60,7 +60,7 @@ function Figures({ project, startDate }: Asked) {
       <Shown query={stats}>
         {(mail) => (
           <dl className="figures">
-            <Figure name="Emails sent" value={count(mail.totalEmailsSent)} />
+            <Figure name="Emails sent" value={count(mail.totalEmailsHandedOver)} />
             <Figure name="Opened" value={rate(mail.openRate)} />
             <Figure name="Clicked" value={rate(mail.clickRate)} />
             <Figure name="Events" value={count(mail.totalEvents)} />

@@ -9,7 +9,7 @@ import { Card, Page } from '../../ui/Page.tsx';
 import { Note, Problem, Shown } from '../../ui/States.tsx';
 import { toast } from '../../ui/toasts.tsx';
 import { Audit } from './Audit.tsx';
-import { type Campaign, states } from './campaign.ts';
+import { type Campaign, campaignState } from './campaign.ts';
 import { CanaryCard } from './canary/CanaryCard.tsx';
 import { Ledger } from './Ledger.tsx';
 import { Comparison } from './run/Comparison.tsx';
@@ -22,7 +22,7 @@ import { useResults } from './run/results.ts';
 /** A campaign that has left: its progress, its results over time, and what became of every recipient. */
 export function CampaignRun({ campaign, above }: { campaign: Campaign; above: ReactNode }) {
   const project = useProjectId();
-  const { id, status, pausedAt, name } = campaign;
+  const { id, status, name } = campaign;
   const queries = useQueryClient();
   const navigate = useNavigate();
   const [asked, setAsked] = useState<AskedOfRun | null>(null);
@@ -49,17 +49,17 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
     },
   });
   const missed = stats.data ? stats.data.skippedCount + stats.data.failedCount : 0;
-  const state = states[status];
+  const state = campaignState(campaign);
   return (
     <Page
       title={name}
       above={above}
-      about={<Badge tone={pausedAt ? 'warn' : state.tone}>{pausedAt ? 'Paused' : state.name}</Badge>}
+      about={<Badge tone={state.tone}>{state.name}</Badge>}
       actions={<Actions campaign={campaign} stats={stats.data} missed={missed} act={act} onAsk={setAsked} />}
     >
       <div className="stack">
         {act.error ? <Problem error={act.error} /> : null}
-        {campaign.held && !isCanaryOpen ? <Note tone="warn">{campaign.held}</Note> : null}
+        {campaign.held && !campaign.hold && !isCanaryOpen ? <Note tone="warn">{campaign.held}</Note> : null}
         <CanaryCard campaign={campaign} onChange={refresh} />
         <Shown query={stats}>
           {(told) => (

@@ -11,7 +11,7 @@ import type { Column } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { count, rate } from '../../words/numbers.ts';
 import type { Campaign } from './campaign.ts';
-import { states } from './campaign.ts';
+import { campaignState, states } from './campaign.ts';
 
 type Status = Campaign['status'];
 
@@ -78,11 +78,7 @@ function columnsOf(project: string): Column<Campaign>[] {
     {
       key: 'status',
       title: 'Status',
-      cell: (each) => (
-        <Badge tone={each.pausedAt ? 'warn' : states[each.status].tone}>
-          {each.pausedAt ? 'Paused' : states[each.status].name}
-        </Badge>
-      ),
+      cell: (each) => <Badge tone={campaignState(each).tone}>{campaignState(each).name}</Badge>,
     },
     { key: 'people', title: 'Recipients', number: true, cell: (each) => count(each.totalRecipients) },
     { key: 'sent', title: 'Sent', number: true, cell: ({ sentCount }) => count(sentCount) },

@@ -11,6 +11,7 @@ import { counted } from '../../words/numbers.ts';
 import { localText, zone } from '../../words/times.ts';
 import type { Campaign } from './campaign.ts';
 import { CanaryFields, canaryOf, usualCanary } from './canary/CanaryFields.tsx';
+import { EarlierAudience, isToEarlier, useRecipients } from './composer/EarlierAudience.tsx';
 
 /** The last look before a campaign leaves: to how many, and when. */
 export function SendDialog({
@@ -26,7 +27,8 @@ export function SendDialog({
   onSent: () => Promise<void>;
 }) {
   const [isLater, setLater] = useState(isLaterFirst || campaign.scheduledFor !== null);
-  const audience = counted(campaign.totalRecipients, 'contact');
+  const recipients = useRecipients(campaign);
+  const audience = counted(recipients, 'contact');
   const [at, setAt] = useState(localText(campaign.scheduledFor));
   const [canary, setCanary] = useState(() => usualCanary(campaign.totalRecipients));
   const send = useMutation({
@@ -49,11 +51,7 @@ export function SendDialog({
   return (
     <Dialog title={isLater ? `Schedule for ${audience}?` : `Send to ${audience}?`} onClose={onClose}>
       <Form onSubmit={() => send.mutate()}>
-        <p>
-          <bdi>{campaign.name}</bdi>
-          {campaign.segment ? `, to the segment ${campaign.segment.name}` : ''}. Subject:{' '}
-          <strong dir="auto">{campaign.subject}</strong>
-        </p>
+        <WhatLeaves campaign={campaign} />
         <fieldset className="field">
           <legend>When</legend>
           <label className="row">
@@ -75,7 +73,7 @@ export function SendDialog({
         {campaign.canary ? (
           <p className="muted">This campaign has a canary, which stays as it is.</p>
         ) : (
-          <CanaryFields form={canary} audience={campaign.totalRecipients} onChange={setCanary} />
+          <CanaryFields form={canary} audience={recipients} onChange={setCanary} />
         )}
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
@@ -86,5 +84,22 @@ export function SendDialog({
         </footer>
       </Form>
     </Dialog>
+  );
+}
+
+/** What is sent, and to whom. */
+function WhatLeaves({ campaign }: { campaign: Campaign }) {
+  return (
+    <p>
+      <bdi>{campaign.name}</bdi>
+      {isToEarlier(campaign) ? (
+        <>
+          , to <EarlierAudience campaign={campaign} />
+        </>
+      ) : campaign.segment ? (
+        `, to the segment ${campaign.segment.name}`
+      ) : null}
+      . Subject: <strong dir="auto">{campaign.subject}</strong>
+    </p>
   );
 }

@@ -37,7 +37,7 @@ export function Numbers({ project }: { project: string }) {
         {(now) => {
           const before = earlier.data;
           const more = (told: string | undefined) => (told === undefined ? {} : { more: told });
-          const amount = (name: 'totalEmailsSent' | 'totalEvents' | 'totalWorkflowsStarted') => ({
+          const amount = (name: 'totalEmailsHandedOver' | 'totalEvents' | 'totalWorkflowsStarted') => ({
             value: count(now[name]),
             ...more(before && changeOf(now[name], before[name])),
           });
@@ -45,7 +45,7 @@ export function Numbers({ project }: { project: string }) {
             name: 'totalEmailsDelivered' | 'totalEmailsOpened' | 'totalEmailsClicked' | 'totalEmailsBounced',
           ) => {
             const of = (told: typeof now) =>
-              told.totalEmailsSent === 0 ? null : (told[name] / told.totalEmailsSent) * 100;
+              told.totalEmailsHandedOver === 0 ? null : (told[name] / told.totalEmailsHandedOver) * 100;
             const [rateNow, rateBefore] = [of(now), before ? of(before) : null];
             return {
               value: rate(rateNow ?? 0),
@@ -56,7 +56,7 @@ export function Numbers({ project }: { project: string }) {
             <div className="stack">
               <dl className="figures sm:grid-cols-4">
                 <Figure name="Contacts" value={setup.data ? count(setup.data.data.contactCount) : '…'} />
-                <Figure name="Emails sent" {...amount('totalEmailsSent')} />
+                <Figure name="Emails sent" {...amount('totalEmailsHandedOver')} />
                 <Figure name="Delivered" {...share('totalEmailsDelivered')} />
                 <Figure name="Opened" {...share('totalEmailsOpened')} />
                 <Figure name="Clicked" {...share('totalEmailsClicked')} />

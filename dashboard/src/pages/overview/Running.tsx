@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { answer, api } from '../../api/client.ts';
 import type { components } from '../../api/schema.d.ts';
+import { runningIn } from '../../app/HoldBanner.tsx';
 import { Badge } from '../../ui/Badge.tsx';
 import { Card } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
@@ -12,11 +12,7 @@ type Item = components['schemas']['ListRunningActivityResponse']['data'][number]
 
 /** What is being worked on right now, with how far it is. */
 export function Running({ project }: { project: string }) {
-  const running = useQuery({
-    queryKey: ['running', project],
-    refetchInterval: 5_000,
-    queryFn: () => answer(api.GET('/activity/running')),
-  });
+  const running = useQuery({ ...runningIn(project), refetchInterval: 5_000 });
   return (
     <Card title="Running now">
       <Shown query={running}>

@@ -141,6 +141,7 @@ CampaignWithSegment = TypedDict(
         "segment": "Optional[Segment]",
         "approval": "Optional[CampaignApproval]",
         "held": "Optional[str]",
+        "hold": "Optional[SendingHold]",
         "canary": "Optional[CampaignCanary]",
     },
 )
@@ -252,6 +253,17 @@ class CampaignApprovalRequestedBy(TypedDict):
     """Unique ID."""
     name: Optional[str]
     """The name."""
+
+
+class SendingHold(TypedDict):
+    provider: str
+    """The provider: `postmark`, `ses`, `smtp` or `sandbox`."""
+    reason: str
+    """What the provider said, or how calling it failed."""
+    since: str
+    """When it stopped accepting mail."""
+    until: str
+    """When it is tried again."""
 
 
 class CampaignCanary(TypedDict):
@@ -2209,6 +2221,8 @@ class GetActivityStatsResponse(TypedDict):
     """Events that happened."""
     totalEmailsSent: float
     """Emails that were sent."""
+    totalEmailsHandedOver: float
+    """Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed."""
     totalEmailsDelivered: float
     """Of these, accepted by the recipient’s server."""
     totalEmailsOpened: float
@@ -2972,6 +2986,8 @@ class ListProjectSummariesResponse(TypedDict):
 class ListRunningActivityResponse(TypedDict):
     data: List[ListRunningActivityResponseDataItem]
     """The data."""
+    hold: Optional[SendingHold]
+    """While the mail provider accepts no mail and mail of the project waits for it; null otherwise."""
 
 
 class ListRunningActivityResponseDataItem(TypedDict):

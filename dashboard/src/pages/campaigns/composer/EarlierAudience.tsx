@@ -1,3 +1,4 @@
+import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
@@ -12,7 +13,7 @@ export function isToEarlier<Draft extends Campaign>(campaign: Draft | null): cam
 }
 
 const reaches: Record<NonNullable<Campaign['correction']>['who'], string> = {
-  not_opened: 'Recipients who did not open',
+  not_opened: 'Recipients who neither opened nor clicked a link in',
   not_clicked: 'Recipients who did not click a link in',
   opened: 'Recipients who opened',
   clicked: 'Recipients who clicked a link in',
@@ -30,6 +31,18 @@ export function EarlierAudience({ campaign: { resendOf, correction } }: { campai
       </Link>
     </>
   );
+}
+
+/** How many contacts a campaign goes to: of those of an earlier one, how many these are now. */
+export function useRecipients(campaign: Campaign): number {
+  const project = useProjectId();
+  const earlier = isToEarlier(campaign) ? campaign : null;
+  const counted = useQuery({
+    queryKey: ['campaigns', project, campaign.id, 'earlier'],
+    enabled: earlier !== null,
+    queryFn: ({ signal }) => (earlier ? countEarlier(earlier, signal) : null),
+  });
+  return counted.data?.recipients ?? campaign.totalRecipients;
 }
 
 /** How many these are now. */

@@ -11,7 +11,7 @@ import type { Campaign } from '../campaign.ts';
 import { EarlierCount } from './EarlierCount.tsx';
 
 const reaches = {
-  not_opened: 'Recipients who did not open it',
+  not_opened: 'Recipients who neither opened it nor clicked a link',
   not_clicked: 'Recipients who did not click a link',
   opened: 'Recipients who opened it',
   clicked: 'Recipients who clicked a link',
