@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
+import type { HeavyReads } from '../src/core/database/heavy-reads.ts';
+import { KeyedTurns } from '../src/core/lib/keyed-turns.ts';
 import {
   advanceCanary,
   beginDueSend,
@@ -21,6 +23,7 @@ import {
   type LaneReport,
   type LaneSend,
   loadContent,
+  loadDryRun,
   loadExpansion,
   needsSubscription,
   noteRecipients,
@@ -38,6 +41,7 @@ import { alive } from './alive.ts';
 
 /** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps, CanaryDeps {
+  heavyReads: HeavyReads;
   prepare: PrepareCampaign;
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
@@ -176,16 +180,23 @@ function endActivities(deps: CampaignActivityDeps) {
 }
 
 function dryRunActivities(deps: CampaignActivityDeps) {
+  // Another dry run of the project does not wait here, in the place of a campaign of somebody else.
+  const dryRuns = new KeyedTurns({ atOnce: 1 });
+  const review = (dryRunId: string) =>
+    alive(heartbeatMs, async (beat) => {
+      const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
+      const onPage = (contacts: number) => beat({ contacts });
+      const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
+      if (share.state === 'unfinished') stopIfAsked(deps);
+      return share;
+    });
   return {
-    /** Goes on with a dry run until everybody was passed or its share of time is over. */
+    /** Goes on with a dry run until everybody was passed or its share of time is over; not while another of the project is reviewed here. */
     async reviewContacts(dryRunId: string): Promise<DryRunShare> {
-      return alive(heartbeatMs, async (beat) => {
-        const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
-        const onPage = (contacts: number) => beat({ contacts });
-        const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
-        if (share.state === 'unfinished') stopIfAsked(deps);
-        return share;
-      });
+      const run = await loadDryRun(deps.db, dryRunId);
+      const share = () => review(dryRunId);
+      if (run?.state !== 'RUNNING') return share();
+      return (await dryRuns.tryRun(run.projectId, share)) ?? { state: 'busy', contacts: run.audience };
     },
 
     /** Ends a dry run as failed, for a reason that users understand. */

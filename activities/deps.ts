@@ -4,6 +4,7 @@ import type { Payments } from '@fernpost/payments';
 import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { Config } from '../src/core/config/config.ts';
+import type { HeavyReads } from '../src/core/database/heavy-reads.ts';
 import type { Database } from '../src/core/database/sql.ts';
 import type { Clock } from '../src/core/lib/time.ts';
 import type { Outbox } from '../src/core/outbox/dispatcher.ts';
@@ -15,6 +16,8 @@ import type { TemporalConnection } from '../temporal/connection.ts';
 export interface ActivityDeps {
   config: Config;
   db: Database;
+  /** For what reads much of a project's data, beside the connections that deliver mail. */
+  heavyReads: HeavyReads;
   mailer: Mailer;
   /** Null when the provider's account is not configured. */
   domainProvider: DomainProvider | null;

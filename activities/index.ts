@@ -65,7 +65,7 @@ const keepDeliveriesDays = 30;
 
 /** The activities of each task queue. A worker serves the queues that are named here. */
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
-  const { config, db, log, mailer, stopping, clock, waker } = deps;
+  const { config, db, heavyReads, log, mailer, stopping, clock, waker } = deps;
   const compose = createComposer(config, log);
   const delivery: DeliveryDeps = {
     db,
@@ -83,6 +83,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
     },
     campaign: campaignActivities({
       ...delivery,
+      heavyReads,
       stopping,
       clock,
       tell: deps.tellMembers,

@@ -1,5 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { CampaignActivities } from '../activities/campaign.ts';
+import { pauseOf } from './turns.ts';
 
 const regular = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '10 seconds' } as const;
 const { reviewContacts } = wf.proxyActivities<Pick<CampaignActivities, 'reviewContacts'>>({
@@ -15,9 +16,14 @@ const { failDryRun } = wf.proxyActivities<Pick<CampaignActivities, 'failDryRun'>
 export async function dryRun({ dryRunId }: { dryRunId: string }): Promise<number> {
   let contacts = 0;
   try {
-    for (;;) {
+    for (let turn = 0; ; ) {
       const share = await reviewContacts(dryRunId);
       ({ contacts } = share);
+      if (share.state === 'busy') {
+        await wf.sleep(pauseOf(turn++));
+        continue;
+      }
+      turn = 0;
       wf.setCurrentDetails(`${contacts} contacts passed`);
       if (share.state === 'over') return contacts;
       if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof dryRun>({ dryRunId });

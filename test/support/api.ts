@@ -63,6 +63,7 @@ export async function testApi(
     DATABASE_POOL_TIMEOUT: '120',
     DATABASE_LOCK_TIMEOUT: '60',
     DATABASE_STATEMENT_TIMEOUT: '120',
+    HEAVY_READ_TIMEOUT: '120',
     UPLOAD_DIR: join(tmpdir(), 'fernpost-test-uploads'),
     ...settings,
   });

@@ -101,6 +101,7 @@ export const compose = createComposer(readConfig({}), { warn: () => undefined })
 export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Partial<CampaignActivityDeps> = {}) {
   return campaignActivities({
     db,
+    heavyReads: { of: () => db },
     mailer,
     statements: pLimit(6),
     claiming: pLimit(1),

@@ -25,7 +25,14 @@ export async function reviewedBySteps(
   expect(status).toBe(202);
   const { n } = body.data;
   const run = await db.row<{ id: string }>('select id from dry_runs where campaign_id = $1 and n = $2', [id, n]);
-  const deps = { db, log: pino({ level: 'silent' }), prepare: prepareBy(compose), rendering: pLimit(1), chunk: 4 };
+  const deps = {
+    db,
+    heavyReads: { of: () => db },
+    log: pino({ level: 'silent' }),
+    prepare: prepareBy(compose),
+    rendering: pLimit(1),
+    chunk: 4,
+  };
   const never = new AbortController().signal;
   await reviewShare(deps, run?.id ?? '', { stop: never, longestMs: 60_000, onPage: () => undefined });
   const report = await call('GET', `/campaigns/${id}/dry-runs/${n}`);

@@ -241,6 +241,7 @@ describe('a dry run', () => {
     const { dryRunId } = start.input as { dryRunId: string };
     const deps = {
       db: db.db,
+      heavyReads: { of: () => db.db },
       log: pino({ level: 'silent' }),
       prepare: prepareBy(compose),
       rendering: pLimit(1),

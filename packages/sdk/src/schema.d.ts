@@ -10407,6 +10407,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10441,6 +10442,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10520,6 +10522,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10558,6 +10561,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10663,6 +10667,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -10728,6 +10733,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11324,6 +11330,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11365,6 +11372,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11441,6 +11449,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11570,6 +11579,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11671,6 +11681,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -11734,6 +11745,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -12842,6 +12854,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -12934,6 +12947,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13132,6 +13146,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13200,6 +13215,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13391,6 +13407,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13689,6 +13706,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13735,6 +13753,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13784,6 +13803,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13862,6 +13882,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -13912,6 +13933,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -14020,6 +14042,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -14072,6 +14095,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -14122,6 +14146,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -14171,6 +14196,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -15273,6 +15299,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16276,6 +16303,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16334,6 +16362,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16463,6 +16492,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16506,6 +16536,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16647,6 +16678,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16685,6 +16717,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -16723,6 +16756,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17248,6 +17282,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17407,6 +17442,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17480,6 +17516,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17517,6 +17554,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17590,6 +17628,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17642,6 +17681,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17698,6 +17738,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17737,6 +17778,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17784,6 +17826,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17832,6 +17875,7 @@ export interface operations {
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17870,6 +17914,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -17908,6 +17953,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -18073,6 +18119,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -18110,6 +18157,7 @@ export interface operations {
             403: components["responses"]["Error403"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -18145,6 +18193,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -18180,6 +18229,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -18782,6 +18832,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -19199,6 +19250,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };
@@ -19234,6 +19286,7 @@ export interface operations {
             404: components["responses"]["Error404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
+            503: components["responses"]["Error503"];
             default: components["responses"]["Failure"];
         };
     };

@@ -5,6 +5,7 @@ import { deleteField, fieldUsage, listFields, listValues } from './fields-servic
 /** The fields of contacts: their names, values and uses. */
 export const contactFieldRoutes = [
   route.get('/contacts/fields', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'List the fields of contacts',
     description: 'The standard fields and every key of contact data, with its type and the percentage that has it.',
@@ -12,6 +13,7 @@ export const contactFieldRoutes = [
     handle: ({ db, project }) => listFields(db, project.id),
   }),
   route.get('/contacts/fields/:field/values', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'List distinct values of a field',
     description:
@@ -27,6 +29,7 @@ export const contactFieldRoutes = [
     handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
   route.delete('/contacts/fields/:field', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Delete a field from every contact',
     description: 'Fields that a segment, campaign or workflow uses cannot be deleted. Emits no events.',

@@ -94,6 +94,7 @@ export const eventRoutes = [
     handle: ({ db, project, query }) => listEvents(db, project.id, query),
   }),
   route.get('/events/stats', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Count events by name',
     query: EventStatsQuery,
@@ -101,6 +102,7 @@ export const eventRoutes = [
     handle: ({ db, project, query }) => eventStats(db, project.id, query),
   }),
   route.get('/events/names', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'List event names',
     reply: EventNames,
@@ -115,12 +117,14 @@ export const eventRoutes = [
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
   route.get('/events/:eventName/usage', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Get what uses an event',
     reply: EventUsage,
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
   route.delete('/events/:eventName', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Delete every event of a name',
     operationId: 'deleteEvents',

@@ -14,6 +14,7 @@ const ids = { viewId: 'saved view' };
 /** Lists of contacts by any field: pages, files, and views that are kept. */
 export const contactListRoutes = [
   route.post('/contacts/search', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Search contacts by any field',
     operationId: 'searchContacts',
@@ -25,6 +26,7 @@ export const contactListRoutes = [
     handle: ({ app, db, project, body }) => searchContacts(db, project.id, body, app.clock()),
   }),
   route.post('/contacts/export', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Export contacts as CSV',
     operationId: 'exportContacts',

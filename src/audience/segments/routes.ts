@@ -43,6 +43,7 @@ export const segmentRoutes = [
     handle: ({ db, project }) => listSegments(db, project.id),
   }),
   route.post('/segments', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Create a segment',
     description: 'A DYNAMIC segment needs a condition tree; a STATIC one has the members you add.',
@@ -61,6 +62,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, body }) => createSegment(db, project.id, body, app.clock()),
   }),
   route.post('/segments/preview', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Preview a condition',
     description:
@@ -82,6 +84,7 @@ export const segmentRoutes = [
     handle: async ({ db, project, params }) => tagged(await getSegment(db, project.id, params.id)),
   }),
   route.patch('/segments/:id', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Update a segment',
     ids,
@@ -102,6 +105,7 @@ export const segmentRoutes = [
     handle: ({ db, project, params }) => deleteSegment(db, project.id, params.id),
   }),
   route.get('/segments/:id/contacts', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'List the contacts of a segment',
     ids,
@@ -134,6 +138,7 @@ export const segmentRoutes = [
     handle: ({ db, project, params, body }) => removeMembers(db, project.id, params.id, body),
   }),
   route.post('/segments/:id/compute', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Compute the memberships of a tracked segment',
     ids,
@@ -141,6 +146,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, params }) => computeSegment(db, project.id, params.id, app.clock()),
   }),
   route.post('/segments/:id/refresh', {
+    heavy: true,
     ...inProject('contacts:write'),
     summary: 'Refresh the member count of a segment',
     ids,
@@ -148,6 +154,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, params }) => refreshSegment(db, project.id, params.id, app.clock()),
   }),
   route.get('/contacts/:id/segments', {
+    heavy: true,
     ...inProject('contacts:read'),
     tag: 'segments',
     summary: 'List the segments of a contact',

@@ -110,6 +110,7 @@ export const automationRunRoutes = [
       dispatched(app, await cancelExecution(db, project.id, params.id, params.executionId)),
   }),
   route.get('/workflows/:id/people', {
+    heavy: true,
     ...inProject('workflows:read'),
     tag,
     summary: 'Count the contacts at each step of a workflow',

@@ -153,6 +153,21 @@ export const settings = {
       30,
       'Seconds a statement of a request may take before the request gets 503. 0 turns it off.',
     ),
+    HEAVY_READ_CONNECTIONS: setting(
+      integer(1, 100),
+      4,
+      'Further connections of one API process, for what reads or counts much of a project’s data: previews, counts, exports, analytics, explanations.',
+    ),
+    HEAVY_READS_PER_PROJECT: setting(
+      integer(1, 100),
+      2,
+      'How many of those connections one project uses at once; fifty times as many reads wait, further ones get 429.',
+    ),
+    HEAVY_READ_TIMEOUT: setting(
+      integer(1, 3600),
+      10,
+      'Seconds such a read may take before its request gets 503, and may wait for its turn before it gets 429.',
+    ),
     READY_ON_NEWER_SCHEMA: setting(
       flag,
       false,

@@ -53,7 +53,8 @@ export function openSidePool(settings: ConnectionSettings, store: Store): { db: 
   pool.on('error', () => undefined);
   pool.on('connect', (client) => client.on('error', () => undefined));
   if (settings.limits?.statementMs) endHeldConnections(pool, settings.limits.statementMs * 2);
-  return { db: databaseOf(pool, { prepares: store.route.prepares, em: null }), close: () => pool.end() };
+  // Entity managers work in transactions here: outside of one they would take the connections of the store.
+  return { db: databaseOf(pool, { prepares: store.route.prepares, em: store.orm.em }), close: () => pool.end() };
 }
 
 function ormOptions(settings: ConnectionSettings, entities: EntityName[], route: ConnectionRoute): Options {

@@ -75,7 +75,9 @@ export const byIndexes = localSettings({
 });
 
 /** Settings by name, with values that need no quoting. */
-export function localSettings(settings: Readonly<Record<string, 'on' | 'off' | 'force_generic_plan'>>): LocalSettings {
+export function localSettings(
+  settings: Readonly<Record<string, 'on' | 'off' | 'force_generic_plan' | number>>,
+): LocalSettings {
   return Object.entries(settings)
     .map(([name, value]) => `set local ${name} = ${value}`)
     .join('; ') as LocalSettings;

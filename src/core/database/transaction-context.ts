@@ -34,3 +34,21 @@ export function transactionContext(client: PoolClient): TransactionContext {
     },
   };
 }
+
+/**
+ * For an entity manager that only reads, each statement by itself: what it changes has to be in a transaction, which has an entity
+ * manager of its own.
+ */
+export function readingContext(
+  read: (query: string, values: readonly unknown[]) => Promise<unknown[]>,
+): TransactionContext {
+  return {
+    async executeQuery({ sql, parameters }) {
+      if (!/^\s*(select|with)\b/i.test(sql)) throw new Error('Heavy reads change nothing outside of a transaction');
+      return { rows: await read(sql, parameters) };
+    },
+    savepoint() {
+      throw new Error('Open a transaction by the handle of the database');
+    },
+  };
+}

@@ -13,6 +13,11 @@ export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | '
     const cost = plan === 'tried' ? 1 : (route.rateCost?.(body) ?? 1);
     if (admitted.project !== null) await parts.limiter.take(admitted.project.id, cost, admitted.apart);
     const texts = Object.entries(query).map(([name, value]) => [name, String(value)]);
+    // Inside a transaction the route works in it.
+    const own =
+      route.heavy && admitted.project !== null && !db.isTransaction
+        ? app.heavyReads.of(admitted.project.id, db.author)
+        : db;
     const answer = await runHandler(
       route,
       { value: body },
@@ -20,8 +25,8 @@ export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | '
         ...admitted,
         actor: plan === undefined ? admitted.actor : planned(admitted.actor),
         app,
-        db,
-        writeOnce: (work) => work(db),
+        db: own,
+        writeOnce: (work) => work(own),
         keepAnswer: async () => undefined,
         params,
         ip,

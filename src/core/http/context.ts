@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import type { Config } from '../config/config.ts';
+import type { HeavyReads } from '../database/heavy-reads.ts';
 import type { Database, WriteOnce } from '../database/sql.ts';
 import type { Role } from '../lib/roles.ts';
 import type { Scope } from '../lib/scopes.ts';
@@ -14,6 +15,8 @@ import type { DeliveryWaker } from '../outbox/wake.ts';
 export interface App {
   config: Config;
   db: Database;
+  /** For what reads or counts much of a project's data; a route that is `heavy` gets it as its `db`. */
+  heavyReads: HeavyReads;
   log: Logger;
   clock: Clock;
   outbox: Outbox;

@@ -144,6 +144,7 @@ function failuresOf(route: Route): Status[] {
   if (path.includes(':')) statuses.push(404);
   if (idempotent) statuses.push(409);
   if (isGuardedEdit(route)) statuses.push(412);
+  if (route.heavy) statuses.push(503);
   if (route.body !== undefined || route.bodyKind !== undefined) statuses.push(413);
   return statuses;
 }

@@ -108,6 +108,11 @@ export interface RouteOptions<
   idempotent?: boolean;
   /** Answers with an `ETag`; an edit reads `If-Match` and refuses with 412. */
   guarded?: boolean;
+  /**
+   * Reads or counts much of a project's data: its `db` is the project's share of the connections for heavy reads (`App.heavyReads`), and
+   * the request is refused with 429 when that is used up.
+   */
+  heavy?: true;
   /** Not counted against the project's rate window. */
   exemptFromRateLimit?: boolean;
   /** How large its body may be (see `bodyLimits`); a `form` when absent. Streams are limited by who reads them. */

@@ -77,7 +77,11 @@ class RoutedRequest {
     this.#ctx.set('Cache-Control', 'no-store');
     this.#route.guard?.(this.#app);
     const admitted = await this.#admit();
-    const db = this.#app.db.session(this.#authorOf(admitted));
+    const author = this.#authorOf(admitted);
+    const db =
+      this.#route.heavy && admitted.project !== null
+        ? this.#app.heavyReads.of(admitted.project.id, author)
+        : this.#app.db.session(author);
     const read = await this.#readOnce();
     // The request itself was counted before its body was read.
     await this.#count(admitted, (this.#route.rateCost?.(read.value) ?? 1) - 1);

@@ -1,4 +1,5 @@
 import { isoInstant } from '../../core/database/columns.ts';
+import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
@@ -16,8 +17,11 @@ import { type ActivityType, type Source, sources, typesOf } from './types.ts';
  * A page of what happened in a project, newest first (contract page 3, 4.2).
  * @throws 400 for what is no date, an end before the beginning, a cursor of another list, a contact that is no UUID
  */
-export async function listActivity(app: App, project: ProjectFacts, query: ListActivity): Promise<ActivityPage> {
-  const { db } = app;
+export async function listActivity(
+  { app, db }: { app: App; db: Database },
+  project: ProjectFacts,
+  query: ListActivity,
+): Promise<ActivityPage> {
   const now = app.clock();
   const limit = positiveInteger(query.limit, 50, longestPage);
   const place = query.cursor === undefined ? null : readCursor(query.cursor);

@@ -19,13 +19,14 @@ import { activityTypes } from './types.ts';
 /** What happened in a project, what it adds up to, and what is going to happen. */
 export const activityRoutes = [
   route.get('/activity', {
+    heavy: true,
     access: 'dashboard',
     summary: 'List activities',
     operationId: 'listActivity',
     description: 'Newest first. `startDate` applies to the first page only, so that older pages have no end.',
     query: ListActivity,
     reply: ActivityPage,
-    handle: ({ app, project, query }) => listActivity(app, project, query),
+    handle: ({ app, db, project, query }) => listActivity({ app, db }, project, query),
   }),
   route.get('/activity/types', {
     access: 'dashboard',
@@ -34,6 +35,7 @@ export const activityRoutes = [
     handle: () => ({ types: activityTypes }),
   }),
   route.get('/activity/stats', {
+    heavy: true,
     access: 'dashboard',
     summary: 'Get activity statistics',
     query: StatsQuery,
@@ -41,6 +43,7 @@ export const activityRoutes = [
     handle: ({ app, db, project, query }) => activityStats(db, project.id, query, app.clock()),
   }),
   route.get('/activity/recent-count', {
+    heavy: true,
     access: 'dashboard',
     summary: 'Count the activities of the last minutes',
     operationId: 'countRecentActivity',
@@ -60,6 +63,7 @@ export const activityRoutes = [
     },
   }),
   route.get('/activity/upcoming', {
+    heavy: true,
     access: 'dashboard',
     summary: 'List upcoming activities',
     operationId: 'listUpcomingActivity',

@@ -5,6 +5,7 @@ import { timeSeries, topCampaigns, topEvents, windowCampaignStats } from './serv
 /** How mail, campaigns and events of a project did over time. */
 export const analyticsRoutes = [
   route.get('/analytics/timeseries', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Count mail by day',
     operationId: 'getMailByDay',
@@ -14,6 +15,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => timeSeries(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/top-campaigns', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'List the campaigns with the most opens',
     operationId: 'listTopCampaigns',
@@ -22,6 +24,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => topCampaigns(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/campaign-stats', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Get the number of campaigns and their average rates',
     operationId: 'getCampaignAverages',
@@ -30,6 +33,7 @@ export const analyticsRoutes = [
     handle: ({ app, db, project, query }) => windowCampaignStats(db, project.id, query, app.clock()),
   }),
   route.get('/analytics/top-events', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'List the most frequent events',
     operationId: 'listTopEvents',

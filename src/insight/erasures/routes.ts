@@ -17,6 +17,7 @@ const shared = { access: 'dashboard', tag: 'privacy' } as const;
 /** Everything known of a contact, and its erasure with a certificate. */
 export const erasureRoutes = [
   route.get('/contacts/:id/export', {
+    heavy: true,
     ...shared,
     refusals: [429],
     scope: 'contacts:read',
@@ -87,6 +88,7 @@ export const erasureRoutes = [
     handle: ({ db, project, params, body }) => liftSuppression(db, project.id, params.id, body),
   }),
   route.get('/erasures/:id/verify', {
+    heavy: true,
     ...shared,
     scope: 'contacts:read',
     summary: 'Verify a certificate',

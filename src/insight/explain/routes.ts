@@ -5,6 +5,7 @@ import { explain, requestOf } from './service.ts';
 /** Why somebody got something, or did not. */
 export const explainRoutes = [
   route.post('/explain', {
+    heavy: true,
     ...inProject('explain'),
     summary: 'Explain why a contact received something, or didn’t',
     operationId: 'explain',
@@ -17,6 +18,7 @@ export const explainRoutes = [
     handle: ({ app, db, project, body }) => explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS),
   }),
   route.get('/explain/:permalink', {
+    heavy: true,
     ...inProject('explain'),
     summary: 'Answer the question of a permalink again',
     operationId: 'getExplanation',

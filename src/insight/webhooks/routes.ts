@@ -167,6 +167,7 @@ export const webhookEndpointRoutes = [
     },
   }),
   route.get('/webhook-endpoints/:id/audit', {
+    heavy: true,
     ...shared,
     scope: 'webhooks',
     summary: 'Compare events with deliveries',

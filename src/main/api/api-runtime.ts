@@ -9,7 +9,8 @@ import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts
 import { createTemplateCache } from '../../content/templates/cache.ts';
 import type { Config } from '../../core/config/config.ts';
 import { listenForChanges } from '../../core/database/changes.ts';
-import { openStore } from '../../core/database/orm.ts';
+import { heavyReads } from '../../core/database/heavy-reads.ts';
+import { openSidePool, openStore } from '../../core/database/orm.ts';
 import { createHttpApp } from '../../core/http/app.ts';
 import { routeCaller } from '../../core/http/call-route.ts';
 import type { App, RequestCredentials } from '../../core/http/context.ts';
@@ -25,7 +26,13 @@ import { authenticate } from '../../platform/access/authenticate.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../platform/accounts/oauth.ts';
 import { createProjectDirectory } from '../../platform/projects/directory.ts';
 import { cachedResolver } from '../../platform/verification/cached-resolver.ts';
-import { poolerWarnings, requestDatabase, sessionUrl } from '../setup/database-settings.ts';
+import {
+  heavyDatabase,
+  heavyReadLimits,
+  poolerWarnings,
+  requestDatabase,
+  sessionUrl,
+} from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf } from '../setup/outside.ts';
@@ -68,6 +75,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   const listenUrl = await sessionUrl(settings);
   const store = await openStore(requestDatabase(settings), entities);
   const config = await withOwnQueues(settings, store.db);
+  const reads = openSidePool(heavyDatabase(config), store);
   for (const warning of await poolerWarnings(store, requestDatabase(config))) log.warn(warning);
   const changes = listenForChanges(listenUrl, log);
   const temporal = openTemporal(temporalSettings(config));
@@ -94,6 +102,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
     images: await createImageStore(config),
     config,
     db: store.db,
+    heavyReads: heavyReads(reads.db, heavyReadLimits(config)),
     log,
     directory,
     templates: createTemplateCache(store.db, changes),
@@ -112,23 +121,21 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
   let server: RunningServer;
   let metricsServer: MetricsServer | null = null;
   try {
-    const { registry, text } = metrics;
     if (config.API_METRICS_PORT !== null)
       metricsServer = await serveMetrics(config.API_METRICS_PORT, config.METRICS_HOST ?? config.HOST, {
-        contentType: registry.contentType,
-        text,
+        contentType: metrics.registry.contentType,
+        text: metrics.text,
       });
-    const { PORT: port, HOST: host } = config;
     server = await serve(koa.callback(), {
-      port,
-      host,
+      port: config.PORT,
+      host: config.HOST,
       tooSlow: tooSlowAnswer,
       limits: overrides.limits ?? usualLimits,
     });
   } catch (error) {
     preparation.close();
     await metricsServer?.close();
-    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), reads.close(), store.close()]);
     throw error;
   }
   const { port } = server;
@@ -138,7 +145,7 @@ export async function startApi(settings: Config, log: Logger, overrides: ApiOver
     if (cut > 0) log.warn({ requests: cut }, 'requests took longer than SHUTDOWN_GRACE_SECONDS and were cut');
     await Promise.allSettled([app.waker.drain(), outbox.close(), limiter.close()]);
     await metricsServer?.close();
-    await Promise.allSettled([changes.close(), temporal.close(), health.close(), store.close()]);
+    await Promise.allSettled([changes.close(), temporal.close(), health.close(), reads.close(), store.close()]);
   };
   return { app, url: `http://127.0.0.1:${port}`, port, close, [Symbol.asyncDispose]: () => close() };
 }

@@ -1,5 +1,6 @@
 import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@fernpost/postgres';
 import type { Config } from '../../core/config/config.ts';
+import type { HeavyReadLimits } from '../../core/database/heavy-reads.ts';
 import type { Store } from '../../core/database/orm.ts';
 
 const second = 1000;
@@ -18,6 +19,37 @@ export function requestDatabase(config: Config): ConnectionSettings {
     },
   };
 }
+
+/** Postgres for heavy reads of requests, beside the connections of all other requests. */
+export function heavyDatabase(config: Config): ConnectionSettings {
+  const requests = requestDatabase(config);
+  return {
+    ...requests,
+    poolSize: config.HEAVY_READ_CONNECTIONS,
+    applicationName: 'fernpost-reads',
+    limits: requests.limits && {
+      ...requests.limits,
+      // Whoever has a turn among the reads of its project waits for those of other projects, however long they may take.
+      connectionMs: (config.DATABASE_POOL_TIMEOUT + 2 * config.HEAVY_READ_TIMEOUT) * second,
+    },
+  };
+}
+
+/** How heavy reads are shared out between projects. */
+export function heavyReadLimits(config: Config): HeavyReadLimits {
+  const { HEAVY_READS_PER_PROJECT: perProject, HEAVY_READ_TIMEOUT: seconds } = config;
+  return { perProject, waiting: 50 * perProject, seconds };
+}
+
+/** Postgres for heavy reads of activities: two at once, one of each project, so that the pool of a worker stays with what delivers. */
+export function heavyWorkerDatabase(config: Config): ConnectionSettings {
+  const worker = workerDatabase(config);
+  const limits = worker.limits && { ...worker.limits, connectionMs: 600 * second };
+  return { ...worker, poolSize: 2, applicationName: 'fernpost-reads', limits };
+}
+
+/** Activities wait for their turn for as long as it takes. */
+export const heavyWorkerLimits: HeavyReadLimits = { perProject: 1, waiting: null, seconds: null };
 
 /** One connection for a question that has to be answered while requests hold all of theirs, or never. */
 export function sideDatabase(config: Config, applicationName: string, statementMs: number): ConnectionSettings {

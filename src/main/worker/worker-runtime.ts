@@ -11,7 +11,8 @@ import { touchedProjects } from '../../audience/segments/changes.ts';
 import { arrivalsChannel, createEnroller } from '../../automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../../automations/runtime/under-way.ts';
 import type { Config } from '../../core/config/config.ts';
-import { openStore } from '../../core/database/orm.ts';
+import { heavyReads } from '../../core/database/heavy-reads.ts';
+import { openSidePool, openStore } from '../../core/database/orm.ts';
 import type { Database } from '../../core/database/sql.ts';
 import { type Clock, pause, systemClock } from '../../core/lib/time.ts';
 import { Outbox } from '../../core/outbox/dispatcher.ts';
@@ -22,7 +23,13 @@ import { createMailSweep } from '../../core/outbox/sweep.ts';
 import { createDeliveryWaker, type DeliveryWaker } from '../../core/outbox/wake.ts';
 import { createWebhookWatch } from '../../insight/webhooks/index.ts';
 import { foldAndJudge } from '../../sending/reputation/fold.ts';
-import { poolerWarnings, sessionUrl, workerDatabase } from '../setup/database-settings.ts';
+import {
+  heavyWorkerDatabase,
+  heavyWorkerLimits,
+  poolerWarnings,
+  sessionUrl,
+  workerDatabase,
+} from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf } from '../setup/outside.ts';
@@ -70,6 +77,7 @@ export async function startWorker(
   const store = await openStore(workerDatabase(settings), entities);
   const config = await withOwnQueues(settings, store.db);
   for (const warning of await poolerWarnings(store, workerDatabase(settings))) log.warn(warning);
+  const reads = openSidePool(heavyWorkerDatabase(config), store);
   if (metrics !== null) measurePool(metrics.registry, store.db.pool);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const clock = overrides.clock ?? systemClock;
@@ -89,6 +97,7 @@ export async function startWorker(
     ...(await outsideOf(config, log, store.db, overrides.mailer)),
     config,
     db: store.db,
+    heavyReads: heavyReads(reads.db, heavyWorkerLimits),
     outbox,
     waker,
     temporal,
@@ -128,7 +137,7 @@ export async function startWorker(
       // Only now: activities that finish while the workers drain still start what they enqueued.
       await Promise.all([outbox.close(), waker.drain(), enqueued, loops.ended]);
       await metrics?.server.close();
-      await Promise.allSettled([temporal.close(), store.close()]);
+      await Promise.allSettled([temporal.close(), reads.close(), store.close()]);
     })();
     return closed;
   };

@@ -8,6 +8,7 @@ const shared = { access: 'project', role: 'ADMIN', tag: 'audit log', scope: 'aud
 /** Who changed what in a project (contract page 4). */
 export const auditRoutes = [
   route.get('/projects/:id/audit-log', {
+    heavy: true,
     ...shared,
     summary: 'List changes',
     description: 'The latest first, kept for 400 days; as a CSV file with `format=csv`, the latest 10,000.',
@@ -22,6 +23,7 @@ export const auditRoutes = [
     },
   }),
   route.get('/projects/:id/audit-log/verify', {
+    heavy: true,
     ...shared,
     summary: 'Verify the integrity of the audit log',
     description: 'Each entry carries the hash of the one before it: a changed or missing entry is detected.',

@@ -18,7 +18,7 @@ export { ledgerHash } from './results/ledger-file.ts';
 export { type LedgerVerdict, verdictSql } from './results/verdicts.ts';
 export { type DryRunDeps, type DryRunShare, reviewShare } from './review/dry-run.ts';
 export { changedFields, hashed, launchFacts, type ReviewFacts } from './review/facts.ts';
-export { failDryRun, removeOldDryRuns } from './review/queries.ts';
+export { failDryRun, loadDryRun, removeOldDryRuns } from './review/queries.ts';
 export { recoverableDryRuns } from './review/service.ts';
 export { countCorrection } from './revisions/correct.ts';
 export type { Correction, EarlierRecipients } from './schema.ts';

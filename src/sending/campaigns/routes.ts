@@ -53,6 +53,7 @@ export const campaignRoutes = [
     handle: (input) => listCampaigns(depsOf(input), input.project.id, input.query),
   }),
   route.post('/campaigns', {
+    heavy: true,
     refusals: [404],
     ...inProject('campaigns:write'),
     summary: 'Create a campaign',
@@ -78,6 +79,7 @@ export const campaignRoutes = [
     handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route.put('/campaigns/:id', {
+    heavy: true,
     ...inProject('campaigns:write'),
     summary: 'Update a campaign that is not being sent',
     ids,
@@ -126,6 +128,7 @@ export const campaignRoutes = [
       tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match'))),
   }),
   route.post('/campaigns/:id/duplicate', {
+    heavy: true,
     ...inProject('campaigns:write'),
     summary: 'Duplicate a campaign as a draft',
     ids,
@@ -137,6 +140,7 @@ export const campaignRoutes = [
     }),
   }),
   route.post('/campaigns/:id/send', {
+    heavy: true,
     ...inProject('campaigns:send'),
     summary: 'Send or schedule a campaign',
     description:
@@ -154,6 +158,7 @@ export const campaignRoutes = [
     alsoStatus: 202,
   }),
   route.post('/campaigns/:id/approve', {
+    heavy: true,
     access: 'dashboard',
     role: 'ADMIN',
     refusesKeys: true,
@@ -203,6 +208,7 @@ export const campaignRoutes = [
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false)),
   }),
   route.post('/campaigns/:id/resend', {
+    heavy: true,
     ...inProject('campaigns:send'),
     summary: 'Resend to the recipients a campaign missed',
     description:
@@ -273,6 +279,7 @@ export const campaignRoutes = [
     handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
   route.get('/campaigns/:id/audit', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Audit the ledger of a campaign',
     description:

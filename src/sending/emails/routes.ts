@@ -123,6 +123,7 @@ function scopedOf(actor: KeyActor | UserActor) {
 }
 
 const exportRoute = route.post('/emails/export', {
+  heavy: true,
   ...inProject('emails:read'),
   summary: 'Export emails as CSV',
   operationId: 'exportEmails',

@@ -8,6 +8,7 @@ import { securityOf } from './service.ts';
 /** How the mail of a project is received. */
 export const securityRoutes = [
   route.get('/deliverability', {
+    heavy: true,
     access: 'dashboard',
     summary: 'Get bounces and complaints by day, recipient domain and mailbox provider',
     operationId: 'getDeliverability',
@@ -22,6 +23,7 @@ export const securityRoutes = [
     },
   }),
   route.get('/users/@me/projects/:id/security', {
+    heavy: true,
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project',
     tag: 'projects',
@@ -33,6 +35,7 @@ export const securityRoutes = [
     },
   }),
   route.get('/projects/:id/security', {
+    heavy: true,
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project, in an envelope',
     operationId: 'getProjectReputation',

@@ -148,6 +148,25 @@ describe.skipIf(programs.length === 0).each(programs.length === 0 ? ['pgbouncer'
       expect(said.join('')).not.toContain('connect_query');
     });
 
+    test('heavy reads keep their own limit without one of the pooler', async () => {
+      await using pooler = await startPgBouncer(program, database.url);
+      await using api = await testApi(database, {
+        DATABASE_URL: pooler.url(database.url),
+        DIRECT_DATABASE_URL: database.url,
+        HEAVY_READ_TIMEOUT: '1',
+      });
+      const holder = new Client({ connectionString: database.url });
+      await holder.connect();
+      await holder.query('begin; lock table contacts in access exclusive mode');
+      const condition = {
+        logic: 'AND',
+        groups: [{ filters: [{ field: 'subscribed', operator: 'equals', value: true }] }],
+      };
+      const { status, body } = await api.call(project.secretKey, 'POST', '/segments/preview', { condition, limit: 0 });
+      await holder.end();
+      expect([status, body.error.details]).toEqual([503, { limit: 'HEAVY_READ_TIMEOUT', seconds: 1, retryAfter: 1 }]);
+    });
+
     test('without a direct address API and migrations refuse to start, and say why', async () => {
       await using pooler = await startPgBouncer(program, database.url);
       const through = pooler.url(database.url);

@@ -3,11 +3,13 @@ import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, failedForGood, type ReplayCase, type Script } from './case.ts';
 
 const unfinished = { state: 'unfinished', contacts: 50_000 } as const;
+const busy = { state: 'busy', contacts: 0 } as const;
 const over = { state: 'over', contacts: 61_000 } as const;
 
 /** Ways through `dryRun`. */
 export const dryRunCases: readonly ReplayCase[] = [
   review('several-shares', { reviewContacts: [unfinished, failed, over] }),
+  review('beside-another-of-the-project', { reviewContacts: [busy, unfinished, busy, busy, over] }),
   review('given-up', { reviewContacts: [unfinished, failedForGood], failDryRun: [undefined] }),
   review('cancelled-in-the-ui', { reviewContacts: [cancelling(unfinished)], failDryRun: [failed, undefined] }),
 ];

@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../../core/database/sql.ts';
+import { type Database, localSettings, type Query, sql } from '../../../core/database/sql.ts';
 import { type Audience, audienceRule, inBaseAudience } from './audience.ts';
 
 /** Reads the ids of an audience once, page by page, in their order. Close it. */
@@ -17,6 +17,33 @@ export interface AudienceStart {
   now: Date;
 }
 
+/** The query for the ids of an audience, in their order. @throws 400 for a stored condition that can no longer be read */
+async function audienceQuery(
+  db: Database,
+  audience: Audience,
+  { after, createdBy, now }: AudienceStart,
+): Promise<Query> {
+  return sql`
+    declare campaign_audience no scroll cursor for
+    select c.id from contacts c
+    where ${inBaseAudience(audience)} and c.id > ${after}::uuid and c.created_at <= ${createdBy}::timestamptz
+      and ${await audienceRule(db, audience, now)}
+    order by c.id`;
+}
+
+// All rows are read: without this Postgres would plan for the first tenth of them.
+const readsAll = localSettings({ cursor_tuple_fraction: 1 });
+const fetchIds = (size: number) => `fetch forward ${Math.trunc(size)} from campaign_audience`;
+
+/** The first ids of an audience, read in a transaction that ends with them. @throws 400 as `openAudience` */
+export function readAudience(db: Database, audience: Audience, start: AudienceStart, size: number): Promise<string[]> {
+  return db.transaction(async (tx) => {
+    const { text, values } = await audienceQuery(tx, audience, start);
+    await tx.count(text, values);
+    return (await tx.rows<{ id: string }>(fetchIds(size))).map(({ id }) => id);
+  }, readsAll);
+}
+
 /**
  * Evaluates an audience once and reads it on a connection of its own until it is closed: a condition that is planned and
  * evaluated anew for each page costs as much each time as for the whole audience. The transaction only reads, and stays open
@@ -24,17 +51,8 @@ export interface AudienceStart {
  * pass through a pooler.
  * @throws 400 for a stored condition that can no longer be read
  */
-export async function openAudience(
-  db: Database,
-  audience: Audience,
-  { after, createdBy, now }: AudienceStart,
-): Promise<AudienceCursor> {
-  const { text, values } = sql`
-    declare campaign_audience no scroll cursor for
-    select c.id from contacts c
-    where ${inBaseAudience(audience)} and c.id > ${after}::uuid and c.created_at <= ${createdBy}::timestamptz
-      and ${await audienceRule(db, audience, now)}
-    order by c.id`;
+export async function openAudience(db: Database, audience: Audience, start: AudienceStart): Promise<AudienceCursor> {
+  const { text, values } = await audienceQuery(db, audience, start);
   const client = await db.pool.connect();
   const close = async () => {
     const broken = await client.query('rollback').then(
@@ -44,9 +62,7 @@ export async function openAudience(
     client.release(broken);
   };
   try {
-    await client.query('begin read only');
-    // All rows are read: without this Postgres would plan for the first tenth of them.
-    await client.query('set local cursor_tuple_fraction = 1');
+    await client.query(`begin read only; ${readsAll}`);
     await client.query(text, [...values]);
   } catch (error) {
     await close();
@@ -54,7 +70,7 @@ export async function openAudience(
   }
   return {
     async next(size) {
-      const { rows } = await client.query<{ id: string }>(`fetch forward ${Math.trunc(size)} from campaign_audience`);
+      const { rows } = await client.query<{ id: string }>(fetchIds(size));
       return rows.map(({ id }) => id);
     },
     close,

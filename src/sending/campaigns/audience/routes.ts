@@ -24,6 +24,7 @@ nameSchemas({ CampaignAudienceCount: AudienceCount });
 /** How many an audience is, while it is being chosen. */
 export const campaignAudienceRoutes = [
   route.post('/campaigns/audience', {
+    heavy: true,
     refusals: [404],
     ...inProject('campaigns:read'),
     summary: 'Count an audience',

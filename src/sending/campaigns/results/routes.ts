@@ -8,6 +8,7 @@ import { ListRecipients, RecipientsPage } from './schema.ts';
 /** Who got a campaign, who did not, and why. */
 export const campaignRecipientRoutes = [
   route.get('/campaigns/:id/results', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Get the results of a campaign by hour and by link',
     description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
@@ -16,6 +17,7 @@ export const campaignRecipientRoutes = [
     handle: async ({ db, project, params }) => ok(await campaignResults(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/recipients', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'List the recipients of a campaign with their verdicts',
     description:

@@ -2,11 +2,12 @@ import { hash } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
 import { enabledRules, type MatchingRule } from '../../../audience/suppressions/index.ts';
 import { isoInstant } from '../../../core/database/columns.ts';
+import type { HeavyReads } from '../../../core/database/heavy-reads.ts';
 import type { Database } from '../../../core/database/sql.ts';
 import { AppError } from '../../../core/lib/errors.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { handOver } from '../../engine/index.ts';
-import { openAudience } from '../audience/cursor.ts';
+import { readAudience } from '../audience/cursor.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../delivery/content.ts';
 import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { changedFields, factsOf } from './facts.ts';
@@ -28,6 +29,8 @@ import { chained, exampleContacts, type Findings, tally } from './tally.ts';
 /** What a dry run needs. */
 export interface DryRunDeps {
   db: Database;
+  /** For audiences, which may take a while to find. */
+  heavyReads: HeavyReads;
   log: Parameters<typeof handOver>[0]['log'];
   prepare: PrepareCampaign;
   /** As in delivery lanes, whose turns a dry run shares. */
@@ -36,9 +39,9 @@ export interface DryRunDeps {
   chunk: number;
 }
 
-/** How far a dry run has come. `over`: it has ended, or somebody ended it. */
+/** How far a dry run has come. `over`: it has ended, or somebody ended it. `busy`: another one of the project is under way. */
 export interface DryRunShare {
-  state: 'unfinished' | 'over';
+  state: 'unfinished' | 'over' | 'busy';
   contacts: number;
 }
 
@@ -153,16 +156,12 @@ async function faultOf(db: Database, run: OpenDryRun): Promise<string | null> {
 }
 
 /** The next contacts of the audience; null when it cannot be read, which ends the run. */
-async function nextContacts({ db }: DryRunDeps, run: OpenDryRun): Promise<string[] | null> {
+async function nextContacts({ db, heavyReads }: DryRunDeps, run: OpenDryRun): Promise<string[] | null> {
   try {
     // Windows of time count back from one instant, however many shares it takes.
     const now = new Date(isoInstant(run.startedAt));
-    const audience = await openAudience(db, run, { after: run.through ?? leastId, createdBy: run.startedAt, now });
-    try {
-      return await audience.next(contactsPerRead);
-    } finally {
-      await audience.close();
-    }
+    const start = { after: run.through ?? leastId, createdBy: run.startedAt, now };
+    return await readAudience(heavyReads.of(run.projectId), run, start, contactsPerRead);
   } catch (error) {
     if (!(error instanceof AppError)) throw error;
     await failDryRun(db, run.id, `The audience cannot be read: ${error.message}`);

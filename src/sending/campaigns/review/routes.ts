@@ -16,6 +16,7 @@ function reviewDepsOf({ app, db }: { app: App; db: Database }): ReviewDeps {
 /** Reviews of campaigns before they are sent (contract page 5). */
 export const campaignReviewRoutes = [
   route.post('/campaigns/:id/dry-run', {
+    heavy: true,
     ...inProject('campaigns:write'),
     summary: 'Review a campaign before it is sent',
     operationId: 'startCampaignDryRun',

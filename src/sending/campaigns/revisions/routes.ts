@@ -31,6 +31,7 @@ export const campaignRevisionRoutes = [
     },
   }),
   route.post('/campaigns/:id/correction', {
+    heavy: true,
     ...inProject('campaigns:write'),
     summary: 'Create a correction of a campaign',
     description:
@@ -51,6 +52,7 @@ export const campaignRevisionRoutes = [
       ok(await correctCampaign(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/correction/audience', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Count the recipients of a correction',
     description: 'Counts the contacts a correction would go to now. Nothing is stored.',
@@ -63,6 +65,7 @@ export const campaignRevisionRoutes = [
       ok(await countCorrection(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/follow-up', {
+    heavy: true,
     ...inProject('campaigns:write'),
     summary: 'Create a follow-up of a campaign',
     description:
@@ -77,6 +80,7 @@ export const campaignRevisionRoutes = [
       ok(await followUpCampaign(depsOf(input), project.id, params.id, body)),
   }),
   route.post('/campaigns/:id/follow-up/audience', {
+    heavy: true,
     ...inProject('campaigns:read'),
     summary: 'Count the recipients of a follow-up',
     description: 'Counts the contacts a follow-up would go to now. Nothing is stored.',

@@ -1,0 +1,80 @@
+interface Waiting {
+  begin(): void;
+  refuse(): void;
+}
+
+/** How many may work at once under one key, and wait for it. */
+export interface TurnLimits {
+  atOnce: number;
+  /** How many may wait; no limit when absent. */
+  waiting?: number | null;
+  /** How long each may wait; no limit when absent. */
+  waitMs?: number | null;
+  /** The error of whoever cannot wait, or has waited for too long. */
+  refusal?(): Error;
+}
+
+/** Work that takes turns with other work of the same key in this process, such as that of one project. First come, first served. */
+export class KeyedTurns {
+  readonly #limits: TurnLimits;
+  readonly #keys = new Map<string, { running: number; waiting: Waiting[] }>();
+
+  constructor(limits: TurnLimits) {
+    this.#limits = limits;
+  }
+
+  /** Does the work when it is its turn. Rejects with the refusal when that never comes. */
+  async run<T>(key: string, work: () => Promise<T>): Promise<T> {
+    if (!this.#takeFree(key)) await this.#wait(key);
+    try {
+      return await work();
+    } finally {
+      this.#giveBack(key);
+    }
+  }
+
+  /** Does the work where nothing has to be waited for; null where something has. */
+  tryRun<T>(key: string, work: () => Promise<T>): Promise<T> | null {
+    if (!this.#takeFree(key)) return null;
+    return work().finally(() => this.#giveBack(key));
+  }
+
+  #takeFree(key: string): boolean {
+    const turns = this.#keys.get(key) ?? { running: 0, waiting: [] };
+    this.#keys.set(key, turns);
+    if (turns.running >= this.#limits.atOnce) return false;
+    turns.running += 1;
+    return true;
+  }
+
+  #wait(key: string): Promise<void> {
+    const turns = this.#keys.get(key);
+    const { waiting: most = null, waitMs = null, refusal = () => new Error('Too many wait') } = this.#limits;
+    if (turns === undefined || (most !== null && turns.waiting.length >= most)) throw refusal();
+    return new Promise((resolve, reject) => {
+      let timer: NodeJS.Timeout | undefined;
+      const waiting: Waiting = {
+        begin() {
+          clearTimeout(timer);
+          resolve();
+        },
+        refuse() {
+          turns.waiting = turns.waiting.filter((other) => other !== waiting);
+          reject(refusal());
+        },
+      };
+      if (waitMs !== null) timer = setTimeout(waiting.refuse, waitMs);
+      turns.waiting.push(waiting);
+    });
+  }
+
+  // Whoever is next takes over the place, so that nobody comes in between.
+  #giveBack(key: string): void {
+    const turns = this.#keys.get(key);
+    if (turns === undefined) return;
+    const next = turns.waiting.shift();
+    if (next === undefined) turns.running -= 1;
+    else next.begin();
+    if (turns.running === 0) this.#keys.delete(key);
+  }
+}

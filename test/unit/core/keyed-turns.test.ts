@@ -1,0 +1,75 @@
+import { describe, expect, test } from 'vitest';
+import { KeyedTurns } from '../../../src/core/lib/keyed-turns.ts';
+
+const refused = new Error('refused');
+const turnsOf = (limits: { atOnce?: number; waiting?: number | null; waitMs?: number | null } = {}) =>
+  new KeyedTurns({ atOnce: 1, waiting: null, waitMs: null, ...limits, refusal: () => refused });
+
+/** Work that lasts until it is told to end, and says when it began. */
+function work() {
+  const { promise, resolve } = Promise.withResolvers<string>();
+  const seen = { began: false };
+  return {
+    seen,
+    end: resolve,
+    run: () => {
+      seen.began = true;
+      return promise;
+    },
+  };
+}
+
+const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+describe('turns by key', () => {
+  test('are taken in order, and other keys do not wait', async () => {
+    const turns = turnsOf();
+    const [first, second, third, other] = [work(), work(), work(), work()];
+    const results = [turns.run('a', first.run), turns.run('a', second.run), turns.run('a', third.run)];
+    const elsewhere = turns.run('b', other.run);
+    await settled();
+    expect([first, second, third, other].map(({ seen }) => seen.began)).toEqual([true, false, false, true]);
+    first.end('1');
+    await settled();
+    expect([second.seen.began, third.seen.began]).toEqual([true, false]);
+    second.end('2');
+    third.end('3');
+    other.end('4');
+    expect(await Promise.all([...results, elsewhere])).toEqual(['1', '2', '3', '4']);
+  });
+
+  test('are refused to more than may wait, and given back when work fails', async () => {
+    const turns = turnsOf({ waiting: 1 });
+    const first = work();
+    const running = turns.run('a', first.run);
+    const waiting = turns.run('a', async () => 'second');
+    await expect(turns.run('a', async () => 'third')).rejects.toBe(refused);
+    first.end('first');
+    expect(await Promise.all([running, waiting])).toEqual(['first', 'second']);
+    const failure = new Error('broken');
+    await expect(turns.run('a', () => Promise.reject(failure))).rejects.toBe(failure);
+    expect(await turns.run('a', async () => 'fourth')).toBe('fourth');
+  });
+
+  test('are waited for as long as is allowed, and whoever gave up is not given one', async () => {
+    const turns = turnsOf({ waitMs: 1 });
+    const first = work();
+    const running = turns.run('a', first.run);
+    const second = work();
+    await expect(turns.run('a', second.run)).rejects.toBe(refused);
+    first.end('first');
+    await running;
+    expect(second.seen.began).toBe(false);
+    expect(await turns.run('a', async () => 'third')).toBe('third');
+  });
+
+  test('are tried without waiting', async () => {
+    const turns = turnsOf();
+    const first = work();
+    const running = turns.tryRun('a', first.run);
+    expect(turns.tryRun('a', async () => 'second')).toBeNull();
+    first.end('first');
+    expect(await running).toBe('first');
+    expect(await turns.tryRun('a', async () => 'third')).toBe('third');
+  });
+});
