@@ -10,8 +10,10 @@ import {
   markDelayed,
   type Share,
   type ShareReport,
+  shareReportOf,
 } from '../src/audience/jobs/index.ts';
 import type { Database } from '../src/core/database/sql.ts';
+import { KeyedTurns } from '../src/core/lib/keyed-turns.ts';
 import { alive } from './alive.ts';
 
 /** What the activities of imports and bulk changes are built from. */
@@ -35,10 +37,16 @@ const heartbeatMs = 2_000;
 
 /** Builds the activities of imports and bulk changes. Both may be repeated: the row says where the work stands. */
 export function jobActivities({ db, log, stopping, encryptionKeys, shareMs = defaultShareMs }: JobActivityDeps) {
+  // Another import of the project does not wait here, in the place of an import of somebody else.
+  const imports = new KeyedTurns({ atOnce: 1 });
   return {
-    /** Imports rows of a job's file until none is left or its share of time is over. */
-    importContactRows: (jobId: string): Promise<ShareReport> =>
-      work(jobId, (store, id, share) => importRows(store, id, share, encryptionKeys)),
+    /** Imports rows of a job's file until none is left or its share of time is over; not while another of the project is imported here. */
+    async importContactRows(jobId: string): Promise<ShareReport> {
+      const job = await findJob(db, jobId);
+      const share = () => work(jobId, (store, id, part) => importRows(store, id, part, encryptionKeys));
+      if (job === null) return share();
+      return (await imports.tryRun(job.projectId, share)) ?? shareReportOf(job, 'busy');
+    },
 
     /** Changes contacts of a bulk job until none is left or its share of time is over. */
     changeContactRows: (jobId: string): Promise<ShareReport> => work(jobId, changeContacts),

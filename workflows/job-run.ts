@@ -1,6 +1,7 @@
 import * as wf from '@temporalio/workflow';
 import type { JobActivities } from '../activities/jobs.ts';
 import { queries } from '../temporal/commands.ts';
+import { pauseOf } from './turns.ts';
 
 const regular = { startToCloseTimeout: '10 minutes', heartbeatTimeout: '10 seconds' } as const;
 
@@ -36,8 +37,13 @@ export async function runJob(
   let seen: JobProgress = { rows: 0, failed: 0, progress: 0 };
   wf.setHandler(jobProgress, () => seen);
   try {
-    for (;;) {
+    for (let turn = 0; ; ) {
       const { state, rows, failed, progress } = await work(jobId);
+      if (state === 'busy') {
+        await wf.sleep(pauseOf(turn++));
+        continue;
+      }
+      turn = 0;
       seen = { rows, failed, progress };
       wf.setCurrentDetails(`${rows} rows done, ${failed} of them failed · ${progress} %`);
       if (state === 'finished' || state === 'gone') return { state, ...seen };

@@ -20,12 +20,20 @@ export interface CsvBatch {
   unclosedFrom: number | null;
 }
 
+/** The first record is longer than a caller wants to read. */
+export class RecordTooLong extends Error {}
+
 /**
  * Reads comma-separated records (RFC 4180) from pieces of a UTF-8 file, from a place where a record begins. CRLF, LF and
  * CR end a record, line breaks inside quotes belong to it; a quote inside a cell that did not begin with one is text.
  * Lines without any character are left out. Holds one piece and one record at a time, however large the file is.
+ * @throws RecordTooLong once the first record is known to have more than `longestFirst` bytes
  */
-export async function* readCsv(pieces: AsyncIterable<Buffer>, from: CsvPlace): AsyncGenerator<CsvBatch> {
+export async function* readCsv(
+  pieces: AsyncIterable<Buffer>,
+  from: CsvPlace,
+  longestFirst = Number.POSITIVE_INFINITY,
+): AsyncGenerator<CsvBatch> {
   const parser = parse({
     info: true,
     bom: false,
@@ -41,12 +49,17 @@ export async function* readCsv(pieces: AsyncIterable<Buffer>, from: CsvPlace): A
     failure = error;
   });
   const lines = lineCounter(from);
+  let end = from.offset;
+  let isFirst = true;
   for await (const piece of pieces) {
     lines.add(piece);
+    end += piece.length;
     const written = new Promise<void>((resolve) => parser.write(piece, () => resolve()));
     // The parser takes nothing more until its records are read.
     const records = drain();
     await written;
+    isFirst &&= records.length === 0;
+    if (isFirst && end - lines.place().offset > longestFirst) throw new RecordTooLong();
     yield { records, unclosedFrom: null };
   }
   const finished = new Promise<void>((resolve) => parser.end(() => resolve()).once('error', () => resolve()));

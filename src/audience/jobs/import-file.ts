@@ -1,7 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { longestKey } from '../../core/lib/contact-data.ts';
 import { cutText } from '../../core/lib/text.ts';
-import { type CsvPlace, type CsvRecord, readCsv } from './csv.ts';
+import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
 import { type ImportMapping, nameOf } from './import-mapping.ts';
 import { type ImportColumns, readHeader } from './import-rows.ts';
@@ -22,7 +22,10 @@ export interface Slice {
   unclosedFrom: number | null;
 }
 
-const biteBytes = 4_096;
+const firstBiteBytes = 4_096;
+const longestHeader = 256 * 1024;
+// A contact has at most 1,000 fields; some columns may be skipped.
+const mostColumns = 2_000;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
 /** Checks a whole file before its first row is written. Returns what is wrong with it as a sentence for users. */
@@ -45,21 +48,33 @@ export async function openFile(
   mapping: ImportMapping = {},
 ): Promise<Omit<OpenedFile, 'size'> | string> {
   const start = (await startsWithMark(db, jobId)) ? byteOrderMark.length : 0;
-  const pieces = inBites(readFileFrom(db, jobId, start));
-  for await (const { records } of readCsv(pieces, { offset: start, line: 1 })) {
-    const [header] = records;
-    if (!header) continue;
-    const known = new Set(header.cells.map(nameOf));
-    const unknown = Object.keys(mapping).find((name) => !known.has(name));
-    if (unknown !== undefined) return `The file has no column "${cutText(unknown, 50)}" that the mapping names`;
-    const columns = readHeader(header.cells, mapping);
-    const tooLong = columns?.data.find(({ key }) => key.length > longestKey);
-    if (tooLong) return `The column ${tooLong.index + 1} has a name of more than ${longestKey} characters`;
-    if (columns !== null) return { columns, firstRow: header.next };
-    const names = header.cells.map((cell) => cutText(cell.trim(), 50).replaceAll('\0', '\ufffd'));
-    return `The file has no column "email"; its columns are: ${names.slice(0, 20).join(', ')}`;
+  const header = await headerFrom(inBites(readFileFrom(db, jobId, start)), start);
+  if (typeof header === 'string') return header;
+  const known = new Set(header.cells.map(nameOf));
+  const unknown = Object.keys(mapping).find((name) => !known.has(name));
+  if (unknown !== undefined) return `The file has no column "${cutText(unknown, 50)}" that the mapping names`;
+  const columns = readHeader(header.cells, mapping);
+  const tooLong = columns?.data.find(({ key }) => key.length > longestKey);
+  if (tooLong) return `The column ${tooLong.index + 1} has a name of more than ${longestKey} characters`;
+  if (columns !== null) return { columns, firstRow: header.next };
+  const names = header.cells.map((cell) => cutText(cell.trim(), 50).replaceAll('\0', '\ufffd'));
+  return `The file has no column "email"; its columns are: ${names.slice(0, 20).join(', ')}`;
+}
+
+/** The first record that is not blank; what is wrong with it as a sentence for users. Reads no further than the longest header. */
+async function headerFrom(pieces: AsyncIterable<Buffer>, start: number): Promise<CsvRecord | string> {
+  try {
+    for await (const { records } of readCsv(pieces, { offset: start, line: 1 }, longestHeader)) {
+      const [header] = records;
+      if (header === undefined) continue;
+      const { length } = header.cells;
+      return length > mostColumns ? `The header has ${length} columns; the most are ${mostColumns}` : header;
+    }
+    return 'The file has no header row';
+  } catch (error) {
+    if (!(error instanceof RecordTooLong)) throw error;
+    return `The header is longer than ${longestHeader / 1024} kB`;
   }
-  return 'The file has no header row';
 }
 
 /** The rows of a file from a place on, in slices of `size`. The last slice may be empty. */
@@ -80,10 +95,12 @@ export async function* readSlices(db: Database, jobId: string, from: CsvPlace, s
   yield { records: held, next: held.at(-1)?.next ?? next, unclosedFrom };
 }
 
-// Where only the first record is wanted, the thousands behind it need not be parsed.
+// Where only the first record is wanted, the thousands behind it need not be parsed. Bites grow, for a record that has not ended is
+// copied with each of them.
 async function* inBites(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = firstBiteBytes;
   for await (const piece of pieces)
-    for (let at = 0; at < piece.length; at += biteBytes) yield piece.subarray(at, at + biteBytes);
+    for (let at = 0; at < piece.length; at += size, size *= 2) yield piece.subarray(at, at + size);
 }
 
 async function startsWithMark(db: Database, jobId: string): Promise<boolean> {

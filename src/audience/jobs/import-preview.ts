@@ -1,11 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { invalidField } from '../../core/lib/errors.ts';
+import { AppError, invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { KeyedTurns } from '../../core/lib/keyed-turns.ts';
 import { removeFile } from './files-queries.ts';
 import { wavesOf } from './import.ts';
 import { checkFile, readSlices } from './import-file.ts';
+import type { ImportMapping } from './import-mapping.ts';
 import { excessiveRows } from './import-queries.ts';
 import type { PlacedRow, RefusedRow } from './import-rows.ts';
 import type { ImportPreview } from './schema.ts';
@@ -14,28 +16,47 @@ import { receiveCsv } from './upload.ts';
 const rowsPerSlice = 1_000;
 const mostErrors = 100;
 const mostUpdates = 20;
+const mostWaiting = 5;
+const longestWaitSeconds = 30;
+
+// A file is parsed on the thread that answers everybody, so a project has one parsed at a time.
+const previews = new KeyedTurns({
+  atOnce: 1,
+  waiting: mostWaiting,
+  waitMs: longestWaitSeconds * 1000,
+  refusal: () =>
+    new AppError(429, 'RATE_LIMIT_EXCEEDED', 'This project has other files that are being previewed', {
+      details: { limit: 'import previews', atOnce: 1, retryAfter: longestWaitSeconds },
+      suggestion: 'Preview one file after the other.',
+      headers: { 'Retry-After': String(longestWaitSeconds) },
+    }),
+});
 
 /**
  * What an import of a file would do now, row by row as the import itself would: an address that is repeated finds what its rows
  * before it would have written. Changes no contact, and the file is gone afterwards.
- * @throws as `receiveCsv`, 422 for a file that cannot be imported
+ * @throws as `receiveCsv`, 422 for a file that cannot be imported, 429 beside too many others of the project
  */
 export async function previewImport(db: Database, projectId: string, request: IncomingMessage): Promise<ImportPreview> {
   const id = `preview-${newId()}`;
   try {
     const { mapping } = await receiveCsv(db, request, id);
-    const file = await checkFile(db, id, mapping);
-    if (typeof file === 'string') throw invalidField('file', `cannot be imported. ${file}`, 'invalid_file');
-    const preview = new Preview(db, projectId);
-    for await (const slice of readSlices(db, id, file.firstRow, rowsPerSlice)) {
-      const { waves, refused } = wavesOf(file.columns, slice);
-      preview.refuse(refused);
-      for (const wave of waves) await preview.add(wave);
-    }
-    return preview.result;
+    return await previews.run(projectId, () => previewFile(db, projectId, id, mapping));
   } finally {
     await removeFile(db, id);
   }
+}
+
+async function previewFile(db: Database, projectId: string, id: string, mapping?: ImportMapping) {
+  const file = await checkFile(db, id, mapping);
+  if (typeof file === 'string') throw invalidField('file', `cannot be imported. ${file}`, 'invalid_file');
+  const preview = new Preview(db, projectId);
+  for await (const slice of readSlices(db, id, file.firstRow, rowsPerSlice)) {
+    const { waves, refused } = wavesOf(file.columns, slice);
+    preview.refuse(refused);
+    for (const wave of waves) await preview.add(wave);
+  }
+  return preview.result;
 }
 
 /** What the rows of a file before the next one would have made of a contact. */

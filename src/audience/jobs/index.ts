@@ -4,4 +4,4 @@ export { removeLostParts } from './files-queries.ts';
 export { importRows } from './import.ts';
 export { findJob, finishJob, markDelayed, removeOldJobs } from './queries.ts';
 export { recoverableJobs } from './service.ts';
-export type { Share, ShareReport } from './share.ts';
+export { type Share, type ShareReport, shareReportOf } from './share.ts';

@@ -70,6 +70,7 @@ export const jobRoutes = [
       dispatched(app, await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock())),
   }),
   route.post('/contacts/import/preview', {
+    heavy: true,
     ...inProject('contacts:read'),
     summary: 'Preview an import of contacts',
     operationId: 'previewImport',
@@ -87,6 +88,7 @@ export const jobRoutes = [
   }),
   ...(['import', 'bulk'] as const).map((kind) =>
     route.post(`/contacts/${kind}/:jobId/undo`, {
+      heavy: true,
       ...inProject('contacts:write'),
       summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
       operationId: kind === 'import' ? 'undoImport' : 'undoBulkJob',

@@ -3,8 +3,8 @@ import { findJob, type JobRow } from './queries.ts';
 
 /** How one share of the work ended. */
 export interface ShareReport {
-  /** `superseded`: another worker has moved this job. */
-  state: 'finished' | 'unfinished' | 'superseded' | 'gone';
+  /** `superseded`: another worker has moved this job. `busy`: nothing was done beside another job of the project. */
+  state: 'finished' | 'unfinished' | 'superseded' | 'gone' | 'busy';
   /** Rows of the job that are done, in this share and before it. */
   rows: number;
   failed: number;

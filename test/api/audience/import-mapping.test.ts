@@ -1,3 +1,4 @@
+import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
@@ -62,6 +63,25 @@ const counts = ({ createdCount, updatedCount, unchangedCount, failureCount, tota
   failureCount,
   totalRows,
   reasons,
+});
+
+test('a preview refuses a header that is too large, and a project previews one file after the other', async () => {
+  const wide = await preview(`email${',a'.repeat(2_000)}\nada@example.com\n`);
+  expect([wide.status, wide.body.error.errors]).toEqual([
+    422,
+    [expect.objectContaining({ field: 'file', code: 'invalid_file', message: expect.stringContaining('columns') })],
+  ]);
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query('begin; lock table contacts in access exclusive mode');
+  const early: number[] = [];
+  const previews = Array.from({ length: 7 }, () => preview('email\nada@example.com\n'));
+  for (const answer of previews) void answer.then(({ status }) => early.push(status));
+  // One is read, five wait.
+  await expect.poll(() => early, { timeout: 60_000 }).toEqual([429]);
+  await holder.end();
+  const statuses = (await Promise.all(previews)).map(({ status }) => status);
+  expect(statuses.toSorted()).toEqual([200, 200, 200, 200, 200, 200, 429]);
 });
 
 test('a preview says what the import then does, row by row, also of repeated addresses, and writes nothing', async () => {

@@ -1,9 +1,11 @@
 import { connect } from 'node:net';
+import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverableJobs } from '../../../src/audience/jobs/service.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { isOpen } from '../../../src/core/outbox/calls.ts';
 import { createRecovery } from '../../../src/core/outbox/recovery.ts';
+import { workflowId } from '../../../temporal/commands.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audienceFile, importInMemory } from '../../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -187,6 +189,12 @@ describe('files that fail as a whole', () => {
     ['a header alone', 'email,plan\r\n', /no data row/],
     ['nothing', '', /empty/],
     ['blank lines', '\n\n\n', /no header/],
+    ['a header of megabytes', `email,${'name'.repeat(megabyte)}\nada@example.com,x\n`, /header is longer than 256 kB/],
+    [
+      'very many columns',
+      `email${',a'.repeat(2_000)}\nada@example.com\n`,
+      /header has 2001 columns; the most are 2000/,
+    ],
     ['another encoding', Buffer.from('email,name\nzo\u00eb@example.net,Zo\u00eb\n', 'latin1'), /UTF-8/],
     ['no text at all', Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 13]), /UTF-8/],
   ])('%s', async (_, content, reason) => {
@@ -195,6 +203,38 @@ describe('files that fail as a whole', () => {
     expect(job.failedReason).toMatch(reason);
     expect(await storedParts()).toEqual([]);
   });
+});
+
+test('a project has one import under way in a process, and others of it wait outside of the worker', async () => {
+  const own = await aProject(database);
+  const segment = await api.call(own.secretKey, 'POST', '/segments', { name: 'Held', type: 'STATIC' });
+  const csv = 'email\nada@example.net';
+  const put = async () => {
+    const form = new FormData();
+    form.set('segmentId', segment.body.id);
+    form.set('file', new Blob([csv], { type: 'text/csv' }), 'list.csv');
+    const headers = { Authorization: `Bearer ${own.secretKey}` };
+    const answer = await fetch(`${api.url}/contacts/import`, { method: 'POST', headers, body: form });
+    return ((await answer.json()) as { jobId: string }).jobId;
+  };
+  const holder = new Client({ connectionString: database.url });
+  await holder.connect();
+  await holder.query(`begin; select 1 from segments where id = '${segment.body.id}' for update`);
+  const first = await put();
+  const state = async (id: string) => (await api.call(own.secretKey, 'GET', `/contacts/import/${id}`)).body.state;
+  await expect.poll(() => state(first), { timeout: 60_000 }).toBe('active');
+  const second = await put();
+  const sleeps = async () => {
+    const { events } = await worker.client.workflow.getHandle(workflowId.import(second)).fetchHistory();
+    return (events ?? []).some(({ timerStartedEventAttributes: timer }) => timer !== null && timer !== undefined);
+  };
+  await expect.poll(sleeps, { timeout: 60_000 }).toBe(true);
+  expect(await state(second)).toBe('waiting');
+  // Somebody else's goes on meanwhile.
+  expect(await imported(csv, await aProject(database))).toMatchObject({ state: 'completed' });
+  await holder.end();
+  for (const id of [first, second])
+    expect(await jobDone(api, own, `/contacts/import/${id}`)).toMatchObject({ state: 'completed' });
 });
 
 describe('uploads that are refused', () => {

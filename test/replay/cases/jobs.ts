@@ -4,12 +4,14 @@ import { cancelling, failed, failedForGood, type ReplayCase, type Script } from 
 
 const finished = { state: 'finished', rows: 5000, failed: 2, progress: 100 } as const;
 const unfinished = { state: 'unfinished', rows: 2000, failed: 1, progress: 40 } as const;
+const busy = { state: 'busy', rows: 0, failed: 0, progress: 0 } as const;
 const gone = { state: 'gone', rows: 0, failed: 0, progress: 0 } as const;
 
 /** Ways through `importContacts` and `bulkContacts`. */
 export const jobCases: readonly ReplayCase[] = [
   job('importContacts', 'finished', { importContactRows: [finished] }),
   job('importContacts', 'several-shares', { importContactRows: [unfinished, unfinished, finished] }),
+  job('importContacts', 'beside-another-of-the-project', { importContactRows: [busy, busy, unfinished, finished] }),
   job('importContacts', 'gone', { importContactRows: [gone] }),
   job('importContacts', 'attempts-failed', { importContactRows: [unfinished, failed, failed, finished] }),
   job('importContacts', 'given-up', { importContactRows: [unfinished, failedForGood], failJob: [undefined] }),

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvPlace, type CsvRecord, readCsv } from '../../../src/audience/jobs/csv.ts';
+import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from '../../../src/audience/jobs/csv.ts';
 import { readHeader, readRow } from '../../../src/audience/jobs/import-rows.ts';
 
 async function* pieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
@@ -20,6 +20,22 @@ async function read(text: string | Buffer, sizes: readonly number[] = [7], from:
   }
   return { records, unclosedFrom };
 }
+test('a first record that is too long is read no further than that', async () => {
+  let given = 0;
+  async function* endless() {
+    yield Buffer.from('\n\n');
+    for (;;) {
+      given += 100;
+      yield Buffer.alloc(100, 'a');
+    }
+  }
+  const reading = async () => {
+    for await (const { records } of readCsv(endless(), { offset: 0, line: 1 }, 1_000)) expect(records).toEqual([]);
+  };
+  await expect(reading()).rejects.toThrow(RecordTooLong);
+  expect(given).toBe(1_100);
+});
+
 const cellsOf = async (text: string) => (await read(text)).records.map(({ cells }) => cells);
 
 // What has no quotes around it must not look as if it had, and loses the blanks in front of it.
