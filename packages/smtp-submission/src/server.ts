@@ -1,9 +1,11 @@
+import type { Socket } from 'node:net';
 import type { TlsOptions } from 'node:tls';
 import { domainToASCII } from 'node:url';
 import ipaddr from 'ipaddr.js';
 import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 'smtp-server';
 import { collect, firstBytes, type MessageMemory } from './collect.ts';
 import { SmtpReply } from './reply.ts';
+import { isFrom, WaitingRoom } from './waiting-room.ts';
 
 /** What a client signs in with. */
 export interface Credentials {
@@ -56,6 +58,10 @@ export interface SubmissionOptions {
   secure: boolean;
   /** Most connections at once. */
   connections: number;
+  /** Most of them from one network (an IPv4 /24 or an IPv6 /64) that have not signed in. */
+  waiting: number;
+  /** Milliseconds that a connection has until it has signed in; 15 seconds when absent. */
+  signInMs?: number;
   /** Most bytes of a message, and most recipients. */
   messageBytes: number;
   recipients: number;
@@ -64,7 +70,7 @@ export interface SubmissionOptions {
 }
 
 const idleMs = 60_000;
-const signInMs = 60_000;
+const signInMs = 15_000;
 const transactionMs = 10 * 60_000;
 // Commands of sendmail that the library has for fun.
 const jokes = ['WIZ', 'SHELL', 'KILL'];
@@ -75,6 +81,7 @@ export class SubmissionServer<Owner> {
   readonly #options: SubmissionOptions;
   readonly #server: SMTPServer;
   readonly #deadlines = new Map<string, NodeJS.Timeout>();
+  readonly #waiting: WaitingRoom;
   readonly #busy = new Set<string>();
   readonly #owners = new Map<string, Owner>();
   #isStopping = false;
@@ -82,6 +89,11 @@ export class SubmissionServer<Owner> {
   constructor(handler: SubmissionHandler<Owner>, options: SubmissionOptions) {
     this.#handler = handler;
     this.#options = options;
+    this.#waiting = new WaitingRoom({
+      perNetwork: options.waiting,
+      ms: options.signInMs ?? signInMs,
+      onLate: (socket) => this.#endLate(socket),
+    });
     this.#server = new SMTPServer({
       ...options.tls,
       name: options.name,
@@ -99,7 +111,6 @@ export class SubmissionServer<Owner> {
       logger: false,
       onConnect: (session, done) => {
         session.disabledCommands = this.#disabled(session, options.secure);
-        this.#setDeadline(session, signInMs);
         done();
       },
       onSecure: (_socket, session, done) => {
@@ -131,6 +142,7 @@ export class SubmissionServer<Owner> {
       },
     });
     this.#server.on('error', (error) => handler.onBroken(error));
+    this.#guardConnections();
   }
 
   /** Begins to listen; resolves to the port. Rejects when it cannot be had. */
@@ -165,6 +177,31 @@ export class SubmissionServer<Owner> {
     await closed;
   }
 
+  // The library hears of a connection after its TLS handshake, which a client need not begin.
+  #guardConnections(): void {
+    const { server } = this.#server;
+    const accept = server.listeners('connection') as ((socket: Socket) => void)[];
+    server.removeAllListeners('connection');
+    server.on('connection', (socket: Socket) => {
+      if (this.#waiting.enter(socket)) for (const listener of accept) listener.call(server, socket);
+      else this.#turnAway(socket);
+    });
+  }
+
+  #turnAway(socket: Socket): void {
+    socket.on('error', () => undefined);
+    if (this.#options.secure) socket.destroy();
+    else socket.end('421 4.7.0 Too many connections of your network have not signed in\r\n', () => socket.destroy());
+  }
+
+  #endLate(socket: Socket): void {
+    const isLate = ({ session }: { session: SMTPServerSession }) =>
+      isFrom(socket, session.remoteAddress, session.remotePort);
+    const late = [...this.#server.connections].find(isLate);
+    if (late === undefined) socket.destroy();
+    else this.#end(late.id, '4.4.2 Sign in sooner');
+  }
+
   // A password never crosses a network in clear.
   #disabled({ remoteAddress }: SMTPServerSession, isSecure: boolean): string[] {
     const maySignIn = isSecure || isLoopback(remoteAddress);
@@ -175,6 +212,7 @@ export class SubmissionServer<Owner> {
     const ip = session.remoteAddress;
     const owner = await this.#handler.signIn(credentials, ip);
     this.#owners.set(session.id, owner);
+    this.#waiting.signedIn(ip, session.remotePort);
     this.#handler.onEvent({ kind: 'signed-in', ip, owner });
     this.#setDeadline(session, transactionMs);
     return credentials;

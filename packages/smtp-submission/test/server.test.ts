@@ -5,22 +5,25 @@ import { type TestHandler, testHandler } from './handler.ts';
 
 let handler: TestHandler;
 let server: SubmissionServer<string>;
-let port: number;
+let openPort: number;
 const sockets: Socket[] = [];
+
+const options = {
+  name: 'mail.acme.example',
+  banner: 'Acme',
+  tls: null,
+  secure: false,
+  connections: 10,
+  waiting: 3,
+  messageBytes: 2_000,
+  recipients: 2,
+  graceMs: 2_000,
+};
 
 beforeEach(async () => {
   handler = testHandler();
-  server = new SubmissionServer(handler, {
-    name: 'mail.acme.example',
-    banner: 'Acme',
-    tls: null,
-    secure: false,
-    connections: 10,
-    messageBytes: 2_000,
-    recipients: 2,
-    graceMs: 2_000,
-  });
-  port = await server.listen(0, '127.0.0.1');
+  server = new SubmissionServer(handler, options);
+  openPort = await server.listen(0, '127.0.0.1');
 });
 afterEach(async () => {
   for (const socket of sockets.splice(0)) socket.destroy();
@@ -28,7 +31,7 @@ afterEach(async () => {
 });
 
 /** A client that says lines and hears the last line of each reply. */
-async function client() {
+async function client(port = openPort) {
   const socket = connect(port, '127.0.0.1').on('error', () => undefined);
   sockets.push(socket);
   let heard = '';
@@ -49,17 +52,17 @@ async function client() {
     socket.write(`${text}\r\n`);
     return reply();
   };
-  await reply();
-  return { say, reply };
+  const greeting = await reply();
+  return { say, reply, greeting: greeting.line, close: () => socket.destroy() };
 }
 
 const plain = (username: string, password: string) =>
   `AUTH PLAIN ${Buffer.from(`\0${username}\0${password}`).toString('base64')}`;
 async function signedIn() {
-  const { say, reply } = await client();
+  const { say, reply, close } = await client();
   await say('EHLO client.test');
   expect((await say(plain('ada', 'secret'))).line).toMatch(/^235 /);
-  return { say, reply };
+  return { say, reply, close };
 }
 
 test('whoever signs in hands over a message with its envelope', async () => {
@@ -113,6 +116,28 @@ describe('is refused', () => {
     await say('DATA');
     expect((await say('x\r\n.')).line).toMatch(/^535 /);
     expect(handler.taken).toEqual([]);
+  });
+});
+
+describe('connections without a sign-in', () => {
+  test('of one network are few, and each that signs in or closes makes room for another', async () => {
+    const [first, second] = [await client(), await client(), await client()];
+    expect((await client()).greeting).toBe('421 4.7.0 Too many connections of your network have not signed in');
+    await first.say('EHLO client.test');
+    expect((await first.say(plain('ada', 'secret'))).line).toMatch(/^235 /);
+    expect((await client()).greeting).toMatch(/^220 /);
+    expect((await client()).greeting).toMatch(/^421 /);
+    second.close();
+    await expect.poll(async () => (await client()).greeting).toMatch(/^220 /);
+    // Whoever has signed in is not in the way of others, and stays.
+    expect((await first.say('NOOP')).line).toMatch(/^250 /);
+  });
+
+  test('are ended after a while', async () => {
+    const hasty = new SubmissionServer(handler, { ...options, signInMs: 200 });
+    const { reply } = await client(await hasty.listen(0, '127.0.0.1'));
+    expect((await reply()).line).toMatch(/^421 4\.4\.2 /);
+    await hasty.stop();
   });
 });
 

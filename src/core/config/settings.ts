@@ -389,6 +389,11 @@ export const settings = {
     SMTP_IN_TLS_KEY: optional(text, 'File with the key of that certificate (PEM).'),
     SMTP_IN_METRICS_PORT: optional(port, 'Port on which it serves `/metrics` and `/health`.'),
     SMTP_IN_CONNECTIONS: setting(integer(1, 100_000), 1000, 'Most connections to one of these ports at once.'),
+    SMTP_IN_CONNECTIONS_PER_NETWORK: setting(
+      integer(1, 100_000),
+      20,
+      'Most of them from one network (an IPv4 /24 or an IPv6 /64) that have not signed in; each has 15 seconds for it. Raise it behind a proxy that hides addresses.',
+    ),
   }),
   ...group('Automations', {
     WORKFLOW_STARTS_PER_CONTACT_PER_HOUR: setting(

@@ -92,6 +92,7 @@ export async function startSmtp(settings: Config, log: Logger, overrides: SmtpOv
       tls: certificate,
       secure,
       connections: config.SMTP_IN_CONNECTIONS,
+      waiting: config.SMTP_IN_CONNECTIONS_PER_NETWORK,
       graceMs: config.SHUTDOWN_GRACE_SECONDS * 1_000,
     });
   const plain = plainPort === null ? null : server(false);

@@ -34,6 +34,8 @@ export interface SmtpInOptions {
   secure: boolean;
   /** Most connections at once. */
   connections: number;
+  /** Most of them from one network that have not signed in. */
+  waiting: number;
   /** How long messages that are being read may take once the server is told to stop, in milliseconds. */
   graceMs: number;
 }
