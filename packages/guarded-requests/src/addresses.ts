@@ -4,6 +4,9 @@ import ipaddr from 'ipaddr.js';
 // registries behind the library's names: IANA special-purpose addresses for IPv4 and IPv6 (RFC 6890 and its updates).
 const openRange = 'unicast';
 
+// Azure answers every virtual machine there, with its configuration, though the address is one of the public range.
+const azure = '168.63.129.16';
+
 /**
  * Why a request must not go to an address, as the name of its range (`private`, `loopback`, `linkLocal` …); null when it
  * may. IPv6 addresses that carry an IPv4 address (mapped, compatible, NAT64, 6to4, Teredo, ISATAP) are judged by that too.
@@ -36,6 +39,7 @@ function rangeOfIpv6(address: ipaddr.IPv6): string | null {
 }
 
 function rangeOf(address: ipaddr.IPv4 | ipaddr.IPv6): string | null {
+  if (address.toString() === azure) return 'platform';
   const range = address.range();
   return range === openRange ? null : range;
 }

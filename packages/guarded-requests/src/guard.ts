@@ -2,6 +2,7 @@ import { lookup, Resolver } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { refusedRange } from './addresses.ts';
+import { isRefusedPort } from './ports.ts';
 
 /** A request was refused because of where it would have gone. The text names no address: it may be one of the inner network. */
 export class AddressRefused extends Error {
@@ -24,8 +25,8 @@ interface Address {
 }
 
 /**
- * Builds the function that opens connections to addresses that users choose. A name is resolved once; the connection is refused if any
- * of its addresses is not public, and made to the very addresses that were checked, so that a second answer of the name
+ * Builds the function that opens connections to addresses that users choose. A name is resolved once; the connection is refused if its
+ * port is not for HTTP or any of its addresses is not public, and made to the very addresses that were checked, so that a second answer of the name
  * server changes nothing.
  */
 export function guardedConnector(settings: GuardSettings, timeoutMs: number): buildConnector.connector {
@@ -40,6 +41,11 @@ export function guardedConnector(settings: GuardSettings, timeoutMs: number): bu
   return (options, callback) => {
     const host = bareHost(options.hostname);
     if (isAllowed(host, options.port, options.protocol)) return exempt(options, callback);
+    if (isRefusedPort(Number(portOf(options.port, options.protocol))))
+      return callback(
+        new AddressRefused(`Requests to port ${options.port} of ${host} are refused: it does not speak HTTP`),
+        null,
+      );
     // An address in place of a name is connected to without any look-up.
     const refusal = isIP(host) === 0 ? null : refusalOf(host, [host]);
     if (refusal !== null) return callback(refusal, null);
@@ -47,7 +53,7 @@ export function guardedConnector(settings: GuardSettings, timeoutMs: number): bu
   };
 
   function isAllowed(host: string, port: string, protocol: string): boolean {
-    return allowed.has(host) || allowed.has(`${host}:${port || (protocol === 'https:' ? '443' : '80')}`);
+    return allowed.has(host) || allowed.has(`${host}:${portOf(port, protocol)}`);
   }
 
   function lookUp(isGuarded: boolean): LookupFunction {
@@ -70,6 +76,10 @@ export function guardedConnector(settings: GuardSettings, timeoutMs: number): bu
       );
     };
   }
+}
+
+function portOf(port: string, protocol: string): string {
+  return port || (protocol === 'https:' ? '443' : '80');
 }
 
 function refusalOf(host: string, addresses: readonly string[]): AddressRefused | null {

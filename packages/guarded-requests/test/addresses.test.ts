@@ -12,6 +12,9 @@ describe('addresses that no request may reach', () => {
     ['private', '192.168.1.1'],
     ['link-local', '169.254.0.1'],
     ['metadata of clouds', '169.254.169.254'],
+    ['platform of Azure', '168.63.129.16'],
+    ['platform of Azure, mapped', '::ffff:168.63.129.16'],
+    ['NAT64 of the platform of Azure', '64:ff9b::168.63.129.16'],
     ['metadata, IPv6', 'fd00:ec2::254'],
     ['carrier NAT', '100.64.0.1'],
     ['carrier NAT', '100.127.255.255'],
@@ -59,14 +62,20 @@ describe('addresses that no request may reach', () => {
     expect(refusedRange(`[${address}]`)).not.toBeNull();
   });
 
-  test.each(['8.8.8.8', '1.1.1.1', '93.184.215.14', '100.63.255.255', '100.128.0.1', '172.15.0.1', '172.32.0.1'])(
-    'a public address is none of them: %s',
-    (address) => {
-      expect(refusedRange(address)).toBeNull();
-      expect(refusedRange(`::ffff:${address}`)).toBeNull();
-      expect(refusedRange(`64:ff9b::${address}`)).toBeNull();
-    },
-  );
+  test.each([
+    '8.8.8.8',
+    '1.1.1.1',
+    '93.184.215.14',
+    '100.63.255.255',
+    '100.128.0.1',
+    '172.15.0.1',
+    '172.32.0.1',
+    '168.63.129.17',
+  ])('a public address is none of them: %s', (address) => {
+    expect(refusedRange(address)).toBeNull();
+    expect(refusedRange(`::ffff:${address}`)).toBeNull();
+    expect(refusedRange(`64:ff9b::${address}`)).toBeNull();
+  });
 
   test.each(['2606:4700:4700::1111', '2a00:1450:4001:80e::200e', '2002:808:808::1', '2001:4860:4860::8888'])(
     'a public IPv6 address is none of them: %s',

@@ -1,3 +1,4 @@
+import { isRefusedPort } from '@fernpost/guarded-requests';
 import type { buildConnector } from 'undici';
 import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -122,7 +123,14 @@ function checkUrl(text: string, { WEBHOOK_ALLOWED_HOSTS: allowed }: EndpointSett
     throw invalidField('url', 'must not hold a user name or password: verify the signature instead', 'invalid_string');
   const hosts = new Set(allowed.map((host) => host.toLowerCase()));
   const host = url.hostname.replace(/^\[(.+)\]$/, '$1');
-  if (url.protocol === 'http:' && !hosts.has(host) && !hosts.has(url.host))
+  const isAllowed = hosts.has(host) || hosts.has(url.host);
+  if (!isAllowed && url.port !== '' && isRefusedPort(Number(url.port)))
+    throw invalidField(
+      'url',
+      `must not name port ${url.port}, which belongs to a service that does not speak HTTP`,
+      'custom',
+    );
+  if (url.protocol === 'http:' && !isAllowed)
     throw invalidField(
       'url',
       'must begin with https:// (http works for hosts in WEBHOOK_ALLOWED_HOSTS only)',

@@ -133,6 +133,7 @@ test('what cannot be called or subscribed to is refused by name', async () => {
   };
   expect(await refused({ url: 'http://example.com/' })).toEqual([422, 'url']);
   expect(await refused({ url: 'ftp://example.com/' })).toEqual([422, 'url']);
+  expect(await refused({ url: 'https://example.com:5432/' })).toEqual([422, 'url']);
   expect(await refused({ url: 'https://user:pass@example.com/' })).toEqual([422, 'url']);
   expect(await refused({ events: [] })).toEqual([422, 'events']);
   expect(await refused({ events: ['email.*.x'] })).toEqual([422, 'events.0']);

@@ -67,6 +67,20 @@ describe('addresses', () => {
     expect(receiver.requests).toEqual([]);
   });
 
+  test.each([22, 25, 53, 465, 587, 3306, 5432, 6379, 11211, 27017])(
+    'port %i is refused before anything is looked up, unless its host is allowed',
+    async (port) => {
+      await expect(call(`http://unknown.test:${port}/`)).rejects.toThrow(
+        new AddressRefused(`Requests to port ${port} of unknown.test are refused: it does not speak HTTP`),
+      );
+      await expect(call(`http://unknown.test:${port}/`, [`unknown.test:${port}`])).rejects.toThrow(NoAnswer);
+    },
+  );
+
+  test.each([80, 443, 81, 444, 3000, 8080, 8443, 8888, 49_152])('port %i is not', async (port) => {
+    await expect(call(`http://private.test:${port}/`)).rejects.toThrow(/not public/);
+  });
+
   test('a name with one private address among public ones is refused', async () => {
     await using receiver = await startReceiver();
     await expect(call(`http://mixed.test:${receiver.port}/`)).rejects.toThrow(/mixed\.test are refused/);

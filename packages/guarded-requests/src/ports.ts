@@ -1,0 +1,15 @@
+// The ports that browsers refuse (Fetch standard, "bad port"), and those of databases, queues and remote desktops: none of them is
+// spoken to by HTTP, and a request may be read as their commands.
+const refused = new Set(
+  [
+    '0 1 7 9 11 13 15 17 19 20 21 22 23 25 37 42 43 53 69 77 79 87 95 101 102 103 104 109 110 111 113 115 117 119 123 135 137 139 143 161',
+    '179 389 427 465 512 513 514 515 526 530 531 532 540 548 554 556 563 587 601 636 989 990 993 995 1719 1720 1723 2049 3659 4045 4190',
+    '5060 5061 6000 6566 6665 6666 6667 6668 6669 6679 6697 10080',
+    '445 873 1433 1521 1883 2375 2376 2379 2380 2525 3306 3389 4369 5432 5672 5900 6379 6380 6432 8883 9042 9092 9300 11211 26257 27017 27018',
+  ].flatMap((line) => line.split(' ').map(Number)),
+);
+
+/** Whether a port belongs to a service that does not speak HTTP, so that no request may go to it. */
+export function isRefusedPort(port: number): boolean {
+  return refused.has(port);
+}
