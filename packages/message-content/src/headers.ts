@@ -17,12 +17,18 @@ export interface HeaderFacts {
   custom: Readonly<Record<string, string>> | null;
 }
 
-// Names whose values the service or the provider decides (contract page 1, 2.5, and page 3, 10.2).
+// Names whose values the service or the provider decides (contract page 1, 2.5, and page 3, 10.2), and what only a server that
+// received a message may say of it.
 const owned = new Set(
-  'from to cc bcc subject reply-to return-path sender date message-id mime-version dkim-signature received'.split(' '),
+  [
+    'from to cc bcc subject reply-to return-path sender date message-id mime-version dkim-signature received',
+    'authentication-results received-spf x-smtpapi',
+  ].flatMap((names) => names.split(' ')),
 );
-// Headers that begin with `x-pm-` steer Postmark: stream, tag, metadata.
-const ownedPrefixes = ['content-', 'x-fernpost-', headerPrefix, 'x-pm-'];
+// Headers with these steer providers: streams, tags and metadata of Postmark, configuration sets and identities of Amazon SES, tags and
+// variables of Mailgun, as `X-SMTPAPI` does recipients of SendGrid.
+const providerPrefixes = ['x-pm-', 'x-ses-', 'x-mailgun-'];
+const ownedPrefixes = ['content-', 'x-fernpost-', headerPrefix, 'arc-', 'resent-', ...providerPrefixes];
 const unsubscribePair = ['list-unsubscribe', 'list-unsubscribe-post'];
 
 /**

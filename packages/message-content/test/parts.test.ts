@@ -81,6 +81,16 @@ test('headers that the service or the provider owns are dropped', () => {
     'X-Fernpost-Test',
     `${headerPrefix}test`,
     'X-PM-Tag',
+    'X-SES-Configuration-Set',
+    'X-SES-SOURCE-ARN',
+    'X-Mailgun-Variables',
+    'X-SMTPAPI',
+    'ARC-Seal',
+    'ARC-Authentication-Results',
+    'Authentication-Results',
+    'Received-SPF',
+    'Resent-To',
+    'Resent-From',
   ];
   const custom = Object.fromEntries([...own, 'References'].map((name) => [name, 'x']));
   expect(outgoingHeaders({ messageClass: 'TRANSACTIONAL', isCampaign: false, oneClickUrl: null, custom })).toEqual([

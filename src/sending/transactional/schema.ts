@@ -22,6 +22,18 @@ const HeaderValue = v.pipe(
   singleLine('a header value'),
 );
 
+const mostHeaders = 100;
+const headersKb = 32;
+const headerBytes = (headers: Readonly<Record<string, string>>) =>
+  Object.entries(headers).reduce((sum, [name, value]) => sum + Buffer.byteLength(`${name}: ${value}\r\n`), 0);
+
+// Receivers refuse messages with much larger headers, after the provider has taken them.
+const Headers = v.pipe(
+  v.record(HeaderName, HeaderValue),
+  coded('too_big', (headers) => Object.keys(headers).length <= mostHeaders, `must have at most ${mostHeaders} headers`),
+  coded('too_big', (headers) => headerBytes(headers) <= headersKb * 1024, `must have at most ${headersKb} kB together`),
+);
+
 /** A file to attach (contract page 1, 2.6). Count and total size are limits of the deployment, checked later. */
 const Attachment = v.pipe(
   v.object({
@@ -151,7 +163,7 @@ export const SendBody = v.pipe(
     replyTo: v.optional(EmailField),
     subscribed: v.optional(v.boolean()),
     data: v.nullish(JsonObject),
-    headers: v.optional(v.record(HeaderName, HeaderValue)),
+    headers: v.optional(Headers),
     attachments: v.optional(v.array(Attachment)),
     tracking: v.optional(v.boolean()),
     tags: v.nullish(Tags),

@@ -304,6 +304,22 @@ describe('bad input writes nothing and names the place', () => {
       'headers.X-A',
       'invalid_string',
     ],
+    [
+      '101 headers',
+      { headers: Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`X-${n}`, 'a'])) },
+      422,
+      'VALIDATION_ERROR',
+      'headers',
+      'too_big',
+    ],
+    [
+      'more than 32 kB of headers',
+      { headers: Object.fromEntries(Array.from({ length: 40 }, (_, n) => [`X-${n}`, 'a'.repeat(900)])) },
+      422,
+      'VALIDATION_ERROR',
+      'headers',
+      'too_big',
+    ],
     ['data that is a list', { data: [] }, 422, 'VALIDATION_ERROR', 'data', 'invalid_type'],
     ['a locale that is a number', { data: { locale: 5 } }, 400, 'BAD_REQUEST', undefined, undefined],
     [
