@@ -45,8 +45,14 @@ export function readDate(text: string): { instant: number; iso: boolean } | null
   if (iso !== null) return { instant: iso, iso: true };
   // `new Date` would take 2026-02-30 for the second of March.
   if (calendarDay.test(text) && parseIsoDate(text.slice(0, 10)) === null) return null;
+  if (isBeyondOffsets(text)) return null;
   const instant = new Date(text).getTime();
   return Number.isNaN(instant) ? null : { instant, iso: false };
+}
+
+/** Whether a date that `new Date(text)` reads names an offset from UTC beyond ±15:59, which no clock has and Postgres does not read. */
+export function isBeyondOffsets(text: string): boolean {
+  return /:\d\d(?:[.,]\d+)?\s*(?:GMT|UTC|Z)?\s*[+-](?:1[6-9]|[2-9]\d):?[0-5]\d/i.test(text);
 }
 
 /** The UTC day an instant lies on, as a half-open span of epoch milliseconds. */

@@ -6,7 +6,7 @@ export {
   maxLevels,
   parseCondition,
 } from './condition.ts';
-export { parseIsoDate } from './dates.ts';
+export { isBeyondOffsets, parseIsoDate } from './dates.ts';
 export { dependsOn, mentionsEvent, mentionsField } from './dependencies.ts';
 export { valueOperators } from './filters.ts';
 export { ConditionFault } from './json.ts';

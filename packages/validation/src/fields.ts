@@ -20,6 +20,37 @@ export const GivenUuid = v.pipe(Uuid, v.toLowerCase());
 /** An instant as ISO 8601. */
 export const Instant = v.pipe(v.string(), v.isoTimestamp());
 export const NullableInstant = v.nullable(Instant);
+/** An instant of a request, in UTC as instants are kept and compared: a day that there is, and an offset of at most ±15:59. */
+export const GivenInstant = v.pipe(
+  v.string(),
+  v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'),
+  coded(
+    'invalid_string',
+    (text) => utcOf(text) !== null,
+    'must be an instant that exists, such as 2026-12-24T18:00:00Z',
+  ),
+  v.transform((text) => utcOf(text) ?? text),
+);
+
+// `new Date` would take 30 February for the second of March, and Postgres reads neither that nor larger offsets. What has another form
+// is refused before.
+function utcOf(text: string): string | null {
+  const [all, day = '', time = '', zone = ''] = /^(\d{4}-\d\d-\d\d)[T ]([\d:.]+)(Z|[+-].+)$/.exec(text) ?? [];
+  if (all === undefined) return text;
+  const [, sign = '', hours = '00', minutes = '00'] = /^([+-])(\d\d):?(\d\d)?$/.exec(zone) ?? [];
+  if (Number(hours) > 15 || !isDay(day)) return null;
+  const instant = new Date(`${day}T${time}${sign === '' ? 'Z' : `${sign}${hours}:${minutes}`}`);
+  const isInRange = instant.getTime() >= firstInstant && instant.getTime() <= lastInstant;
+  return isInRange ? instant.toISOString() : null;
+}
+
+function isDay(day: string): boolean {
+  const midnight = new Date(`${day}T00:00:00Z`);
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(day);
+}
+
+const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** One of the words. */
 export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>

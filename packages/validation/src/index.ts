@@ -11,6 +11,7 @@ export {
 } from './email-address.ts';
 export {
   choice,
+  GivenInstant,
   GivenUuid,
   Instant,
   JsonObject,

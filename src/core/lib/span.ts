@@ -1,3 +1,4 @@
+import { isBeyondOffsets } from '@fernpost/conditions';
 import { badRequest } from './errors.ts';
 
 export const hourMs = 3_600_000;
@@ -45,7 +46,8 @@ export function dateParameter(name: string, text: string | undefined): Date | nu
   if (text === undefined || text === '') return null;
   // A span may begin and end in any year: see `sqlInstant`.
   const date = new Date(text);
-  if (Number.isNaN(date.getTime())) throw badRequest(`"${name}" is not a date`, { field: name });
+  if (Number.isNaN(date.getTime()) || isBeyondOffsets(text))
+    throw badRequest(`"${name}" is not a date`, { field: name });
   return date;
 }
 

@@ -1,3 +1,5 @@
+import { isBeyondOffsets } from '@fernpost/conditions';
+
 /** The time now; rules that depend on time take one of these so that tests can choose it. */
 export type Clock = () => Date;
 
@@ -8,10 +10,11 @@ const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /**
- * Reads a date as `new Date(text)` does; null when it is none, or outside of the years 1 to 9999: beyond them ISO text takes
- * another form, which Postgres does not read.
+ * Reads a date as `new Date(text)` does; null when it is none, names an offset beyond ±15:59, or lies outside of the years 1 to 9999:
+ * beyond them ISO text takes another form, which Postgres does not read.
  */
 export function parseDate(value: string | number): Date | null {
+  if (typeof value === 'string' && isBeyondOffsets(value)) return null;
   const date = new Date(value);
   const instant = date.getTime();
   return instant >= firstInstant && instant <= lastInstant ? date : null;

@@ -1,8 +1,7 @@
 import { nameSchemas } from '@fernpost/openapi/names';
-import { Uuid } from '@fernpost/validation';
+import { GivenInstant, Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 
-const Instant = v.pipe(v.string(), v.isoTimestamp('must be an ISO 8601 instant'));
 const Sentence = v.string();
 
 /** What an explanation is about. */
@@ -30,7 +29,7 @@ export const ExplainRequest = v.object({
     About,
     v.description('A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it.'),
   ),
-  at: v.optional(v.pipe(Instant, v.description('The instant that is asked about; now when absent.'))),
+  at: v.optional(v.pipe(GivenInstant, v.description('The instant that is asked about; now when absent.'))),
 });
 export type ExplainRequest = v.InferOutput<typeof ExplainRequest>;
 

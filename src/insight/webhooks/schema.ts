@@ -1,5 +1,14 @@
 import { nameSchemas } from '@fernpost/openapi/names';
-import { choice, coded, Instant, limitParameter, textField, Uuid, wholeNumber } from '@fernpost/validation';
+import {
+  choice,
+  coded,
+  GivenInstant,
+  Instant,
+  limitParameter,
+  textField,
+  Uuid,
+  wholeNumber,
+} from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 
@@ -126,8 +135,8 @@ export const TestedEndpoint = v.object({ ...AttemptBody.entries, delivered: v.bo
 
 /** `POST /webhook-endpoints/{id}/replay`. */
 export const ReplayEvents = v.object({
-  since: Instant,
-  until: v.optional(Instant),
+  since: GivenInstant,
+  until: v.optional(GivenInstant),
   events: v.optional(Events),
   only: v.optional(v.picklist(['failed', 'all'], 'must be one of failed, all'), 'all'),
 });
@@ -191,7 +200,7 @@ export const DeliveryWithAttempts = v.object({
 });
 
 /** `GET /webhook-endpoints/{id}/audit`. */
-export const AuditSpan = v.object({ from: v.optional(Instant), until: v.optional(Instant) });
+export const AuditSpan = v.object({ from: v.optional(GivenInstant), until: v.optional(GivenInstant) });
 export type AuditSpan = v.InferOutput<typeof AuditSpan>;
 
 /** Events of a span compared with what was delivered of them. */

@@ -5,7 +5,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
 import { leastId, newId } from '../../core/lib/ids.ts';
 import { seal, unseal } from '../../core/lib/seal.ts';
-import type { Clock } from '../../core/lib/time.ts';
+import { type Clock, parseDate } from '../../core/lib/time.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { callEndpoint } from './deliver.ts';
 import { refuseUnknownEvents } from './event-names.ts';
@@ -108,8 +108,8 @@ export async function createEndpoint(
 
 function startOf(from: string, now: Date): string {
   if (from === 'now') return now.toISOString();
-  const at = new Date(from);
-  if (Number.isNaN(at.getTime())) throw invalidField('from', 'must be "now" or an ISO instant', 'invalid_date');
+  const at = parseDate(from);
+  if (at === null) throw invalidField('from', 'must be "now" or an ISO instant', 'invalid_date');
   if (now.getTime() - at.getTime() > longestReachDays * dayMs)
     throw invalidField('from', `must be at most ${longestReachDays} days ago`, 'too_small');
   return at > now ? now.toISOString() : at.toISOString();

@@ -1,8 +1,7 @@
-import { choice, coded, EmailField, textField, Uuid } from '@fernpost/validation';
+import { choice, coded, EmailField, GivenInstant, Instant, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { scopes } from '../../core/lib/scopes.ts';
 
-const Instant = v.pipe(v.string(), v.isoTimestamp('must be an instant such as 2026-12-24T18:00:00Z'));
 const longestOverlapHours = 168;
 
 const Name = v.pipe(textField('name', 1, 100), v.trim(), v.minLength(1, 'must not be empty'));
@@ -42,7 +41,7 @@ export const CreateApiKey = v.object({
   recipients: v.optional(
     v.object({ domains: v.optional(upTo(Domain), []), addresses: v.optional(upTo(EmailField), []) }),
   ),
-  expiresAt: v.optional(Instant),
+  expiresAt: v.optional(GivenInstant),
   mcp: v.optional(Mcp),
 });
 export type CreateApiKey = v.InferOutput<typeof CreateApiKey>;
