@@ -6103,7 +6103,7 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description The instant that is asked about; now when absent.
+             * @description When it happened.
              */
             at?: string;
         };

@@ -2094,7 +2094,7 @@ class ExplainRequest(TypedDict):
     about: Union[ExplainRequestAbout, ExplainRequestAbout2, ExplainRequestAbout3, ExplainRequestAbout4]
     """A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it."""
     at: NotRequired[str]
-    """The instant that is asked about; now when absent."""
+    """When it happened."""
 
 
 class ExplainRequestAbout(TypedDict):
