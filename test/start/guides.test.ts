@@ -57,7 +57,7 @@ afterAll(async () => {
 function installCommand(program: string): string[] {
   const lines = snippetsOf('docs/guides/quick-start.md', 'console').flatMap((snippet) => snippet.split('\n'));
   const line = lines.find((one) => one.startsWith(`${program} install `)) ?? '';
-  return here(line).replaceAll('<version>', version).split(' ').slice(1);
+  return served(line).split(' ').slice(1);
 }
 
 /** What the inbox has, by subject. */
@@ -145,6 +145,44 @@ test('the snippets in curl run', { timeout: 2 * minutes }, async () => {
     return `(\n${setUp}\n${snippets.join('\n')}\n) || { echo "${guide} failed" >&2; exit 1; }`;
   });
   await bash(scripts.join('\n'));
+});
+
+/** Where the service is, and its version, as its own pages say them. */
+const served = (text: string) =>
+  here(text.replaceAll('https://mail.example.com', place.baseUrl).replaceAll('<version>', version));
+
+test('the commands with the command line run it from the service', { timeout: 2 * minutes }, async () => {
+  const emails = join(folder, 'emails');
+  mkdirSync(emails);
+  writeFileSync(join(emails, 'welcome.html'), '<title>Welcome</title><p>Hello {{firstName}}</p>');
+  writeFileSync(join(emails, 'fernpost.json'), JSON.stringify({ from: 'hello@fernpost.test' }));
+  const { SECRET_KEY = '' } = environment();
+  const env = {
+    ...environment(),
+    FERNPOST_KEY: SECRET_KEY,
+    npm_config_cache: join(folder, 'npm'),
+    npm_config_yes: 'true',
+  };
+  const commands = guides.flatMap((guide) => [
+    ...readFileSync(join(root, `docs/guides/${guide}.md`), 'utf8').matchAll(/`(npx https:[^`]+)`/g),
+  ]);
+  expect(commands.length).toBeGreaterThan(1);
+  for (const [, command = ''] of commands) {
+    const { stdout } = await run('bash', ['-c', served(command)], { cwd: folder, env });
+    expect(stdout, command).toMatch(/welcome/);
+  }
+});
+
+test('the settings of an assistant that starts a program start it', { timeout: 2 * minutes }, async () => {
+  const text =
+    snippetsOf('docs/guides/language-models.md', 'json').find((snippet) => snippet.includes('"command"')) ?? '';
+  const { command, args, env } = JSON.parse(served(text).replace('rk_…', environment().SECRET_KEY ?? ''));
+  const npm = { npm_config_cache: join(folder, 'npm') };
+  const child = execFile(command, args, { cwd: folder, env: { ...process.env, ...npm, ...env } });
+  child.stdin?.end('{"jsonrpc":"2.0","id":1,"method":"tools/list"}\n');
+  let output = '';
+  for await (const chunk of child.stdout ?? []) output += chunk;
+  expect(JSON.parse(output).result.tools.map(({ name }: { name: string }) => name)).toContain('list_stuck');
 });
 
 test('the snippets in TypeScript compile and run', { timeout: 4 * minutes }, async (context) => {

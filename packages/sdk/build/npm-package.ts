@@ -12,8 +12,6 @@ export const root = fileURLToPath(new URL('../../../', import.meta.url));
 
 interface Manifest {
   dependencies?: Record<string, string>;
-  peerDependencies?: Record<string, string>;
-  bundleDependencies?: string[];
   [field: string]: unknown;
 }
 
@@ -32,8 +30,8 @@ export const projectUrls = Object.entries({ Homepage: homepage, Source: reposito
 export async function sdkFiles(): Promise<ArchiveFile[]> {
   const folder = join(root, 'packages/sdk');
   const input = { index: join(folder, 'src/index.ts'), testing: join(folder, 'src/testing.ts') };
-  const modules = await bundle(folder, { input, platform: 'neutral', format: 'esm', extension: 'mjs' });
-  const required = await bundle(folder, { input, platform: 'neutral', format: 'cjs', extension: 'js' });
+  const modules = await bundle({ input, platform: 'neutral', format: 'esm', extension: 'mjs' });
+  const required = await bundle({ input, platform: 'neutral', format: 'cjs', extension: 'js' });
   const entry = (name: string) => ({
     import: { types: `./lib/${name}.d.mts`, default: `./lib/${name}.mjs` },
     require: { types: `./lib/${name}.d.ts`, default: `./lib/${name}.js` },
@@ -49,19 +47,22 @@ export async function sdkFiles(): Promise<ArchiveFile[]> {
   });
 }
 
+// It loads parts of itself by their place, so no bundle can have it.
+const carried = ['jiti'];
+
 /** The command line as npm gets it: one bundle, and beside it the packages that cannot be bundled. */
 export async function cliFiles(): Promise<ArchiveFile[]> {
   const folder = join(root, 'packages/cli');
   const input = { main: join(folder, 'src/main.ts') };
-  const { files, bundled } = await bundle(folder, { input, platform: 'node', format: 'esm', extension: 'js' });
+  const { files, bundled } = await bundle({ input, platform: 'node', format: 'esm', extension: 'js' }, carried);
   // What renders templates belongs to the project that has them: as peers, npx would look all of it up in the registry.
   const { peerDependencies: _, peerDependenciesMeta: __, ...manifest } = publicManifest(folder);
-  const carried = manifest.bundleDependencies ?? [];
   const dependencies = Object.entries(manifest.dependencies ?? {}).filter(([name]) => carried.includes(name));
   return packageOf(folder, [...files, ...carried.flatMap((name) => installed(folder, name))], bundled, {
     ...manifest,
     bin: { fernpost: 'lib/main.js' },
     dependencies: Object.fromEntries(dependencies),
+    bundleDependencies: carried,
   });
 }
 
@@ -72,10 +73,8 @@ interface Bundle {
   extension: string;
 }
 
-/** Bundles everything but what a package brings along or finds beside the app. */
-async function bundle(folder: string, { input, platform, format, extension }: Bundle) {
-  const { bundleDependencies = [], peerDependencies = {} } = manifestOf(folder);
-  const outside = [...bundleDependencies, ...Object.keys(peerDependencies)];
+/** Bundles everything but the packages that stay outside. */
+async function bundle({ input, platform, format, extension }: Bundle, outside: readonly string[] = []) {
   const build = await rolldown({
     input,
     platform,

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import hashlib
 import hmac
+import importlib.metadata
 import time
 import warnings
 from typing import Any, Callable, Dict, List, Optional, Tuple, Union
@@ -23,6 +24,13 @@ from fernpost import (
 
 Scripted = Union[Tuple[int, Any], Tuple[int, Any, Dict[str, str]], httpx.TransportError]
 BASE = "https://acme.com/mail/"
+
+
+# What is installed is what the wheel's own record says.
+for one in importlib.metadata.files("fernpost") or []:
+    if one.hash is not None and one.suffix == ".py":
+        digest = hashlib.new(one.hash.mode, one.read_binary()).digest()
+        assert base64.urlsafe_b64encode(digest).rstrip(b"=").decode() == one.hash.value, one
 
 
 class Service:
