@@ -1,6 +1,9 @@
+import { FernpostError } from './errors.ts';
+import { type ApiResponse, responseOf } from './response.ts';
+
 /** How a client reaches the service. */
 export interface ClientOptions {
-  /** Where the API is, such as `https://mail.acme.com`. */
+  /** Where the API is, such as `https://mail.acme.com`; a path stays: `https://acme.com/mail`. */
   baseUrl: string;
   /** Secret key of a project, a key with scopes, or the public key where only `track` is used. */
   key: string;
@@ -10,40 +13,27 @@ export interface ClientOptions {
   timeoutMs?: number;
   /** In place of the global `fetch`. */
   fetch?: typeof fetch;
+  /** Turns a React element into HTML, where `@react-email/render` cannot be loaded at run time, as in a bundle. */
+  render?: (element: never) => string | Promise<string>;
+  /** Gets warnings, such as fields that the service ignored; `console.warn` when absent. Each warning comes once. */
+  onWarning?: (warning: string) => void;
 }
 
 /** What a call may say besides its body. */
 export interface CallOptions {
   /**
    * One is generated for calls that take a key, and kept over their retries. Name your own where your program may restart in between: the
-   * same call with the same key is done once and answered the same.
+   * same call with the same key is done once and returns the same.
    */
   idempotencyKey?: string;
-  /** Further headers, such as `If-Match`. */
+  /** The `etag` of the version that you read: the call fails with 412 if somebody else has changed it since. */
+  ifMatch?: string;
+  /** Further headers. */
   headers?: Readonly<Record<string, string>>;
+  /** Milliseconds that one attempt may take, in place of the client's `timeoutMs`. */
+  timeoutMs?: number;
+  /** Ends the call, also while it waits to be repeated. */
   signal?: AbortSignal;
-}
-
-/** The service refused a request, in its own words. */
-export class FernpostError extends Error {
-  override name = 'FernpostError';
-  readonly status: number;
-  /** What went wrong, for programs: `VALIDATION_ERROR`, `RATE_LIMIT_EXCEEDED` and so on. */
-  readonly code: string;
-  /** The fields that were refused. */
-  readonly fields: readonly { field: string; message: string; code: string }[];
-  /** Names the request in the logs of the service. */
-  readonly requestId: string | null;
-
-  constructor(status: number, body: unknown, requestId: string | null) {
-    const { error } = (body ?? {}) as { error?: string | { code?: string; message?: string; errors?: [] } };
-    const envelope = typeof error === 'object' ? error : { message: error };
-    super(envelope.message ?? `The service answered ${status}.`);
-    this.status = status;
-    this.code = envelope.code ?? 'UNKNOWN';
-    this.fields = envelope.errors ?? [];
-    this.requestId = requestId;
-  }
 }
 
 interface Call extends CallOptions {
@@ -59,66 +49,96 @@ const longestPauseMs = 30_000;
 export class Http {
   readonly #options: ClientOptions;
 
+  /** @throws TypeError for an address that is not one, and without a key */
   constructor(options: ClientOptions) {
+    if (!isHttpUrl(options.baseUrl))
+      throw new TypeError(
+        `baseUrl must be an address such as https://mail.acme.com, not ${JSON.stringify(options.baseUrl)}.`,
+      );
+    if (!options.key) throw new TypeError('key is missing: pass a key of your project.');
     this.#options = options;
   }
 
   /**
-   * @throws FernpostError for a refusal; what `fetch` throws when nobody answers
+   * @throws FernpostError for a refusal; what `fetch` throws when there is no response; the reason of the signal when it aborts
    */
-  async call<Reply>(method: string, path: string, call: Call = {}): Promise<Reply> {
+  async call(method: string, path: string, call: Call = {}): Promise<ApiResponse<unknown>> {
     const isSafe = method === 'GET' || call.takesKey === true;
     const key = call.takesKey ? (call.idempotencyKey ?? crypto.randomUUID()) : undefined;
     const attempts = isSafe ? 1 + (this.#options.retries ?? 2) : 1;
     for (let attempt = 1; ; attempt++) {
       const isLast = attempt >= attempts;
-      const response = await this.#attempt(method, path, call, key).catch((cause: unknown) => {
+      const outcome = await this.#attempt(method, path, call, key).catch((cause: unknown) => {
         if (isLast || call.signal?.aborted) throw cause;
         return null;
       });
-      if (response?.ok) return (await answerOf(response)) as Reply;
-      if (response !== null && (isLast || !(response.status === 429 || response.status >= 500)))
-        throw await errorOf(response);
-      await response?.body?.cancel();
-      await pause(response, attempt);
+      if (outcome !== null && !(outcome instanceof FernpostError)) return outcome;
+      if (outcome !== null && (isLast || !(outcome.status === 429 || outcome.status >= 500))) throw outcome;
+      await pause(delayOf(outcome, attempt), call.signal);
     }
   }
 
-  #attempt(method: string, path: string, call: Call, key: string | undefined): Promise<Response> {
-    const { query, body, headers, signal } = call;
-    const url = new URL(path, this.#options.baseUrl);
+  /** One request with its whole response: a refusal is returned, so that the caller may repeat it. */
+  async #attempt(method: string, path: string, call: Call, key: string | undefined) {
+    const { query, body, headers, signal, ifMatch } = call;
+    const url = urlOf(this.#options.baseUrl, path);
     for (const [name, value] of Object.entries(query ?? {}))
       if (value !== undefined) url.searchParams.set(name, String(value));
     const isForm = body instanceof FormData;
-    const timeout = AbortSignal.timeout(this.#options.timeoutMs ?? 30_000);
-    return (this.#options.fetch ?? fetch)(url, {
+    const timeout = AbortSignal.timeout(call.timeoutMs ?? this.#options.timeoutMs ?? 30_000);
+    const response = await (this.#options.fetch ?? fetch)(url, {
       method,
       headers: {
         Authorization: `Bearer ${this.#options.key}`,
-        // A repetition of a request that was done gets the answer that was lost.
+        // A repetition of a request that was done gets the response that was lost.
         ...(key === undefined ? {} : { 'Idempotency-Key': key, 'Idempotency-Mode': 'replay' }),
+        ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),
         ...headers,
         ...(body === undefined || isForm ? {} : { 'Content-Type': 'application/json' }),
       },
       ...(body === undefined ? {} : { body: isForm ? body : JSON.stringify(body) }),
       signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
+    if (response.ok) return responseOf(await contentOf(response), response);
+    const refusal: unknown = await response.json().catch(() => null);
+    return new FernpostError(response.status, refusal, response.headers);
   }
 }
 
-function answerOf(response: Response): Promise<unknown> {
+/** An address below a base whose path stays. */
+export function urlOf(base: string, path: string): URL {
+  const url = new URL(base);
+  return new URL(`${url.origin}${url.pathname.replace(/\/+$/, '')}${path}`);
+}
+
+/** Resolves after so many milliseconds. @throws the reason of the signal, as soon as it aborts */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', abort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function isHttpUrl(url: string): boolean {
+  return URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
+}
+
+function contentOf(response: Response): Promise<unknown> {
   const isJson = response.headers.get('content-type')?.includes('json');
   return response.status === 204 ? Promise.resolve(undefined) : isJson ? response.json() : response.text();
 }
 
-async function errorOf(response: Response): Promise<FernpostError> {
-  const body: unknown = await response.json().catch(() => null);
-  return new FernpostError(response.status, body, response.headers.get('x-request-id'));
-}
-
 // As long as the service says, otherwise twice as long each time, with jitter so that clients do not come back together.
-function pause(response: Response | null, attempt: number): Promise<void> {
-  const told = Number(response?.headers.get('retry-after') ?? 0) * 1_000;
-  const ms = told > 0 ? told : 250 * 2 ** (attempt - 1) * (0.5 + Math.random());
-  return new Promise((resolve) => setTimeout(resolve, Math.min(ms, longestPauseMs)));
+function delayOf(refusal: FernpostError | null, attempt: number): number {
+  const asked = Number(refusal?.headers.get('retry-after') ?? 0) * 1_000;
+  const ms = asked > 0 ? asked : 250 * 2 ** (attempt - 1) * (0.5 + Math.random());
+  return Math.min(ms, longestPauseMs);
 }

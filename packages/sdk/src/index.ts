@@ -1,16 +1,31 @@
-import { Webhook } from 'standardwebhooks';
-import { type CallOptions, type ClientOptions, Http } from './http.ts';
-import { operationTable } from './operations.ts';
+import { OperationClient } from './client.ts';
+import type { CallOptions, ClientOptions } from './http.ts';
+import type { WithElements } from './react.ts';
+import { Erasures, Events, Jobs, Segments, Suppressions } from './resources/audience.ts';
+import { Campaigns } from './resources/campaigns.ts';
+import { Contacts } from './resources/contacts.ts';
+import { Emails } from './resources/emails.ts';
+import { Domains, Keys, ProjectId } from './resources/project.ts';
+import { Templates } from './resources/templates.ts';
+import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
+import { Workflows } from './resources/workflows.ts';
+import type { ApiPromise } from './response.ts';
 import type { components } from './schema.d.ts';
-import type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
+import type { Body } from './types.ts';
 
-export { type CallOptions, type ClientOptions, FernpostError } from './http.ts';
+export { FernpostError, type FieldProblem } from './errors.ts';
+export { type CallOptions, type ClientOptions, pause, urlOf } from './http.ts';
+export type { IgnoredField } from './ignored-fields.ts';
 export { operationTable } from './operations.ts';
-export type { Body, Input, InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
+export { type Page, PagePromise } from './pages.ts';
+export type { WaitOptions } from './poll.ts';
+export { type ReactElement, unescapeVariables, type WithElements } from './react.ts';
+export { ApiPromise, type ApiResponse, type RateLimit } from './response.ts';
+export type { Body, Input, InputArguments, Item, ListOperation, ListQuery, OperationId, Reply } from './types.ts';
 export { version } from './version.ts';
+export { verifyWebhook, type WebhookCall } from './webhook.ts';
 
 type Schemas = components['schemas'];
-type ListQuery<Id extends ListOperation> = Omit<Input<Id> extends { query?: infer Query } ? Query : never, 'cursor'>;
 
 /** A contact of the project. */
 export type Contact = Schemas['Contact'];
@@ -21,145 +36,57 @@ export type SentEmail = Schemas['SendEmailResponse']['data']['emails'][number];
 /** What became of an item of `sendBatch`. */
 export type BatchOutcome = Schemas['SendEmailBatchResponse']['data']['results'][number];
 
-interface AnyInput {
-  path?: Readonly<Record<string, string | number>>;
-  query?: object;
-  body?: unknown;
-}
-
 /**
- * A client of the API of one project. `call` reaches every operation of `/openapi.json` by its name; the methods beside it are the
- * ones that apps need most.
+ * A client of the API of one project. `call` and `list` reach every operation of `/openapi.json` by its name; the methods beside them
+ * are those that apps need. Every method takes the options of its call last, and returns a promise with `withResponse()`.
  */
-export class Fernpost {
-  readonly #http: Http;
+export class Fernpost extends OperationClient {
+  readonly emails = new Emails(this);
+  readonly contacts = new Contacts(this);
+  readonly segments = new Segments(this);
+  readonly events = new Events(this);
+  readonly suppressions = new Suppressions(this);
+  readonly jobs = new Jobs(this);
+  readonly erasures = new Erasures(this);
+  readonly templates = new Templates(this);
+  readonly campaigns = new Campaigns(this);
+  readonly workflows = new Workflows(this);
+  readonly webhookEndpoints = new WebhookEndpoints(this);
+  readonly domains: Domains;
+  readonly keys: Keys;
 
-  constructor(options: ClientOptions) {
-    this.#http = new Http(options);
-  }
-
-  /**
-   * Calls an operation by the name that it has in `/openapi.json`.
-   * @throws FernpostError for a refusal; what `fetch` throws when nobody answers
-   */
-  call<Id extends OperationId>(id: Id, ...given: [...InputArguments<Id>, CallOptions?]): Promise<Reply<Id>> {
-    const [input = {}, options] = given as unknown as [AnyInput?, CallOptions?];
-    return this.#request(id, input, options);
-  }
-
-  /** Every item of a list, page by page. */
-  async *all<Id extends ListOperation>(id: Id, ...[input]: InputArguments<Id>): AsyncGenerator<Item<Id>, void> {
-    const given = (input ?? {}) as AnyInput;
-    for (let next: object | null = {}; next !== null; ) {
-      const page: Page = await this.#request(id, { ...given, query: { ...given.query, ...next } });
-      yield* page.data as Item<Id>[];
-      next = pageAfter(page);
-    }
+  /** @throws TypeError for an address that is not one, and without a key */
+  constructor(options: ClientOptions & { projectId?: string }) {
+    super(options);
+    const projectId = new ProjectId(this, options.projectId);
+    this.domains = new Domains(this, projectId);
+    this.keys = new Keys(this, projectId);
   }
 
   /** Sends an email to each recipient; returns when all are durably queued. Repeated attempts send once. */
-  async send(body: Body<'sendEmail'>, options?: CallOptions): Promise<SentEmail[]> {
-    return (await this.call('sendEmail', { body }, options)).data.emails;
+  send(body: WithElements<Body<'sendEmail'>>, options?: CallOptions): ApiPromise<SentEmail[]> {
+    return this.call('sendEmail', { body: body as Body<'sendEmail'> }, options).map(({ data }) => data.emails);
   }
 
   /** Sends up to 100 emails in one request, all or none; with the mode `each`, each item has an outcome of its own. */
-  async sendBatch(body: Body<'sendEmailBatch'>, options?: CallOptions): Promise<BatchOutcome[]> {
-    return (await this.call('sendEmailBatch', { body }, options)).data.results;
+  sendBatch(body: WithElements<Body<'sendEmailBatch'>>, options?: CallOptions): ApiPromise<BatchOutcome[]> {
+    return this.call('sendEmailBatch', { body: body as Body<'sendEmailBatch'> }, options).map(
+      ({ data }) => data.results,
+    );
   }
 
   /** Records an event of a contact, who is created if they are new. Takes the public key. */
-  async track(body: Body<'trackEvent'>, options?: CallOptions): Promise<{ contact: string; event: string }> {
-    return (await this.call('trackEvent', { body }, options)).data;
+  track(body: Body<'trackEvent'>, options?: CallOptions): ApiPromise<{ contact: string; event: string }> {
+    return this.call('trackEvent', { body }, options).map(({ data }) => data);
   }
 
-  readonly emails = {
-    get: (id: string) => this.call('getEmail', { path: { id } }),
-    /** Every email that fits, the latest first. */
-    list: (query: ListQuery<'listEmails'>) => this.all('listEmails', { query }),
-    /** Moves an email that has not left to another time. */
-    reschedule: (id: string, scheduledFor: string) =>
-      this.call('updateEmail', { path: { id }, body: { scheduledFor } }),
-    cancel: (id: string) => this.call('cancelEmail', { path: { id } }),
-    /** Sends a held email now. */
-    release: (id: string) => this.call('releaseEmail', { path: { id } }),
-    /** Sends an email that failed once more, as a new email, which is returned. */
-    resend: (id: string, body: Body<'resendEmail'> = {}, options?: CallOptions) =>
-      this.call('resendEmail', { path: { id }, body }, options),
-  };
-
-  readonly contacts = {
-    get: (id: string) => this.call('getContact', { path: { id } }),
-    list: (query: ListQuery<'listContacts'> = {}) => this.all('listContacts', { query }),
-    /** Creates the contact of an address, or updates it. */
-    upsert: (body: Body<'upsertContact'>) => this.call('upsertContact', { body }),
-    update: (id: string, body: Body<'updateContact'>) => this.call('updateContact', { path: { id }, body }),
-    delete: (id: string) => this.call('deleteContact', { path: { id } }),
-  };
-
-  readonly templates = {
-    list: (query: ListQuery<'listTemplates'> = {}) => this.all('listTemplates', { query }),
-    get: (id: string) => this.call('getTemplate', { path: { id } }),
-    create: (body: Body<'createTemplate'>) => this.call('createTemplate', { body }),
-    update: (id: string, body: Body<'updateTemplate'>) => this.call('updateTemplate', { path: { id }, body }),
-    delete: (id: string) => this.call('deleteTemplate', { path: { id } }),
-  };
-
-  readonly campaigns = {
-    list: (query: ListQuery<'listCampaigns'> = {}) => this.all('listCampaigns', { query }),
-    get: async (id: string) => (await this.call('getCampaign', { path: { id } })).data,
-    create: async (body: Body<'createCampaign'>) => (await this.call('createCampaign', { body })).data,
-    send: async (id: string, body: Body<'sendCampaign'> = {}) =>
-      (await this.call('sendCampaign', { path: { id }, body })).data,
-    stats: async (id: string) => (await this.call('getCampaignStats', { path: { id } })).data,
-  };
-
-  readonly workflows = {
-    list: (query: ListQuery<'listWorkflows'> = {}) => this.all('listWorkflows', { query }),
-    get: (id: string) => this.call('getWorkflow', { path: { id } }),
-    /** Publishes a whole graph. */
-    replaceGraph: (id: string, body: Body<'replaceWorkflowGraph'>) =>
-      this.call('replaceWorkflowGraph', { path: { id }, body }),
-  };
-
-  readonly webhookEndpoints = {
-    list: () => this.call('listWebhookEndpoints'),
-    /** The answer has the signing secret, which is not shown again. */
-    create: (body: Body<'createWebhookEndpoint'>) => this.call('createWebhookEndpoint', { body }),
-    delete: (id: string) => this.call('deleteWebhookEndpoint', { path: { id } }),
-  };
-
-  #request<Answer>(id: OperationId, { path = {}, query, body }: AnyInput, options?: CallOptions): Promise<Answer> {
-    const [method, template, once] = operationTable[id] as readonly [string, string, 'once'?];
-    const url = template.replaceAll(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(String(path[name])));
-    return this.#http.call(method, url, { ...options, query, body, takesKey: once !== undefined });
+  /** Checks an email address: its form, whether its domain takes mail, likely typos. */
+  verifyAddress(email: string, options?: CallOptions) {
+    return this.call('verifyAddress', { body: { email } }, options).map(({ data }) => data);
   }
-}
 
-interface Page {
-  data: unknown[];
-  cursor?: string | null;
-  hasMore?: boolean;
-  page?: number;
-  totalPages?: number;
-}
-
-function pageAfter({ cursor, hasMore, page, totalPages }: Page): { cursor: string } | { page: number } | null {
-  if (typeof cursor === 'string' && hasMore !== false) return { cursor };
-  return page !== undefined && totalPages !== undefined && page < totalPages ? { page: page + 1 } : null;
-}
-
-/** A webhook that the service has called with. */
-export interface WebhookCall {
-  type: string;
-  timestamp: string;
-  data: Record<string, unknown>;
-}
-
-/**
- * Checks the signature of a webhook and returns what it says. `body` is the text as it was received.
- * @throws when the signature is not by this secret, or the call is older than five minutes
- */
-export function verifyWebhook(body: string, headers: Headers | Record<string, string>, secret: string): WebhookCall {
-  const given = headers instanceof Headers ? Object.fromEntries(headers) : headers;
-  return new Webhook(secret).verify(body, given) as WebhookCall;
+  /** Why a contact received something, or did not. */
+  explain(body: Body<'explain'>, options?: CallOptions) {
+    return this.call('explain', { body }, options);
+  }
 }

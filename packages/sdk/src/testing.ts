@@ -1,3 +1,5 @@
+import { urlOf } from './http.ts';
+
 /** A message that the mail sandbox took. */
 export interface SandboxMessage {
   id: string;
@@ -13,7 +15,7 @@ export interface SandboxMessage {
   events: { type: string; recipient: string; at: string; link?: string }[];
 }
 
-/** What the service answered to a link of a message; a redirect is told, not followed. */
+/** What the service responded to a link of a message; redirects are reported, not followed. */
 export interface LinkAnswer {
   status: number;
   location: string | null;
@@ -39,14 +41,23 @@ export class SandboxInbox {
 
   /**
    * The latest message that matches, as soon as there is one.
-   * @throws when none arrives within `seconds`, which are at most 60
+   * @throws when none arrives within `seconds`, which are at most 60; the reason of the signal when it aborts
    */
-  async waitFor({ to, subject, since }: MessageFilter, seconds = 10): Promise<SandboxMessage> {
+  async waitFor(
+    { to, subject, since }: MessageFilter,
+    seconds = 10,
+    { signal }: { signal?: AbortSignal } = {},
+  ): Promise<SandboxMessage> {
     const query = new URLSearchParams({ bodies: '1', limit: '1', wait: `${seconds}s` });
     if (to !== undefined) query.set('to', to);
     if (subject !== undefined) query.set('subject', subject);
     if (since !== undefined) query.set('since', since.toISOString());
-    const { messages } = await this.#call<{ messages: SandboxMessage[] }>('GET', `/api/messages?${query}`);
+    const { messages } = await this.#call<{ messages: SandboxMessage[] }>(
+      'GET',
+      `/api/messages?${query}`,
+      undefined,
+      signal,
+    );
     const [latest] = messages;
     if (latest === undefined)
       throw new Error(`No message to ${to ?? 'anybody'} about "${subject ?? ''}" within ${seconds} seconds.`);
@@ -68,13 +79,14 @@ export class SandboxInbox {
     await this.#call('DELETE', '/api/messages');
   }
 
-  async #call<Reply>(method: string, path: string, body?: object): Promise<Reply> {
-    const response = await fetch(new URL(path, this.#url), {
+  async #call<Reply>(method: string, path: string, body?: object, signal?: AbortSignal): Promise<Reply> {
+    const response = await fetch(urlOf(this.#url, path), {
       method,
+      ...(signal === undefined ? {} : { signal }),
       ...(body === undefined ? {} : { headers: { 'Content-Type': 'application/json' }, body: JSON.stringify(body) }),
     });
     const answer = (await response.json()) as Reply & { error?: string };
-    if (!response.ok) throw new Error(`The mail sandbox answered ${response.status}: ${answer.error ?? ''}`);
+    if (!response.ok) throw new Error(`The mail sandbox responded with ${response.status}: ${answer.error ?? ''}`);
     return answer;
   }
 }

@@ -1,4 +1,5 @@
 import type { operationTable } from './operations.ts';
+import type { ItemName } from './pages.ts';
 import type { operations } from './schema.d.ts';
 
 /** The name of an operation in `/openapi.json`. */
@@ -7,7 +8,7 @@ export type OperationId = keyof typeof operationTable & keyof operations;
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 type JsonOf<Part> = Part extends { content: { 'application/json': infer Json } } ? Json : never;
 
-/** What a successful call answers; text where it is a file, nothing for a 204. */
+/** What a successful call returns; text where it is a file, nothing for a 204. */
 export type Reply<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & (200 | 201 | 202 | 204)]: operations[Id]['responses'][Status] extends {
     content: infer Content;
@@ -43,11 +44,20 @@ export type Input<Id extends OperationId> = Field<'path', PathOf<Id>> &
 export type InputArguments<Id extends OperationId> =
   object extends Input<Id> ? [input?: Input<Id>] : [input: Input<Id>];
 
-/** Operations that answer their items page by page. */
+/** The items of a list: the response itself, or its field for them. */
+type ItemsOf<Answer> = Answer extends readonly unknown[]
+  ? Answer
+  : { [Name in ItemName & keyof Answer]: Answer[Name] extends readonly unknown[] ? Answer[Name] : never }[ItemName &
+      keyof Answer];
+
+/** Operations that return a list. */
 export type ListOperation = {
-  [Id in OperationId]: Exclude<Reply<Id>, string | undefined> extends { data: readonly unknown[] } ? Id : never;
+  [Id in OperationId]: [ItemsOf<Exclude<Reply<Id>, string | undefined>>] extends [never] ? never : Id;
 }[OperationId];
 
-/** One of what a list has. */
+/** One item of a list. */
 export type Item<Id extends ListOperation> =
-  Extract<Reply<Id>, { data: readonly unknown[] }> extends { data: readonly (infer One)[] } ? One : never;
+  ItemsOf<Exclude<Reply<Id>, string | undefined>> extends readonly (infer One)[] ? One : never;
+
+/** The filters of a list, with the place where it begins. */
+export type ListQuery<Id extends ListOperation> = Input<Id> extends { query?: infer Query } ? Query : never;

@@ -145,7 +145,7 @@ test('tracks, works with campaigns and webhook endpoints', async () => {
   const endpoint = await client().webhookEndpoints.create({ url: 'http://127.0.0.1:9/hook', events: ['*'] });
   expect(endpoint.secret).toMatch(/^whsec_/);
   await client().webhookEndpoints.delete(endpoint.id);
-  expect(await client().webhookEndpoints.list()).toEqual([]);
+  expect((await client().webhookEndpoints.list()).data).toEqual([]);
 });
 
 test('tells a refusal with its code, its fields and the id of the request', async () => {

@@ -1,0 +1,73 @@
+import type { CallOptions } from '../http.ts';
+import type { Body, ListQuery } from '../types.ts';
+import { Resource } from './resource.ts';
+
+/** Workflows: steps that contacts go through one by one. */
+export class Workflows extends Resource {
+  list(query: ListQuery<'listWorkflows'> = {}, options?: CallOptions) {
+    return this.client.list('listWorkflows', { query }, options);
+  }
+  get(id: string, options?: CallOptions) {
+    return this.client.call('getWorkflow', { path: { id } }, options);
+  }
+  create(body: Body<'createWorkflow'>, options?: CallOptions) {
+    return this.client.call('createWorkflow', { body }, options);
+  }
+  update(id: string, body: Body<'updateWorkflow'>, options?: CallOptions) {
+    return this.client.call('updateWorkflow', { path: { id }, body }, options);
+  }
+  delete(id: string, options?: CallOptions) {
+    return this.client.call('deleteWorkflow', { path: { id } }, options);
+  }
+  /** A disabled copy. */
+  duplicate(id: string, options?: CallOptions) {
+    return this.client.call('duplicateWorkflow', { path: { id } }, options);
+  }
+  enable(id: string, options?: CallOptions) {
+    return this.update(id, { enabled: true }, options);
+  }
+  /** No contact enters it any more; those who are in it go on. */
+  disable(id: string, options?: CallOptions) {
+    return this.update(id, { enabled: false }, options);
+  }
+  /** Publishes a whole graph; with `dryRun`, says what that would change. */
+  replaceGraph(id: string, body: Body<'replaceWorkflowGraph'>, options?: CallOptions) {
+    return this.client.call('replaceWorkflowGraph', { path: { id }, body }, options);
+  }
+  listVersions(id: string, query: ListQuery<'listWorkflowVersions'> = {}, options?: CallOptions) {
+    return this.client.list('listWorkflowVersions', { path: { id }, query }, options);
+  }
+  /** Walks through the graph for a contact, and changes nothing. */
+  test(id: string, body: Body<'testWorkflow'>, options?: CallOptions) {
+    return this.client.call('testWorkflow', { path: { id }, body }, options);
+  }
+  /** Starts the workflow for a contact. */
+  start(id: string, body: Body<'startWorkflowExecution'>, options?: CallOptions) {
+    return this.client.call('startWorkflowExecution', { path: { id }, body }, options);
+  }
+  listExecutions(id: string, query: ListQuery<'listWorkflowExecutions'> = {}, options?: CallOptions) {
+    return this.client.list('listWorkflowExecutions', { path: { id }, query }, options);
+  }
+  getExecution(id: string, executionId: string, options?: CallOptions) {
+    return this.client.call('getWorkflowExecution', { path: { id, executionId } }, options);
+  }
+  cancelExecution(id: string, executionId: string, options?: CallOptions) {
+    return this.client.call('cancelWorkflowExecution', { path: { id, executionId } }, options);
+  }
+  /** Cancels the executions of all contacts in the workflow. */
+  cancelExecutions(id: string, options?: CallOptions) {
+    return this.client.call('cancelWorkflowExecutions', { path: { id } }, options);
+  }
+  /** Retries failed executions at the step that failed, in the current version; all of them where no IDs are given. */
+  retryExecutions(id: string, body: NonNullable<Body<'retryWorkflowExecutions'>> = {}, options?: CallOptions) {
+    return this.client.call('retryWorkflowExecutions', { path: { id }, body }, options);
+  }
+  /** How many contacts are at each step. */
+  countContacts(id: string, options?: CallOptions) {
+    return this.client.call('countWorkflowContacts', { path: { id } }, options);
+  }
+  /** Moves contacts from an earlier version into another one. */
+  migrate(id: string, body: NonNullable<Body<'migrateWorkflow'>>, options?: CallOptions) {
+    return this.client.call('migrateWorkflow', { path: { id }, body }, options);
+  }
+}
