@@ -78,3 +78,15 @@ test('npx fernpost saves templates of MJML', { timeout: 5 * minutes }, async (co
   expect(template.body).toContain('You paid {{ total }}.');
   expect(template.body).not.toContain('<mj-text>');
 });
+
+test('npx fernpost drill sends each email once, whatever gets lost and whatever the provider answers', {
+  timeout: 8 * minutes,
+}, async (context) => {
+  await installed(context);
+  const { stdout } = await project.run('npx', ['fernpost', 'drill', '--emails', '100', '--json'], {
+    FERNPOST_KEY: project.env.SECRET_KEY,
+  });
+  const balance = JSON.parse(stdout);
+  expect(balance).toMatchObject({ sent: 100, delivered: 100, missing: [], repeated: [], unfinished: 0 });
+  expect(balance.lostResponses).toBeGreaterThan(0);
+});

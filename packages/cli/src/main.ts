@@ -1,46 +1,69 @@
 #!/usr/bin/env node
 import { version } from '@fernpost/sdk';
-import { Command, CommanderError } from 'commander';
+import { Command, CommanderError, Option } from 'commander';
 import { campaignCommands } from './commands/campaigns.ts';
+import { completeCommand, completionCommand } from './commands/completion.ts';
 import { contactCommands } from './commands/contacts.ts';
+import { domainCommands } from './commands/domains.ts';
+import { drillCommand } from './commands/drill.ts';
 import { emailCommands } from './commands/emails.ts';
 import { explainCommand } from './commands/explain.ts';
 import { jobCommands } from './commands/jobs.ts';
+import { keyCommands } from './commands/keys.ts';
 import { loginCommand } from './commands/login.ts';
 import { mcpCommand } from './commands/mcp.ts';
+import { profileCommands } from './commands/profiles.ts';
+import { segmentCommands } from './commands/segments.ts';
 import { sendCommand } from './commands/send.ts';
+import { suppressionCommands } from './commands/suppressions.ts';
 import { templateCommands } from './commands/templates.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
 import { exitCodes, explainError } from './errors.ts';
+import { endWithReader } from './output.ts';
 
 const program = new Command('fernpost')
   .description('Fernpost in the terminal.')
   .version(version)
   .option('--json', 'print JSON for programs')
+  .option('--profile <name>', 'the login to use (or FERNPOST_PROFILE)')
   .option('--url <url>', 'where the service is (or FERNPOST_URL)')
-  .option('--key <key>', 'a key of the project (or FERNPOST_KEY); without it, that of `fernpost login`')
+  .option(
+    '--key-file <file>',
+    'a file with the key, "-" for standard input (or FERNPOST_KEY_FILE, or the key in FERNPOST_KEY)',
+  )
+  // Other users of the machine can read it in the list of processes.
+  .addOption(new Option('--key <key>', 'a key of the project').hideHelp())
   .configureHelp({ showGlobalOptions: true })
   .addHelpText(
     'after',
     `
-Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 no answer.`,
+Exit codes: 0 done, 1 refused by the service, 2 wrong usage, 3 no response.`,
   );
 for (const command of [
   loginCommand(),
+  profileCommands(),
   sendCommand(),
   emailCommands(),
   explainCommand(),
   campaignCommands(),
   workflowCommands(),
   contactCommands(),
+  segmentCommands(),
+  suppressionCommands(),
   jobCommands(),
   templateCommands(),
+  domainCommands(),
+  keyCommands(),
   webhookCommands(),
+  drillCommand(),
   mcpCommand(),
+  completionCommand(),
 ])
   program.addCommand(command);
+program.addCommand(completeCommand(program), { hidden: true });
 
+endWithReader();
 throwErrors(program);
 try {
   await program.parseAsync();

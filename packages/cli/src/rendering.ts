@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import { unescapeVariables } from '@fernpost/sdk';
 import { UsageError } from './errors.ts';
 
 /** What a file of templates gives: HTML with our variables, and what it says about itself. */
@@ -69,15 +70,6 @@ const variables = new Proxy(
   {},
   { get: (_, name) => (typeof name === 'symbol' || name === 'children' ? undefined : `{{${name}}}`) },
 );
-
-const entities: Record<string, string> = { quot: '"', '#x27': "'", '#39': "'", lt: '<', gt: '>', amp: '&' };
-
-/** React escapes what stands between braces, and Liquid reads it as it is written. */
-function unescapeVariables(html: string): string {
-  return html.replaceAll(/\{\{.*?\}\}|\{%.*?%\}/gs, (tag) =>
-    tag.replaceAll(/&(quot|#x27|#39|lt|gt|amp);/g, (whole, name: string) => entities[name] ?? whole),
-  );
-}
 
 function titled(html: string): RenderedFile {
   const title = /<title>\s*([^<]+?)\s*<\/title>/i.exec(html)?.[1];

@@ -119,7 +119,10 @@ test('explains why a contact gets no mail', async () => {
 
 test('says what is wrong in words and by its exit code', async () => {
   const refused = await run(sending('nobody'));
-  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/ {2}to\.0: .*\n {2}Request: [0-9a-f-]{36}/)]);
+  expect([refused.code, refused.err]).toEqual([
+    1,
+    expect.stringMatching(/ {2}to\.0: .*\n {2}Compare the request body .*\n {2}Request: [0-9a-f-]{36}/),
+  ]);
   const asJson = await run(['--json', ...sending('nobody')]);
   expect(JSON.parse(asJson.err)).toMatchObject({ error: { status: 422, fields: [{ field: 'to.0' }] } });
   expect((await run(['send'])).code).toBe(2);
@@ -151,11 +154,26 @@ test('pulls, plans and pushes a workflow, and refuses to overwrite an edit of so
   const pushed = await json(['workflows', 'push', path]);
   expect(pushed.workflow.steps).toHaveLength(2);
   expect(JSON.parse(readFileSync(path, 'utf8')).steps[1].id).toMatch(/^[0-9a-f-]{36}$/);
+  const published = async () => {
+    const { body: workflow } = await call('GET', `/workflows/${made.id}`);
+    const { body: versions } = await call('GET', `/workflows/${made.id}/versions`);
+    return [workflow.revision, versions.total];
+  };
+  const before = await published();
+  expect(await run(['workflows', 'push', path])).toMatchObject({
+    code: 0,
+    out: 'No changes: nothing was published.\n',
+  });
+  expect(await published()).toEqual(before);
 
   await call('PATCH', `/workflows/${made.id}`, { name: 'Renamed' });
   const refused = await run(['workflows', 'push', path]);
   expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('--force')]);
-  expect((await run(['workflows', 'push', '--force', path])).code).toBe(0);
+  const edited = JSON.parse(readFileSync(path, 'utf8'));
+  edited.steps[1].name = 'Wait a day';
+  writeFileSync(path, JSON.stringify(edited));
+  expect((await run(['workflows', 'push', path])).code).toBe(1);
+  expect((await run(['workflows', 'push', '--force', path])).out).toContain('~ DELAY Wait a day');
 });
 
 test('lets failed executions of a workflow go on: those that are named, or all', async () => {
@@ -185,7 +203,7 @@ test('lets failed executions of a workflow go on: those that are named, or all',
   // What runs is not retried.
   expect(await json(['workflows', 'retry', automation.id, first, second])).toEqual({ retried: 1, skipped: 1 });
   const rest = await run(['workflows', 'retry', automation.id]);
-  expect([rest.code, rest.out]).toEqual([0, '1 go on with the step that failed, 0 skipped.\n']);
+  expect([rest.code, rest.out]).toEqual([0, '1 retried at the step that failed, 0 skipped.\n']);
   expect(await states()).toEqual(['RUNNING', 'RUNNING', 'RUNNING']);
   expect(await json(['workflows', 'retry', automation.id])).toEqual({ retried: 0, skipped: 0 });
   await api.call(project.secretKey, 'PATCH', `/workflows/${automation.id}`, { enabled: false });
@@ -220,8 +238,36 @@ test('saves no template when one of them is broken, or its tool is missing', asy
   writeFileSync(join(folder, 'b.mjml'), '<mjml><mj-body></mj-body></mjml>');
   const missing = await run(['templates', 'push', folder, '--from', project.sender]);
   expect([missing.code, missing.err]).toEqual([2, expect.stringContaining('npm install mjml')]);
+  rmSync(join(folder, 'b.mjml'));
+  writeFileSync(join(folder, 'c.jsx'), 'export default () => { throw new Error("no props") };');
+  const thrown = await run(['templates', 'push', folder, '--from', project.sender]);
+  expect([thrown.code, thrown.err]).toEqual([expect.any(Number), expect.stringMatching(/c\.jsx.*/)]);
+  rmSync(join(folder, 'c.jsx'));
   const { body } = await api.call(project.secretKey, 'GET', '/templates?search=a');
   expect(body.data.filter(({ name }: { name: string }) => name === 'a')).toEqual([]);
+});
+
+test('names the file of a template that the service refuses', async () => {
+  const folder = join(home, 'refused');
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'unclosed.html'), '<title>A</title>{% if plan %}never closed');
+  const refused = await run(['templates', 'push', folder, '--from', project.sender]);
+  expect([refused.code, refused.err]).toEqual([1, expect.stringMatching(/^\/.*refused\/unclosed\.html: .*/)]);
+  const asJson = await run(['--json', 'templates', 'push', folder, '--from', project.sender]);
+  expect(JSON.parse(asJson.err).error).toMatchObject({ status: 400, file: join(folder, 'unclosed.html') });
+});
+
+test('ends in silence when its reader has gone', async () => {
+  await run(sending('reader@kunde.example'));
+  const child = start(['emails', 'tail', '--since', '60', '--json']);
+  const errors = child.stderr ? text(child.stderr) : '';
+  const ended = once(child, 'close');
+  await once(child.stdout ?? child, 'data');
+  child.stdout?.destroy();
+  // Tail prints what changes; the next line finds that nobody reads.
+  await run(sending('next-reader@kunde.example'));
+  const [code] = await ended;
+  expect([code, await errors]).toEqual([0, '']);
 });
 
 test('launches a campaign only when it is told to, and watches it', async () => {

@@ -1,28 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Fernpost, Reply } from '@fernpost/sdk';
 import { plain, table } from '../output.ts';
 
 /** What a dry run found. */
 export type Review = Reply<'getCampaignDryRun'>['data'];
 
-/**
- * Decides about every contact and renders every message, or a `sample` of that many, sends nothing, and answers the report when
- * it is done.
- */
+/** A dry run from its start to its end, of every message or a `sample` of that many. @throws when it fails */
 export async function makeReview(client: Fernpost, id: string, sample: number | 'all' = 'all'): Promise<Review> {
-  const { data: started } = await client.call('startCampaignDryRun', { path: { id }, body: { sample } });
-  for (;;) {
-    const review = await readReview(client, id, String(started.n));
-    if (review.state === 'DONE') return review;
-    if (review.state === 'FAILED')
-      throw new Error(`The review ended: ${review.failedReason ?? 'no reason was recorded'}.`);
-    await sleep(500);
-  }
-}
-
-/** The report of a dry run, or of the `latest`. */
-export async function readReview(client: Fernpost, id: string, n: string): Promise<Review> {
-  return (await client.call('getCampaignDryRun', { path: { id, n } })).data;
+  const review = await client.campaigns.review(id, { sample }, { everyMs: 500 });
+  if (review.state === 'FAILED')
+    throw new Error(`The review ended: ${review.failedReason ?? 'no reason was recorded'}.`);
+  return review;
 }
 
 /** The report as people read it: who gets it, who does not and why, and what looks wrong. */

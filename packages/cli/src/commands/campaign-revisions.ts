@@ -1,9 +1,9 @@
 import type { Body } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
-import { confirm } from '../confirm.ts';
 import { contentOf } from '../content.ts';
 import { UsageError } from '../errors.ts';
 import { plain, print } from '../output.ts';
+import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
 
 type Correction = Body<'createCampaignCorrection'>;

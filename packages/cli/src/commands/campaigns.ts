@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Body, Fernpost } from '@fernpost/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { confirm } from '../confirm.ts';
 import { isJson, plain, print } from '../output.ts';
+import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
-import { describeReview, makeReview, readReview } from './campaign-review.ts';
+import { describeReview, makeReview } from './campaign-review.ts';
 import { correctCommand, reviseCommand } from './campaign-revisions.ts';
 
 type Send = NonNullable<Body<'sendCampaign'>>;
@@ -30,7 +30,7 @@ export function campaignCommands(): Command {
         .addOption(new Option('--latest', 'the report of the latest dry run; starts none').conflicts('sample'))
         .action(async (id: string, { latest, sample }: { latest?: true; sample?: number }, command: Command) => {
           const client = clientOf(command);
-          const review = latest ? await readReview(client, id, 'latest') : await makeReview(client, id, sample);
+          const review = latest ? await client.campaigns.getDryRun(id) : await makeReview(client, id, sample);
           print(command, review, describeReview(review));
         }),
     )
@@ -51,7 +51,7 @@ export function campaignCommands(): Command {
         .description('withdraw a send that is waiting for approval; admins approve it in the dashboard')
         .argument('<id>')
         .action(async (id: string, _, command: Command) => {
-          const done = await clientOf(command).call('withdrawCampaignApproval', { path: { id } });
+          const done = await clientOf(command).campaigns.withdraw(id);
           print(command, done, done.message);
         }),
     )

@@ -1,10 +1,9 @@
 import { writeFileSync } from 'node:fs';
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Body, Fernpost, Reply } from '@fernpost/sdk';
+import type { Body } from '@fernpost/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { confirm } from '../confirm.ts';
 import { contactIdOf } from '../contacts.ts';
 import { print, table } from '../output.ts';
+import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
 
 interface ExportOptions {
@@ -39,8 +38,7 @@ export function contactCommands(): Command {
         .option('--out <file>', 'the file; only you can read it')
         .action(async (contact: string, { out }: { out?: string }, command: Command) => {
           const client = clientOf(command);
-          const path = { id: await contactIdOf(client, contact) };
-          const found = await client.call('exportContact', { path });
+          const found = await client.contacts.dossier(await contactIdOf(client, contact));
           give(command, JSON.stringify(found, null, 2), out);
         }),
     )
@@ -64,7 +62,7 @@ async function exportAll(options: ExportOptions, command: Command): Promise<void
     ...(condition === undefined ? {} : { condition }),
   };
   const body = { filter, ...(columns === undefined ? {} : { columns }) };
-  give(command, await clientOf(command).call('exportContacts', { body }), out);
+  give(command, await clientOf(command).contacts.export(body), out);
 }
 
 /** A file that only the user can read: it is full of personal data. Without one, standard output. */
@@ -90,8 +88,9 @@ async function erase(contact: string, options: EraseOptions, command: Command): 
     ...(reference === undefined ? {} : { reference }),
     ...(keepSuppressed === undefined ? {} : { keepSuppressed }),
   };
-  const asked = await client.call('eraseContact', { path: { id }, body });
-  const erasure = await finished(client, asked);
+  const asked = await client.contacts.erase(id, body);
+  // What other systems keep for days is not waited for.
+  const erasure = await client.erasures.wait(asked.id, { everyMs: 500 });
   const { certificate } = erasure;
   if (options.out !== undefined && certificate !== null)
     writeFileSync(options.out, `${JSON.stringify(certificate, null, 2)}\n`, { mode: 0o600 });
@@ -102,18 +101,6 @@ async function erase(contact: string, options: EraseOptions, command: Command): 
   const waits =
     erasure.status === 'WAITING' ? ' What other systems keep expires by itself: check GET /erasures/{id} later.' : '';
   print(command, erasure, `${steps}\n\nErasure ${erasure.id}: ${erasure.status}.${waits}${kept}`);
-}
-
-/** The erasure when nothing is left in the service; what others keep for days is not waited for. */
-async function finished(client: Fernpost, asked: Reply<'eraseContact'>): Promise<Reply<'getErasure'>> {
-  for (
-    let erasure: Reply<'getErasure'> = asked;
-    ;
-    erasure = await client.call('getErasure', { path: { id: asked.id } })
-  ) {
-    if (erasure.status !== 'RUNNING') return erasure;
-    await sleep(500);
-  }
 }
 
 function condition(json: string): Condition {

@@ -1,9 +1,8 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Fernpost, FernpostError, type Item } from '@fernpost/sdk';
+import { type Fernpost, FernpostError, type Item, type Reply } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
-import { confirm } from '../confirm.ts';
 import { UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
+import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
 
 type Job = Item<'listContactJobs'>;
@@ -22,7 +21,7 @@ export function jobCommands(): Command {
       new Command('list')
         .description('newest first, with what each did and until when it can be undone')
         .action(async (_, command: Command) => {
-          const { data } = await clientOf(command).call('listContactJobs', { query: { limit: 50 } });
+          const { data } = await clientOf(command).jobs.list({ limit: 50 });
           const rows = data.map((job) => [job.id, job.createdAt, job.operation, job.state, undoOf(job)]);
           print(command, data, rows.length === 0 ? 'No jobs yet.' : table(rows));
         }),
@@ -50,10 +49,12 @@ function undoOf({ undoneBy, undoUntil }: Job): string {
 async function undo(jobId: string, { dryRun, conflicts, yes }: UndoOptions, command: Command): Promise<void> {
   const client = clientOf(command);
   const job = await jobOf(client, jobId);
-  const operation = job.kind === 'import' ? 'undoImport' : 'undoBulkJob';
-  const input = { path: { jobId } };
   const asked = (body: { dryRun?: boolean }) =>
-    untilCounted(() => client.call(operation, { ...input, body: { ...body, conflicts } }));
+    untilCounted<Reply<'undoImport' | 'undoBulkJob'>>(() =>
+      job.kind === 'import'
+        ? client.jobs.undoImport(jobId, { ...body, conflicts })
+        : client.jobs.undo(jobId, { ...body, conflicts }),
+    );
   const plan = await asked({ dryRun: true });
   const rows = [
     ['-', plan.deletes, 'contacts are deleted'],
@@ -73,7 +74,7 @@ async function undo(jobId: string, { dryRun, conflicts, yes }: UndoOptions, comm
 }
 
 // Counting what the undo of millions of contacts would do takes several requests, each of which goes on from the one before.
-async function untilCounted<T>(ask: () => Promise<T>): Promise<T> {
+async function untilCounted<T>(ask: () => PromiseLike<T>): Promise<T> {
   for (;;)
     try {
       return await ask();
@@ -83,15 +84,12 @@ async function untilCounted<T>(ask: () => Promise<T>): Promise<T> {
 }
 
 async function jobOf(client: Fernpost, id: string): Promise<Job> {
-  for await (const job of client.all('listContactJobs', { query: { limit: 100 } })) if (job.id === id) return job;
+  for await (const job of client.jobs.list({ limit: 100 })) if (job.id === id) return job;
   throw new UsageError(`No import or bulk change has the id ${id}: "fernpost jobs list" names them.`);
 }
 
 async function ended(client: Fernpost, jobId: string) {
-  for (;;) {
-    const job = await client.call('getBulkJob', { path: { jobId } });
-    if (job.state === 'completed') return job;
-    if (job.state === 'failed') throw new Error(`The undo failed: ${job.failedReason ?? 'no reason was recorded'}.`);
-    await sleep(500);
-  }
+  const job = await client.jobs.wait(jobId, { everyMs: 500 });
+  if (job.state === 'failed') throw new Error(`The undo failed: ${job.failedReason ?? 'no reason was recorded'}.`);
+  return job;
 }

@@ -1,16 +1,15 @@
 import { createInterface } from 'node:readline';
+import { urlOf } from '@fernpost/sdk';
 import { Command } from 'commander';
-import { UsageError } from '../errors.ts';
-import { loginOf } from '../settings.ts';
+import { keyedTargetOf } from '../settings.ts';
 
 /** `fernpost mcp`: the tools of the service on standard input and output, for clients that start a program. */
 export function mcpCommand(): Command {
   return new Command('mcp')
     .description('tools for language models on standard input and output; the key decides what they may do')
     .action(async (_, command: Command) => {
-      const { url, key } = loginOf(command);
-      if (!key) throw new UsageError('No key: run "fernpost login", or set FERNPOST_KEY.');
-      const target = new URL('/mcp', url);
+      const { url, key } = keyedTargetOf(command);
+      const target = urlOf(url, '/mcp');
       const underWay = new Set<Promise<void>>();
       // The service answers each message by itself, so they need not wait for one another.
       for await (const line of createInterface({ input: process.stdin })) {

@@ -3,7 +3,7 @@ import { basename, extname, join, resolve } from 'node:path';
 import { cli as earlier } from '@fernpost/earlier-name';
 import type { Body, Fernpost, Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
-import { UsageError } from '../errors.ts';
+import { ofFile, UsageError } from '../errors.ts';
 import { print, table } from '../output.ts';
 import { renderFile, templateFiles } from '../rendering.ts';
 import { clientOf } from '../settings.ts';
@@ -45,14 +45,15 @@ async function push(folder: string, options: { from?: string; dryRun?: true }, c
   const files = filesOf(folder);
   // Everything is rendered before anything is saved: a broken file changes nothing.
   const wanted: Body<'createTemplate'>[] = [];
-  for (const file of files) wanted.push(await templateOf(file, settings, options.from));
+  for (const file of files) wanted.push(await ofFile(file, () => templateOf(file, settings, options.from)));
   const known = new Map<string, Template>();
   for await (const template of client.templates.list({ pageSize: 100 })) known.set(template.name, template);
   const pushed: Pushed[] = [];
   for (const [i, template] of wanted.entries()) {
     const there = known.get(template.name);
-    const done = options.dryRun ? planOf(there, template) : await save(client, there, template);
-    pushed.push({ name: template.name, file: files[i] ?? '', ...done });
+    const file = files[i] ?? '';
+    const done = options.dryRun ? planOf(there, template) : await ofFile(file, () => save(client, there, template));
+    pushed.push({ name: template.name, file, ...done });
   }
   print(command, pushed, table(pushed.map(({ change, name, id }) => [change, name, id])));
 }

@@ -61,13 +61,18 @@ export function workflowCommands(): Command {
 
 async function push(path: string, { force }: { force?: true }, command: Command): Promise<void> {
   const file = read(path);
-  const client = clientOf(command);
-  const headers: Record<string, string> = force ? {} : { 'If-Match': `"${file.revision}"` };
-  const input = { path: { id: file.id }, body: { ...graphOf(file), dryRun: false } };
-  const done = await client.call('replaceWorkflowGraph', input, { headers }).catch((error: unknown) => {
-    if (!(error instanceof FernpostError && error.status === 412)) throw error;
-    throw new Error(`${error.message}. Pull it into another file and merge, or push with --force.`);
-  });
+  const { workflows } = clientOf(command);
+  const publish = (dryRun: boolean) =>
+    workflows
+      .replaceGraph(file.id, { ...graphOf(file), dryRun }, force ? {} : { ifMatch: `"${file.revision}"` })
+      .catch((error: unknown) => {
+        if (!(error instanceof FernpostError && error.status === 412)) throw error;
+        throw new Error(`${error.message}. Pull it into another file and merge, or push with --force.`);
+      });
+  const plan = await publish(true);
+  if (plan.changes.steps.length + plan.changes.transitions.length === 0)
+    return print(command, plan, 'No changes: nothing was published.');
+  const done = await publish(false);
   if (done.dryRun) throw new Error('The service changed nothing although it was asked to publish.');
   write(path, fileOf(done.workflow));
   print(command, done, `${describe(done)}\nPublished as revision ${done.workflow.revision}. ${path} has the new IDs.`);
@@ -78,12 +83,12 @@ async function retry(id: string, executionIds: string[], _: object, command: Com
   const total = { retried: 0, skipped: 0 };
   for (let more = true; more; ) {
     const body = executionIds.length === 0 ? {} : { executionIds };
-    const done = await client.call('retryWorkflowExecutions', { path: { id }, body });
+    const done = await client.workflows.retryExecutions(id, body);
     total.retried += done.retried;
     total.skipped += done.skipped;
     more = done.more && done.retried > 0;
   }
-  print(command, total, `${total.retried} go on with the step that failed, ${total.skipped} skipped.`);
+  print(command, total, `${total.retried} retried at the step that failed, ${total.skipped} skipped.`);
 }
 
 /** The graph without what the service adds, so that a file changes only when the graph does. */
