@@ -9,7 +9,7 @@ export class UsageError extends Error {
 }
 
 /** A failure that belongs to a file of the user. */
-export class FileError extends Error {
+class FileError extends Error {
   override name = 'FileError';
   readonly file: string;
 

@@ -8,7 +8,7 @@ import { UsageError } from './errors.ts';
 import { isJson } from './output.ts';
 
 /** A service and a key for it, as `fernpost login` keeps them. */
-export interface Login {
+interface Login {
   url: string;
   key: string;
 }

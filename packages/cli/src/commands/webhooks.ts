@@ -52,30 +52,8 @@ export function webhookCommands(): Command {
           print(command, endpoint, `Signing secret, shown once: ${endpoint.secret}`);
         }),
     )
-    .addCommand(
-      new Command('deliveries')
-        .description('the latest calls of an endpoint, and what it answered')
-        .argument('<id>')
-        .action(async (id: string, _, command: Command) => {
-          const { data } = await clientOf(command).webhookEndpoints.listDeliveries(id);
-          printList(
-            command,
-            data,
-            ({ eventId, eventAt, type, status }) => [eventId, eventAt, status, type],
-            'No deliveries yet.',
-          );
-        }),
-    )
-    .addCommand(
-      new Command('redeliver')
-        .description('call an endpoint with an event again')
-        .argument('<id>')
-        .argument('<event>')
-        .action(async (id: string, event: string, _, command: Command) => {
-          const delivery = await clientOf(command).webhookEndpoints.redeliver(id, event);
-          print(command, delivery ?? { id, event }, `${event} will be delivered again.`);
-        }),
-    )
+    .addCommand(deliveriesCommand())
+    .addCommand(redeliverCommand())
     .addCommand(
       new Command('delete')
         .description('delete an endpoint; nothing more is delivered to it')
@@ -90,4 +68,30 @@ export function webhookCommands(): Command {
         }),
     )
     .addCommand(listenCommand());
+}
+
+function deliveriesCommand(): Command {
+  return new Command('deliveries')
+    .description('the latest calls of an endpoint, and what it answered')
+    .argument('<id>')
+    .action(async (id: string, _, command: Command) => {
+      const { data } = await clientOf(command).webhookEndpoints.listDeliveries(id);
+      printList(
+        command,
+        data,
+        ({ eventId, eventAt, type, status }) => [eventId, eventAt, status, type],
+        'No deliveries yet.',
+      );
+    });
+}
+
+function redeliverCommand(): Command {
+  return new Command('redeliver')
+    .description('call an endpoint with an event again')
+    .argument('<id>')
+    .argument('<event>')
+    .action(async (id: string, event: string, _, command: Command) => {
+      const delivery = await clientOf(command).webhookEndpoints.redeliver(id, event);
+      print(command, delivery ?? { id, event }, `${event} will be delivered again.`);
+    });
 }
