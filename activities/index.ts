@@ -178,8 +178,8 @@ const recoverableKinds: readonly RecoverableKind[] = [
   recoverableWaits,
 ];
 
-// What can be left stuck in another way by a crash, or by a lost Temporal store, has a check of its own.
-function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
+/** What the reconciler checks every minute. What can be left stuck in a way of its own, by a crash or a lost Temporal store, has a check of its own. */
+export function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
   const { config, db, temporal, waker } = deps;
   const dispatchSoon = dispatcher(deps);
   const recovery: RecoveryDeps = { db, isOpen: (id) => isOpen(temporal, id), dispatchSoon };

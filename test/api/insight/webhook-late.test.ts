@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { guardedConnector } from '@fernpost/guarded-requests';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { reconcileChecks } from '../../../activities/index.ts';
 import { createHttpMetrics } from '../../../src/core/http/metrics.ts';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
-import { auditEndpoints, insertMissed } from '../../../src/insight/webhooks/missed.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { startReceiver } from '../../support/receiver.ts';
@@ -53,6 +53,12 @@ const record = (name: string, at = 'now()', id: string = randomUUID()) =>
     name,
     id,
   ]);
+
+/** Runs one of the checks that the reconciler makes every minute. */
+async function reconcile(name: string): Promise<number | undefined> {
+  const checks = reconcileChecks({ db: database.db, config: api.config } as never, {} as never);
+  return checks.find((check) => check.name === name)?.run(null);
+}
 
 async function connected(applicationName: string): Promise<Client> {
   const client = new Client({ connectionString: database.url, application_name: applicationName });
@@ -160,8 +166,8 @@ test('what appears behind the cursor, as when the clock of Postgres was set back
   await record('order.paid', `now() - interval '21 minutes'`);
   await work(wide);
   expect(receiver.requests).toHaveLength(0);
-  expect(await insertMissed(database.db)).toBe(3);
-  expect(await insertMissed(database.db)).toBe(0);
+  expect(await reconcile('events behind the feed of webhooks')).toBe(3);
+  expect(await reconcile('events behind the feed of webhooks')).toBe(0);
   await work(wide);
   await work(narrow);
   const delivered = receiver.requests.map(
@@ -180,7 +186,7 @@ test('the second look never queues what an endpoint did not subscribe to at the 
   );
   await record('order.placed', `now() - interval '10 minutes'`);
   expect((await call('PATCH', `/${id}`, { events: ['order.*'] })).status).toBe(200);
-  expect(await insertMissed(database.db)).toBe(0);
+  expect(await reconcile('events behind the feed of webhooks')).toBe(0);
 });
 
 test('an audit that does not add up is a figure for the alert, until the events are replayed', async () => {
@@ -196,13 +202,13 @@ test('an audit that does not add up is a figure for the alert, until the events 
   await record('order.paid', `now() - interval '2 hours'`);
   // Those of other tests have been audited within the hour.
   await database.db.count('update webhook_endpoints set audited_at = now(), missing = 0 where id <> $1', [id]);
-  expect(await auditEndpoints(database.db)).toBe(1);
+  expect(await reconcile('webhook endpoints that lack events')).toBe(1);
   expect((await call('GET', `/${id}/audit`)).body).toMatchObject({ events: 1, delivered: 0, addsUp: false });
   expect(await figure()).toBe('1');
   await call('POST', `/${id}/replay`, { since: new Date(Date.now() - 3 * 3_600_000).toISOString() });
   await work(id);
   expect(receiver.requests).toHaveLength(1);
-  expect(await auditEndpoints(database.db)).toBe(0);
+  expect(await reconcile('webhook endpoints that lack events')).toBe(0);
   expect(await figure()).toBe('0');
   // The event of a contact who was erased is no event that is missing.
   await database.db.count(`delete from events where project_id = $1`, [project.id]);
