@@ -39,17 +39,22 @@ test('a worker starts without Temporal, works once it is there, outlives its abs
        values (gen_random_uuid(), 'old', 'start', 'old', '{}', now() - interval '2 days')`,
     );
 
+    const readiness = async () => (await fetch(`http://127.0.0.1:${metricsPort}/ready`)).status;
+    expect(await readiness()).toBe(503);
     await door.open();
     await worker.ready;
+    expect(await readiness()).toBe(200);
     await expect.poll(() => server.result(first).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 1 });
     expect(said('waiting for Temporal')).toBe(1);
     expect(said('"activity":"removeOldRows"')).toBe(1);
 
     await door.shut();
+    await expect.poll(readiness, { timeout: 60_000 }).toBe(503);
     const second = await startSweep();
     await expect.poll(() => said('work is kept'), { timeout: 60_000 }).toBeGreaterThan(0);
     await door.open();
     await expect.poll(() => server.result(second).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 0 });
+    await expect.poll(readiness, { timeout: 60_000 }).toBe(200);
 
     const base = `http://127.0.0.1:${metricsPort}`;
     expect(await (await fetch(`${base}/health`)).json()).toEqual({ status: 'ok' });

@@ -5,6 +5,8 @@ import type { SdkMetricsUrl } from '../temporal/temporal-runtime.ts';
 export interface MetricsSource {
   contentType: string;
   text(): Promise<string>;
+  /** Answers `GET /ready`; without it the path does not exist. */
+  isReady?: () => boolean;
 }
 
 /** A port of metrics that is open. */
@@ -15,7 +17,7 @@ export interface MetricsServer {
 
 const figuresMayTakeMs = 1_000;
 
-/** Serves `GET /health` and `GET /metrics` of this process on a port of their own. @throws EADDRINUSE and its like */
+/** Serves `GET /health`, `GET /metrics` and, where the source has it, `GET /ready` on a port of their own. @throws EADDRINUSE and its like */
 export async function serveMetrics(port: number, host: string, source: MetricsSource): Promise<MetricsServer> {
   const server = await serve(
     (request, response) => {
@@ -31,6 +33,11 @@ export async function serveMetrics(port: number, host: string, source: MetricsSo
   async function answer(url: string): Promise<{ status: number; type: string; body: string }> {
     const path = url.split('?', 1)[0];
     if (path === '/health') return { status: 200, type: 'application/json', body: '{"status":"ok"}' };
+    if (path === '/ready' && source.isReady) {
+      const ready = source.isReady();
+      const body = JSON.stringify({ status: ready ? 'ok' : 'unavailable' });
+      return { status: ready ? 200 : 503, type: 'application/json', body };
+    }
     if (path !== '/metrics') return { status: 404, type: 'text/plain', body: 'Only /health and /metrics are here\n' };
     return { status: 200, type: source.contentType, body: await source.text() };
   }

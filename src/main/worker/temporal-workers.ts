@@ -18,6 +18,8 @@ import { shareWorkflowThread } from './workflow-thread.ts';
 export interface TemporalWorkers {
   /** Resolves when every queue is served for the first time. */
   readonly ready: Promise<void>;
+  /** Whether every queue is served and Temporal answers, as far as is known; a check is up to five seconds old. */
+  isServing(): boolean;
   /**
    * Makes the workers anew, as with another store: what they remember of executions would not fit the histories of an
    * older one. Activities that do not finish in a moment are cancelled and repeated.
@@ -57,6 +59,7 @@ class Serving implements TemporalWorkers {
   readonly #resolveReady: () => void;
   #workers: Worker[] = [];
   #said: string | null = null;
+  #isAway = false;
 
   constructor(deps: TemporalWorkersDeps) {
     const { promise, resolve } = Promise.withResolvers<void>();
@@ -64,6 +67,11 @@ class Serving implements TemporalWorkers {
     this.#resolveReady = resolve;
     this.#deps = deps;
     this.#running = this.#serve();
+  }
+
+  isServing(): boolean {
+    const running = this.#workers.filter((worker) => worker.getState() === 'RUNNING');
+    return !this.#isAway && running.length === this.#deps.queues.length;
   }
 
   renew(): void {
@@ -153,17 +161,17 @@ class Serving implements TemporalWorkers {
   /** The SDK polls again and again without a word of use to a person; this says when Temporal went and came back. */
   async #watch(until: AbortSignal): Promise<void> {
     const { temporal, log, onBack } = this.#deps;
-    let away = false;
+    this.#isAway = false;
     while (!until.aborted) {
       await pause(watchMs, until);
       if (until.aborted) return;
       const reason = await checkTemporal(temporal);
-      if (reason !== null && !away) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
-      if (reason === null && away) {
+      if (reason !== null && !this.#isAway) log.warn(`Temporal is away: ${reason}; work goes on when it is back`);
+      if (reason === null && this.#isAway) {
         log.info('Temporal is back');
         onBack?.();
       }
-      away = reason !== null;
+      this.#isAway = reason !== null;
     }
   }
 }

@@ -41,7 +41,7 @@ import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
 import { temporalSettings } from '../temporal/temporal-settings.ts';
 import { logActivities } from './activity-log.ts';
 import { servedQueues } from './served-queues.ts';
-import { runTemporalWorkers } from './temporal-workers.ts';
+import { runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
 import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
@@ -72,7 +72,8 @@ export async function startWorker(
 ): Promise<RunningWorker> {
   const listenUrl = await sessionUrl(settings);
   const temporal = openTemporal(temporalSettings(settings));
-  const metrics = await startMetrics(settings, log);
+  let serving: TemporalWorkers | null = null;
+  const metrics = await startMetrics(settings, log, () => serving?.isServing() ?? false);
   const bundle = await workflowBundle();
   const store = await openStore(workerDatabase(settings), entities);
   const config = await withOwnQueues(settings, store.db);
@@ -113,6 +114,7 @@ export async function startWorker(
     onBack: () => void preparation.ensure().then(reconcileSoon),
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });
+  serving = workers;
   const loops = startLoops({
     ...{ config, log, db: store.db, temporal, listenUrl, outbox, waker, clock, metrics },
     stop: stopping.signal,
@@ -208,6 +210,7 @@ function storeComparison({ config, db, log, onOtherStore }: LoopDeps): () => Pro
 async function startMetrics(
   { WORKER_METRICS_PORT: port, METRICS_HOST, HOST }: Config,
   log: Logger,
+  isReady: () => boolean,
 ): Promise<(WorkerMetrics & { server: MetricsServer }) | null> {
   const [sdkPort = null] = port === null ? [] : await freePorts(1);
   const sdk = installTemporalRuntime(log, sdkPort);
@@ -215,7 +218,7 @@ async function startMetrics(
   const metrics = createWorkerMetrics();
   const { registry } = metrics;
   const text = async () => (await Promise.all([registry.metrics(), sdkMetrics(sdk)])).join('\n');
-  const server = await serveMetrics(port, METRICS_HOST ?? HOST, { contentType: registry.contentType, text });
+  const server = await serveMetrics(port, METRICS_HOST ?? HOST, { contentType: registry.contentType, text, isReady });
   return { ...metrics, server };
 }
 

@@ -157,7 +157,9 @@ test('the image gets the dependencies of every workspace', () => {
 test('docker-compose.yml runs programs that exist and are in the image', () => {
   const programs = matches(`${compose}\n${read('Dockerfile')}`, /node"?,? "?(?:--[\w=-]+, )?(src\/main\/[a-z-]+\.ts)/g);
   expect(new Set(programs)).toEqual(
-    new Set(['api', 'worker', 'smtp', 'sandbox', 'migrate', 'build'].map((name) => `src/main/${name}.ts`)),
+    new Set(
+      ['api', 'worker', 'smtp', 'sandbox', 'migrate', 'build', 'write-notices'].map((name) => `src/main/${name}.ts`),
+    ),
   );
   for (const program of programs) expect(existsSync(join(root, program)), program).toBe(true);
   const copied = matches(read('.dockerignore'), /^!(\S+)$/gm);
