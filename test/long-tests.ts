@@ -23,6 +23,7 @@ export const longTests = [
   'test/workflows/automation-run-crowd.test.ts',
   'test/api/core/openapi-clients.test.ts',
   'test/e2e/drill.test.ts',
+  'test/e2e/upgrade.test.ts',
   'test/e2e/webhook-soak.test.ts',
   'test/workflows/temporal-store.test.ts',
   'test/browser/awkward-texts.test.ts',

@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { DatabaseAddressError } from '@fernpost/postgres';
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
@@ -35,11 +36,17 @@ export function migrate(
 
 /** Puts the functions of the database back for the release with the earlier name, and prints what was done. Returns whether it worked. */
 function goBack(config: Config, force: boolean): Promise<boolean> {
-  return explained(config, async () => {
-    const { setting, url } = directDatabase(config);
-    const functions = await returnToEarlierRelease(url, { setting, force });
+  const { setting, url } = directDatabase(config);
+  const back = async (address: string) => {
+    const functions = await returnToEarlierRelease(address, { setting, force });
     for (const name of functions) console.log(`Postgres: function ${name} installed for the earlier release`);
     console.log('Postgres: ready for the earlier release; npm run migrate makes it ready for this one again');
+  };
+  return explained(config, async () => {
+    if (url !== '') return back(url);
+    // Deployments need none of what it loads.
+    const { withOwnPostgres } = await import('./start/own-postgres.ts');
+    return withOwnPostgres({ ...config, DATA_DIR: resolve(config.DATA_DIR) }, back);
   });
 }
 
@@ -120,6 +127,7 @@ function isPostgresRefusal(error: unknown): boolean {
 
 function problem(config: Config, error: unknown): string[] {
   if (error instanceof ConfigError) return error.problems;
+  if (error instanceof Error && error.name === 'StartError') return error.message.split('\n');
   if (error instanceof TemporalSetupError) return [error.message];
   if (error instanceof MigrationError || error instanceof ReleaseRunsError || error instanceof DatabaseAddressError)
     return [`Postgres: ${error.message}`];
@@ -134,7 +142,7 @@ if (import.meta.main) {
   const [isBack = false, databaseOnly = false, force = false] = ['--for-earlier-release', '--database', '--force'].map(
     (flag) => process.argv.includes(flag),
   );
-  const config = readConfigOrExit(isBack || databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
+  const config = readConfigOrExit(isBack ? [] : databaseOnly ? ['DATABASE_URL'] : ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
   const hasWorked = isBack ? goBack(config, force) : migrate(config, { databaseOnly, force });
   if (!(await hasWorked)) process.exitCode = 1;
 }

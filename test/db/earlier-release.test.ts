@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { applicationPrefix, databaseNames, queuePrefix } from '@fernpost/earlier-name';
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
@@ -6,8 +8,10 @@ import { readConfig } from '../../src/core/config/config.ts';
 import { missingFunctions } from '../../src/core/database/functions.ts';
 import { migrateDatabase, returnToEarlierRelease } from '../../src/core/database/migrate.ts';
 import { databaseProblem } from '../../src/core/database/readiness.ts';
+import { unseal } from '../../src/core/lib/seal.ts';
 import { withOwnQueues } from '../../src/main/setup/queues.ts';
-import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { testApi } from '../support/api.ts';
+import { emptyDatabase, type TestDatabase, testDatabase } from '../support/database.ts';
 
 /** How many functions and triggers use settings or channels whose names begin so. */
 const using = async ({ db }: TestDatabase, names: Record<string, string>) => {
@@ -19,6 +23,39 @@ const using = async ({ db }: TestDatabase, names: Record<string, string>) => {
   return Number(row?.count);
 };
 const current = { setting: 'fernpost.', channel: 'fernpost_' };
+
+test('a database of the earlier release is migrated, and all that it holds is used', async () => {
+  await using database = await emptyDatabase();
+  const dump = gunzipSync(readFileSync(new URL('../data/earlier-release.sql.gz', import.meta.url))).toString();
+  const client = new Client({ connectionString: database.url });
+  await client.connect();
+  await client.query(dump).finally(() => client.end());
+  expect(await using(database, current)).toBe(0);
+  expect((await migrateDatabase(database.url)).functions.length).toBeGreaterThan(10);
+  expect([await using(database, databaseNames), await databaseProblem(database.db, false)]).toEqual([0, null]);
+
+  const env = { JWT_SECRET: 'a secret of thirty-two bytes or more' };
+  await using api = await testApi(database, env);
+  expect((await withOwnQueues(readConfig(env), database.db)).TEMPORAL_TASK_QUEUE).toBe(queuePrefix);
+  const row = await database.db.row<{ sealed: string }>('select secret_key_sealed as sealed from projects');
+  const call = (method: string, path: string, body?: object) =>
+    api.call(unseal(row?.sealed ?? '', api.config.encryptionKeys), method, path, body);
+  const { body: erasures } = await call('GET', '/erasures');
+  expect(erasures.data).toHaveLength(1);
+  const verified = await call('GET', `/erasures/${erasures.data[0].id}/verify`);
+  expect(verified).toMatchObject({ status: 200, body: { valid: true, keyOfProject: true } });
+  const addresses = await call('POST', '/contacts', { email: 'ada-3@example.com', subscribed: true, data: {} });
+  expect(addresses).toMatchObject({ status: 422 });
+
+  const { body: found } = await call('GET', '/contacts?search=ada-1');
+  const place = `/contacts/${found.data[0].id}`;
+  const historyOf = async () => (await call('GET', `${place}/history`)).body.data as { fields?: unknown }[];
+  const before = await historyOf();
+  expect(before.length).toBeGreaterThan(1);
+  expect((await call('DELETE', `${place}?restorable=true`)).status).toBe(204);
+  expect((await call('POST', `${place}/restore`)).status).toBe(200);
+  expect((await historyOf()).slice(-before.length)).toEqual(before);
+});
 
 test('the functions of the database go back to the earlier release and forward again, and the other release is not ready', async () => {
   await using database = await testDatabase();

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { answers, freePorts, isAlive, type ProcessIdentity } from '@fernpost/local-stack';
 import { eventually } from '../../packages/local-stack/test/fakes.ts';
 
-const start = fileURLToPath(new URL('../../src/main/start.ts', import.meta.url));
+const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 
 /** A place of its own for runs of `npm start`: a data folder and free ports. */
 export interface Place extends Disposable {
@@ -58,10 +58,15 @@ export async function aPlace(): Promise<Place> {
 }
 
 /**
- * Starts the service in a place, with further settings if need be; with `shell` from a shell that waits for it, as npm does. The run is
- * then that of the shell.
+ * Starts the service in a place, with further settings if need be, and that of another release from its folder `root`; with `shell` from a
+ * shell that waits for it, as npm does. The run is then that of the shell.
  */
-export function startIn(place: Place, settings: Record<string, string> = {}, { shell = false } = {}): Run {
+export function startIn(
+  place: Place,
+  settings: Record<string, string> = {},
+  { shell = false, root = ownRoot }: { shell?: boolean; root?: string } = {},
+): Run {
+  const start = join(root, 'src/main/start.ts');
   const [command, args] = shell
     ? ['/bin/sh', ['-c', '"$0" "$1"; exit $?', process.execPath, start]]
     : [process.execPath, [start]];
@@ -95,7 +100,7 @@ export function startIn(place: Place, settings: Record<string, string> = {}, { s
     signalGroup,
     text: () => text,
     async untilReady() {
-      await eventually(() => hasEnded || text.includes('Fernpost is ready'), 150_000);
+      await eventually(() => hasEnded || /^\w+ is ready after/m.test(text), 150_000);
       if (hasEnded) throw new Error(`it ended before it was ready:\n${text}`);
     },
     processes: () => {
