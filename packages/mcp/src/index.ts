@@ -3,6 +3,7 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
+import { inputProblems } from './input-problems.ts';
 import { planTools } from './plan-tools.ts';
 import { readTools } from './read-tools.ts';
 import type { McpContext, Tool, ToolMode } from './tool.ts';
@@ -57,11 +58,7 @@ function serverFor(context: McpContext): Server {
     const found = mine.find(({ name }) => name === params.name);
     if (found === undefined) return failure('TOOL_NOT_ALLOWED', `This key has no tool ${JSON.stringify(params.name)}.`);
     const input = v.safeParse(found.input, params.arguments ?? {});
-    if (!input.success)
-      return failure(
-        'VALIDATION_ERROR',
-        input.issues.map((one) => `${v.getDotPath(one) ?? ''}: ${one.message}`).join('; '),
-      );
+    if (!input.success) return failure('VALIDATION_ERROR', inputProblems(input.issues));
     try {
       return result(await found.run(context, input.output));
     } catch (error) {

@@ -12,8 +12,14 @@ export interface Directives {
   tags: SendBody['tags'];
 }
 
-/** @throws SmtpReply 550 5.5.4 for a value that makes no sense */
+const known = new Set(['idempotency-key', 'type', 'track', 'template', 'scheduled-for', 'data', 'tag']);
+// Mail of this service carries them, and may be forwarded to it.
+const ownMarks = new Set(['delivery', 'email', 'project']);
+
+/** @throws SmtpReply 550 5.5.4 for a value that makes no sense, and for a header that does not exist */
 export function readDirectives({ directives }: Pick<IncomingMessage, 'directives'>): Directives {
+  for (const name of directives.keys())
+    if (!known.has(name) && !ownMarks.has(name)) throw refused(name, 'is not a header of Fernpost');
   const only = (name: string): string | undefined => {
     const values = directives.get(name) ?? [];
     if (values.length > 1) throw refused(name, 'stands in the message more than once');

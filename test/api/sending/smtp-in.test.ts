@@ -278,6 +278,7 @@ describe('what a client hands over', () => {
       { 'X-Fernpost-Type': 'NEWS' },
       { 'X-Fernpost-Data': 'no json' },
       { 'X-Fernpost-Tag': 'kind' },
+      { 'X-Fernpost-Tags': 'kind=news' },
       { 'X-Fernpost-Template': '0199d2a4-0000-7000-8000-000000000000' },
     ])
       await expect(transport().sendMail(letter({ headers })), JSON.stringify(headers)).rejects.toMatchObject({
