@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
+import { limitsOfKeys } from '../src/audience/suppressions/index.ts';
 import type { HeavyReads } from '../src/core/database/heavy-reads.ts';
 import { KeyedTurns } from '../src/core/lib/keyed-turns.ts';
 import {
@@ -209,6 +210,7 @@ function dryRunActivities(deps: CampaignActivityDeps) {
 async function laneSend(deps: CampaignActivityDeps, campaignId: string, sendSeq: number): Promise<LaneSend | null> {
   const content = await loadContent(deps.db, campaignId, sendSeq);
   if (content === null) return null;
+  const [key] = content.limitedBy === null ? [] : await limitsOfKeys(deps.db, content.projectId, [content.limitedBy]);
   const { workflowExecution, activityId, attempt } = activityInfo();
   const prefix = `${workflowExecution?.runId ?? ''}/${activityId}/`;
   return {
@@ -216,6 +218,7 @@ async function laneSend(deps: CampaignActivityDeps, campaignId: string, sendSeq:
     campaignId,
     sendSeq,
     compose: deps.prepare(content),
+    ...(key && { limits: { key, from: content.from } }),
     needsSubscription: needsSubscription(content.type),
     canary: content.canary,
     version: content.version,

@@ -76,6 +76,7 @@ import { Migration20261124091000_reconciler_seen } from './Migration202611240910
 import { Migration20261124095000_public_key_mode } from './Migration20261124095000_public_key_mode.ts';
 import { Migration20261124095100_plan_facts } from './Migration20261124095100_plan_facts.ts';
 import { Migration20261124101000_strangers } from './Migration20261124101000_strangers.ts';
+import { Migration20261124102000_key_limits } from './Migration20261124102000_key_limits.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -160,4 +161,5 @@ export const migrations = [
   { name: 'Migration20261124095000_public_key_mode', class: Migration20261124095000_public_key_mode },
   { name: 'Migration20261124095100_plan_facts', class: Migration20261124095100_plan_facts },
   { name: 'Migration20261124101000_strangers', class: Migration20261124101000_strangers },
+  { name: 'Migration20261124102000_key_limits', class: Migration20261124102000_key_limits },
 ];

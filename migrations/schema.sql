@@ -173,6 +173,7 @@ create table automation_runs (
   completed_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
+  limited_by uuid[],
   constraint automation_runs_pkey primary key (id),
   constraint automation_runs_automation_id_contact_id_entry_key unique (automation_id, contact_id, entry),
   constraint automation_runs_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade,
@@ -317,6 +318,7 @@ create table automations (
   revision integer default 1 not null,
   edited_at timestamp(3) with time zone,
   edited_by uuid,
+  limited_by uuid,
   event_name text generated always as ( case when (trigger_type = 'EVENT'::text) then (trigger_config ->> 'eventName'::text) else null::text end) stored,
   constraint automations_pkey primary key (id),
   constraint automations_edited_by_fkey foreign key (edited_by) references users(id) on delete set null,
@@ -427,6 +429,7 @@ create table campaign_sends (
   drift text,
   most_unapproved integer,
   canary boolean default false not null,
+  limited_by uuid,
   constraint campaign_sends_pkey primary key (campaign_id, send_seq),
   constraint campaign_sends_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
@@ -928,6 +931,7 @@ create table events (
   data jsonb,
   created_at timestamp(3) with time zone default now() not null,
   mail_at timestamp(3) with time zone,
+  limited_by uuid,
   constraint events_pkey primary key (id)
 );
 create index events_contact on events using btree (contact_id, created_at);
@@ -1012,6 +1016,7 @@ create table jobs (
   updated_at timestamp(3) with time zone default now() not null,
   finished_at timestamp(3) with time zone,
   cause jsonb,
+  limited_by uuid,
   constraint jobs_pkey primary key (id),
   constraint jobs_project_id_fkey foreign key (project_id) references projects(id) on delete cascade,
   constraint jobs_kind_check check ((kind = any (array['import'::text, 'bulk'::text]))),
@@ -2040,6 +2045,8 @@ begin
       select s.id from automation_step_runs s
       where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
         and s.status = 'WAITING' and s.outcome is null
+        and (e.limited_by is null
+          or exists (select from automation_runs r where r.id = s.run_id and r.limited_by @> array[e.limited_by]))
       offset 0) w
     order by w.id, e.created_at, e.id),
   held as materialized (

@@ -1,6 +1,7 @@
 -- Events start automations and end waits in the transaction of whoever writes them, by whatever statement. Most statements write
 -- events that nobody listens for: those cost two steps into an index for each name and project. The planner is held to that: it does
 -- not know the size of a transition table, and where everybody waits for the same event it would read the whole table to find one row.
+-- An event of a key with limits ends only waits of executions that keep them.
 -- A wait is claimed by the first event; the timeout makes the same conditional update. Rows are locked in the order of their ids, so
 -- that two statements never deadlock.
 create or replace function route_events() returns trigger language plpgsql
@@ -43,6 +44,8 @@ begin
       select s.id from automation_step_runs s
       where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
         and s.status = 'WAITING' and s.outcome is null
+        and (e.limited_by is null
+          or exists (select from automation_runs r where r.id = s.run_id and r.limited_by @> array[e.limited_by]))
       offset 0) w
     order by w.id, e.created_at, e.id),
   held as materialized (

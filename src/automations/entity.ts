@@ -10,7 +10,8 @@ const p = defineEntity.properties;
 
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
- * `scheduleRevision` counts what the schedule in Temporal must follow.
+ * `scheduleRevision` counts what the schedule in Temporal must follow. `limitedBy` is the key whose limits hold for its mail, where one
+ * with limits enabled it.
  */
 export const Automation = defineEntity({
   name: 'Automation',
@@ -34,6 +35,7 @@ export const Automation = defineEntity({
     revision: p.integer().default(1),
     editedAt: p.datetime(3).nullable(),
     editedBy: p.manyToOne(User).mapToPk().deleteRule('set null').nullable(),
+    limitedBy: p.uuid().nullable(),
   },
   indexes: [
     { name: 'automations_event', properties: ['projectId', 'eventName'], where: 'enabled' },

@@ -1,5 +1,6 @@
 import { isoText } from '../core/database/columns.ts';
-import { type Database, raw, sql } from '../core/database/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../core/database/sql.ts';
+import { forbidden } from '../core/lib/errors.ts';
 import { hasSeen, stale } from '../core/lib/revision.ts';
 import type { AutomationRow } from './rows.ts';
 import type { WorkflowWithGraph } from './schema.ts';
@@ -50,12 +51,40 @@ export async function lastEditOf(
 const path = '/workflows/{id}';
 
 /**
- * Refuses an edit by somebody who has seen another revision; the automation's row must be locked. The revision is that of
+ * Checks that a key with limits changes no workflow whose mail reaches others: only one that the key itself enabled, or that is disabled
+ * with nobody inside. The automation's row must be locked.
+ * @throws 403 for a workflow that somebody else runs
+ */
+export async function keepLimits(tx: Database, id: string): Promise<void> {
+  const key = limitingKey(tx);
+  if (key === null) return;
+  const row = await tx.row<{ isOpen: boolean }>(sql`
+    select a.limited_by is distinct from ${key}::uuid and (a.enabled or exists (
+        select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))) as "isOpen"
+      from automations a where a.id = ${id}`);
+  if (row?.isOpen)
+    throw forbidden(
+      'This key may not send to everybody: it can only change workflows that it enabled itself, or disabled ones with no active executions',
+      { reason: 'recipient' },
+      'Use a key without limits, or sign in.',
+    );
+}
+
+/** Notes the key whose limits hold for the mail of an automation that was enabled or changed; null for none. */
+export async function noteLimits(tx: Database, id: string): Promise<void> {
+  const key = limitingKey(tx);
+  await tx.count(sql`
+    update automations set limited_by = ${key}::uuid where id = ${id} and limited_by is distinct from ${key}::uuid`);
+}
+
+/**
+ * Refuses an edit by somebody who has seen another revision, and one that `keepLimits` refuses; the automation's row must be locked. The revision is that of
  * everything in the automation: a step or a transition has none of its own, because what it means depends on the others.
  * @throws 412 PRECONDITION_FAILED that says who changed it and when, 400 for an `If-Match` that is no list of tags
  */
 export async function checkRevision(tx: Database, automation: AutomationRow, ifMatch: string): Promise<void> {
   const { id, revision } = automation;
+  await keepLimits(tx, id);
   if (hasSeen(revision, ifMatch, path)) return;
   const { editedAt: changedAt, editedBy: changedBy } = await lastEditOf(tx, id);
   const who = changedBy === null ? '' : changedBy.kind === 'user' ? ` by ${changedBy.email}` : ' with an API key';

@@ -1,6 +1,7 @@
 import * as v from 'valibot';
 import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
+import { checkUnplanned } from '../platform/projects/index.ts';
 import { dispatched } from './changed.ts';
 import { workflowFields } from './graph/fields.ts';
 import { listAutomations } from './list-service.ts';
@@ -95,6 +96,7 @@ export const automationRoutes = [
     reply: WorkflowBody,
     guarded: true,
     async handle(call) {
+      if (call.body.enabled === true) checkUnplanned(call.actor.kind === 'key' ? call.actor.scoped : null, Infinity);
       const patched = await patchAutomation(editOf(call), call.body);
       return taggedReply(dispatched(call.app, patched), patched.revision);
     },

@@ -192,6 +192,7 @@ const scopesBelow: readonly [path: RegExp, scope: Scope | 'any' | ((method: stri
   [/^\/(v1|events)\/track$/, 'events:write'],
   [/^\/(contacts\/(lookup|search|export|import\/preview)|segments\/preview|analytics\/top-events)$/, 'contacts:read'],
   [/^\/erasures\/:id\/lift$/, () => null],
+  [/^\/contacts\/:id\/erase$/, 'contacts:erase'],
   [/^\/(contacts(?!\/public)|segments|events|erasures)(\/|$)/, reads('contacts')],
   [/^\/(templates|blocks|brand(?!\/icons)|uploads(?!\/files))(\/|$)/, 'templates'],
   [/^\/campaigns\/:id\/(send|approval|cancel|pause|resume|resend|revise|test|canary\/continue)$/, 'campaigns:send'],

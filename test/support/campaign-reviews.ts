@@ -20,6 +20,7 @@ export function reviewDeps(db: Database, project: TestProject) {
     clock: systemClock,
     billing: { freeTier: null, publicDailyEmails: null },
     prepare: prepareBy(compose),
+    showsSamples: true,
     rate: 0,
     provider: 'reviews',
   };

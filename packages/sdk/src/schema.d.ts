@@ -1429,7 +1429,7 @@ export interface paths {
         };
         /**
          * Get the report of a dry run
-         * @description `n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
+         * @description `n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. `samples` hold data of contacts: a key with scopes needs `contacts:read` to get them. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`.
          */
         get: operations["getCampaignDryRun"];
         put?: never;
@@ -2991,7 +2991,7 @@ export interface paths {
         put?: never;
         /**
          * Explain why a contact received something, or didn’t
-         * @description Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
+         * @description Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. A key with scopes needs `contacts:read` as well. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`.
          */
         post: operations["explain"];
         delete?: never;
@@ -3051,7 +3051,7 @@ export interface paths {
         put?: never;
         /**
          * Erase a contact
-         * @description Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:write`.
+         * @description Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:erase`.
          */
         post: operations["eraseContact"];
         delete?: never;
@@ -8682,7 +8682,7 @@ export interface components {
             /** @description How the key begins. */
             prefix: string;
             /** @description What the key may do. */
-            scopes: ("emails:send" | "emails:read" | "events:write" | "contacts:read" | "contacts:write" | "templates" | "campaigns:read" | "campaigns:write" | "campaigns:send" | "workflows:read" | "workflows:write" | "webhooks" | "explain" | "audit")[];
+            scopes: ("emails:send" | "emails:read" | "events:write" | "contacts:read" | "contacts:write" | "contacts:erase" | "templates" | "campaigns:read" | "campaigns:write" | "campaigns:send" | "workflows:read" | "workflows:write" | "webhooks" | "explain" | "audit")[];
             /** @description Domains that `from` may have; null for all verified ones. */
             senderDomains: string[] | null;
             /** @description The recipients. */

@@ -10,6 +10,8 @@ export interface FlipSource {
   emailId?: string;
   /** Data of the event; none when absent. */
   data?: string;
+  /** The key whose limits hold for what the event starts; none when absent. */
+  limitedBy?: string;
 }
 
 /**
@@ -23,9 +25,10 @@ export function flipEvents({
   id = 'uuidv7()',
   emailId = 'null::uuid',
   data = 'null::jsonb',
+  limitedBy = 'null::uuid',
 }: FlipSource): string {
-  return `insert into events (id, project_id, contact_id, email_id, data, name)
-    select ${id}, flipped.project_id, flipped.id, ${emailId}, ${data},
+  return `insert into events (id, project_id, contact_id, email_id, data, limited_by, name)
+    select ${id}, flipped.project_id, flipped.id, ${emailId}, ${data}, ${limitedBy},
       case when flipped.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
     from ${from}${where === undefined ? '' : ` where ${where}`}`;
 }
@@ -39,3 +42,6 @@ export function leftBefore(contact: string, campaign: string): string {
     where ev.contact_id = ${contact} and ev.name = 'contact.unsubscribed' and ev.data ->> 'reason' is null
       and em.campaign_id = ${campaign}`;
 }
+
+/** `limitedBy` of the changes that a job makes: the cause of its transaction names the job. */
+export const limitedByJob = `(select j.limited_by from jobs j where j.id = current_setting('fernpost.cause', true))`;

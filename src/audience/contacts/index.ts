@@ -3,7 +3,7 @@ export { contactTotals, foldContactChanges, hasUnfolded } from './catalogue-quer
 export { because, type Cause, causeText, writingMany } from './cause.ts';
 export { Contact } from './entity.ts';
 export { listFields } from './fields-service.ts';
-export { flipEvents, leftBefore } from './flip-queries.ts';
+export { flipEvents, leftBefore, limitedByJob } from './flip-queries.ts';
 export { groupedContactCtes } from './grouped-queries.ts';
 export { namesOfAuthors, removeOldHistory } from './history-queries.ts';
 export { ChangeAuthor } from './history-schema.ts';

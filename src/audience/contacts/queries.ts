@@ -1,6 +1,6 @@
 import { boundedPage, type WithOmission } from '../../core/database/bounded-page.ts';
 import { isoText } from '../../core/database/columns.ts';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { flipEvents } from './flip-queries.ts';
@@ -24,13 +24,15 @@ export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.projec
 
 /**
  * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in
- * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`. `why` is `because(…)`.
+ * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`. `why` is `because(…)`, `limitedBy`
+ * the key whose limits hold for what the flip starts.
  * @throws ContactDataError
  */
 export function upsertContactCtes(
   projectId: string,
   { email, subscribed, set, remove }: ContactWrite,
   why: Query,
+  limitedBy: string | null = null,
 ): Query {
   const whenNew = subscribed ?? true;
   // `excluded.data` is what is to be set.
@@ -54,16 +56,20 @@ export function upsertContactCtes(
       union all
       select id, email, subscribed, data, project_id, created_at, updated_at, false from contacts
       where project_id = ${projectId} and email = ${email} and not exists (select from upserted)),
-    flip as (${flipOfUpsert})`;
+    flip as (${flipOfUpsert(limitedBy)})`;
 }
 
-const flipOfUpsert = raw(
-  flipEvents({
+const flipOfUpsert = (limitedBy: string | null) => {
+  const event = {
     id: '(select flip_id from given)',
     from: 'upserted flipped',
     where: 'not is_new and subscribed <> subscription_before',
-  }),
-);
+  };
+  return limitedBy === null ? raw(flipEvents(event)) : raw(flipEvents({ ...event, limitedBy: keyText(limitedBy) }));
+};
+
+// The ID of a key of ours, as it stands in the database.
+const keyText = (id: string) => `'${id}'::uuid`;
 
 /**
  * Creates or changes a contact by its address and records a flip of its subscription, in one statement.
@@ -77,7 +83,7 @@ export function upsertContactRow(
 ): Promise<ContactBody & { isNew: boolean }> {
   return untilSeen<ContactBody & { isNew: boolean }>(
     db,
-    sql`with ${upsertContactCtes(projectId, change, why)} select ${contactColumns}, c.is_new as "isNew" from contact c`,
+    sql`with ${upsertContactCtes(projectId, change, why, limitingKey(db))} select ${contactColumns}, c.is_new as "isNew" from contact c`,
   );
 }
 
@@ -105,13 +111,15 @@ export function findContact(db: Database, projectId: string, id: string): Promis
   );
 }
 
-const flipOfChange = raw(
-  flipEvents({
-    from: 'changed flipped, because',
-    where: 'subscribed <> subscription_before',
-    data: 'because.data',
-  }),
-);
+const flipOfChange = (limitedBy: string | null) =>
+  raw(
+    flipEvents({
+      from: 'changed flipped, because',
+      where: 'subscribed <> subscription_before',
+      data: 'because.data',
+      ...(limitedBy === null ? {} : { limitedBy: keyText(limitedBy) }),
+    }),
+  );
 
 /** What is changed of a contact; null leaves a part as it is. */
 export interface ContactChanges {
@@ -153,7 +161,7 @@ export async function changeContact(
           and (c.email <> coalesce(given.email, c.email) or c.subscribed <> coalesce(given.subscribed, c.subscribed)
             or (case when clears then '{}' else c.data end || sets) - removes <> c.data)
         returning c.*),
-      flip as (${flipOfChange})
+      flip as (${flipOfChange(limitingKey(db))})
       select ${contactColumns} from changed c
       union all
       select ${contactColumns} from contacts c

@@ -5,7 +5,8 @@ import { ofProject } from '../../platform/projects/index.ts';
 const p = defineEntity.properties;
 
 /**
- * Something that happened to a contact or to a project. `mailAt` is the instant of the mail it reports. No foreign keys:
+ * Something that happened to a contact or to a project. `mailAt` is the instant of the mail it reports, `limitedBy` the
+ * key whose limits hold for what the event starts. No foreign keys:
  * their checks cost more than the row; triggers delete what belongs to deleted contacts.
  */
 export const Event = defineEntity({
@@ -20,6 +21,7 @@ export const Event = defineEntity({
     data: p.json<unknown>().nullable(),
     createdAt: baseColumns.createdAt,
     mailAt: p.datetime(3).nullable(),
+    limitedBy: p.uuid().nullable(),
   },
   indexes: [
     { name: 'events_contact', properties: ['contactId', 'createdAt'] },

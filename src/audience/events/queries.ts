@@ -1,6 +1,6 @@
 import { boundedPage } from '../../core/database/bounded-page.ts';
 import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql, unprepared } from '../../core/database/sql.ts';
+import { type Database, limitingKey, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -27,13 +27,13 @@ export function trackEvent(
   event: { name: string; data: JsonObjectValue | null },
 ): Promise<TrackedEvent> {
   // The event comes after the change of subscription that it may bring about, in the order of ids too.
-  const ctes = upsertContactCtes(projectId, change, because(db, 'track'));
+  const ctes = upsertContactCtes(projectId, change, because(db, 'track'), limitingKey(db));
   return untilSeen<TrackedEvent>(
     db,
     sql`with ${ctes},
       tracked as (
-        insert into events (id, project_id, contact_id, name, data)
-        select ${newId()}, ${projectId}, id, ${event.name}, ${eventDataText(event.data)}::jsonb from contact
+        insert into events (id, project_id, contact_id, name, data, limited_by)
+        select ${newId()}, ${projectId}, id, ${event.name}, ${eventDataText(event.data)}::jsonb, ${limitingKey(db)}::uuid from contact
         returning id, contact_id, created_at)
       select id, contact_id as "contactId", ${raw(isoText('created_at'))} as "createdAt" from tracked`,
   );
@@ -63,8 +63,8 @@ export async function recordEventRow(
   { name, contactId, emailId, data }: Pick<EventBody, 'name' | 'contactId' | 'emailId' | 'data'>,
 ): Promise<EventBody | null> {
   return db.row<EventBody>(sql`
-    insert into events as e (id, project_id, contact_id, email_id, name, data)
-    select ${newId()}, ${projectId}, ${contactId}::uuid, ${emailId}::uuid, ${name}, ${eventDataText(data)}::jsonb
+    insert into events as e (id, project_id, contact_id, email_id, name, data, limited_by)
+    select ${newId()}, ${projectId}, ${contactId}::uuid, ${emailId}::uuid, ${name}, ${eventDataText(data)}::jsonb, ${limitingKey(db)}::uuid
     where (${contactId}::uuid is null
         or exists (select from contacts where project_id = ${projectId} and id = ${contactId}::uuid))
       and (${emailId}::uuid is null

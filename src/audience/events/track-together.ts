@@ -1,6 +1,6 @@
 import { groupCalls } from '@fernpost/postgres';
 import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { because, type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
@@ -29,6 +29,7 @@ export async function trackTogether(
 ): Promise<TrackedEvent | null> {
   const mayShare =
     !db.isTransaction &&
+    limitingKey(db) === null &&
     subscribed === null &&
     remove.length === 0 &&
     (data === null || JSON.stringify(data).length <= mostCharacters);

@@ -2,6 +2,7 @@ import { type Database, raw, sql, unprepared } from '../../core/database/sql.ts'
 import {
   type ContactFilter,
   flipEvents,
+  limitedByJob,
   matchesNobody,
   matching,
   movingToTrash,
@@ -16,7 +17,7 @@ export interface BulkStep {
   existing: string[];
 }
 
-const flip = raw(flipEvents({ from: 'changed flipped' }));
+const flip = raw(flipEvents({ from: 'changed flipped', limitedBy: limitedByJob }));
 
 /** Subscribes or unsubscribes those of the contacts that are not yet so, and records each change as an event. */
 export async function subscribeSome(

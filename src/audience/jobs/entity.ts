@@ -5,7 +5,10 @@ import { jobKinds, jobStates } from './schema.ts';
 
 const p = defineEntity.properties;
 
-/** An import or a bulk operation. `position` moves in the transaction that does the work it counts; its changes get `cause`. */
+/**
+ * An import or a bulk operation. `position` moves in the transaction that does the work it counts; its changes get `cause`, and what
+ * they start keeps the limits of the key `limitedBy`.
+ */
 export const Job = defineEntity({
   name: 'Job',
   tableName: 'jobs',
@@ -29,6 +32,7 @@ export const Job = defineEntity({
     updatedAt: baseColumns.updatedAt,
     finishedAt: p.datetime(3).nullable(),
     cause: p.json<unknown>().nullable(),
+    limitedBy: p.uuid().nullable(),
   },
   indexes: [
     { name: 'jobs_finished', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' },

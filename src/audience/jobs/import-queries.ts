@@ -1,8 +1,14 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { contactDataError, flipEvents, withinDataLimits } from '../contacts/index.ts';
+import { contactDataError, flipEvents, limitedByJob, withinDataLimits } from '../contacts/index.ts';
 import type { ImportRow, PlacedRow, RefusedRow } from './import-rows.ts';
 
-const flip = raw(flipEvents({ from: 'upserted flipped', where: 'not is_new and subscribed <> subscription_before' }));
+const flip = raw(
+  flipEvents({
+    from: 'upserted flipped',
+    where: 'not is_new and subscribed <> subscription_before',
+    limitedBy: limitedByJob,
+  }),
+);
 
 /**
  * Creates and updates contacts by one statement and records the flips of their subscriptions. No address may stand twice

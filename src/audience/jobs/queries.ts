@@ -1,4 +1,4 @@
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 import { causeText } from '../contacts/index.ts';
@@ -56,8 +56,8 @@ export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 export async function insertJob(db: Database, { id, projectId, kind, spec }: NewJob): Promise<void> {
   const type = spec.operation === 'undo' ? 'undo' : kind;
   await db.count(sql`
-    insert into jobs (id, project_id, kind, spec, cause)
-    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, type, id)}::jsonb)`);
+    insert into jobs (id, project_id, kind, spec, cause, limited_by)
+    values (${id}, ${projectId}, ${kind}, ${spec}, ${causeText(db, type, id)}::jsonb, ${limitingKey(db)}::uuid)`);
 }
 
 /** A job by its id, or null. */

@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { App } from '../../core/http/context.ts';
 import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareInvalid } from '../../core/lib/errors.ts';
+import { checkUnplanned } from '../../platform/projects/index.ts';
 import { previewImport } from './import-preview.ts';
 import { listJobs } from './list.ts';
 import {
@@ -99,7 +100,8 @@ export const jobRoutes = [
       body: UndoBody,
       example: { dryRun: true },
       reply: UndoReply,
-      async handle({ app, db, project, params, body }) {
+      async handle({ app, db, project, actor, params, body }) {
+        if (!body.dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
         const days = app.config.CONTACT_HISTORY_DAYS;
         const undo = await queueUndo(db, project.id, { kind, jobId: params.jobId }, body, days);
         if (undo.ticket !== null) app.outbox.dispatchSoon(undo.ticket);

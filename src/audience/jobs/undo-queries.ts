@@ -1,6 +1,6 @@
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
-import { bringBack, flipEvents, movingToTrash, trashContacts } from '../contacts/index.ts';
+import { bringBack, flipEvents, limitedByJob, movingToTrash, trashContacts } from '../contacts/index.ts';
 
 /** The job whose changes are taken back. */
 export interface Undone {
@@ -164,6 +164,7 @@ export async function undoSome(
 const flips = raw(
   flipEvents({
     from: 'changed flipped',
+    limitedBy: limitedByJob,
     where: 'subscribed <> subscription_before',
     data: `'{"reason": "undo"}'::jsonb`,
   }),

@@ -1,4 +1,4 @@
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import { conditionQuery } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import type { LockedSegment } from './queries.ts';
@@ -58,10 +58,10 @@ export async function computeMemberships(
        where not held.enters and m.segment_id = ${id}::uuid and m.contact_id = held.id
        returning m.contact_id),
      emitted as (
-       insert into events (id, project_id, contact_id, name, data)
-       select uuidv7(), ${projectId}::uuid, contact_id, ${entry.name}, ${entry.data}::jsonb from entered
+       insert into events (id, project_id, contact_id, name, data, limited_by)
+       select uuidv7(), ${projectId}::uuid, contact_id, ${entry.name}, ${entry.data}::jsonb, ${limitingKey(db)}::uuid from entered
        union all
-       select uuidv7(), ${projectId}::uuid, contact_id, ${exit.name}, ${entry.data}::jsonb from exited),
+       select uuidv7(), ${projectId}::uuid, contact_id, ${exit.name}, ${entry.data}::jsonb, ${limitingKey(db)}::uuid from exited),
      done as (
        select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
          (select count(*) from held) = (select count(*) from changed) as complete)

@@ -1,5 +1,5 @@
 import { normalizeEmail } from '@fernpost/validation';
-import { type Database, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { writingMany } from '../contacts/index.ts';
 import type { LockedSegment } from './queries.ts';
@@ -56,7 +56,7 @@ export async function enterMembers(
     returning contact_id`;
   const rows = await db.rows<{ email: string; isNew: boolean }>(
     unprepared(sql`
-      ${changing(segment, emails, 'entry', entered)}
+      ${changing(db, segment, emails, 'entry', entered)}
       select email, id in (select contact_id from changed) as "isNew" from found`),
   );
   return new Map(rows.map(({ email, isNew }) => [email, isNew]));
@@ -69,13 +69,19 @@ export async function endMemberships(db: Database, segment: LockedSegment, email
     where m.segment_id = ${segment.id} and m.contact_id = found.id and m.exited_at is null
     returning m.contact_id`;
   const row = await db.row<{ removed: number }>(
-    unprepared(sql`${changing(segment, emails, 'exit', ended)} select count(*)::int as removed from changed`),
+    unprepared(sql`${changing(db, segment, emails, 'exit', ended)} select count(*)::int as removed from changed`),
   );
   return row?.removed ?? 0;
 }
 
 // Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
-function changing(segment: LockedSegment, emails: readonly string[], kind: 'entry' | 'exit', changed: Query): Query {
+function changing(
+  db: Database,
+  segment: LockedSegment,
+  emails: readonly string[],
+  kind: 'entry' | 'exit',
+  changed: Query,
+): Query {
   const { id, projectId, trackMembership } = segment;
   const { name, data } = memberEvent(segment, kind);
   return sql`
@@ -84,8 +90,8 @@ function changing(segment: LockedSegment, emails: readonly string[], kind: 'entr
       order by c.id for key share),
     changed as (${changed}),
     emitted as (
-      insert into events (id, project_id, contact_id, name, data)
-      select uuidv7(), ${projectId}, contact_id, ${name}, ${data}::jsonb from changed where ${trackMembership}::boolean),
+      insert into events (id, project_id, contact_id, name, data, limited_by)
+      select uuidv7(), ${projectId}, contact_id, ${name}, ${data}::jsonb, ${limitingKey(db)}::uuid from changed where ${trackMembership}::boolean),
     counted as (
       update segments set member_count = (
           select count(*) from segment_memberships where segment_id = ${id} and exited_at is null

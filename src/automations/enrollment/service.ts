@@ -1,5 +1,5 @@
 import { jsonType } from '@fernpost/validation';
-import type { Database } from '../../core/database/sql.ts';
+import { type Database, limitingKey } from '../../core/database/sql.ts';
 import { withoutDangerousKeys } from '../../core/lib/contact-data.ts';
 import { AppError, badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
@@ -29,7 +29,7 @@ export async function startExecution(
   if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you enroll contacts');
   const { contactId } = body;
   if (!isUuid(contactId)) throw notFound('contact', contactId);
-  const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null };
+  const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null, limitedBy: limitingKey(db) };
   const { outcomes, tickets } = await db
     .transaction((tx) => startRuns(tx, projectId, automationId, [wish], startsPerHour))
     .catch((error: unknown) => {

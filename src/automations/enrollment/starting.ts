@@ -13,6 +13,8 @@ export interface StartRequest {
   context: Record<string, unknown> | null;
   /** The event that starts it, or a fixed id of one time of a schedule; the same one never starts twice. Null by hand. */
   sourceEventId: string | null;
+  /** The key whose limits hold for its mail, beside those of the automation; none when absent. */
+  limitedBy?: string | null;
 }
 
 /**
@@ -44,7 +46,7 @@ export async function startRuns(
   const gone = requests.map(() => ({ outcome: 'gone' as const, run: null }));
   if (requests.length === 0) return { outcomes: [], tickets: [] };
   const automation = await tx.row<StartedAutomation>(sql`
-    select a.name, a.enabled, a.allow_reentry as "allowReentry", p.name as project
+    select a.name, a.enabled, a.allow_reentry as "allowReentry", a.limited_by as "limitedBy", p.name as project
     from automations a join projects p on p.id = a.project_id
     where a.project_id = ${projectId} and a.id = ${automationId}`);
   if (!automation?.enabled) return { outcomes: gone, tickets: [] };
@@ -64,6 +66,7 @@ export async function startRuns(
     versionId: version.id,
     triggerId: triggerOf(version.graph)?.id ?? null,
     allowReentry: automation.allowReentry,
+    limitedBy: automation.limitedBy,
     startsPerHour,
   });
   const outcomes: Started['outcomes'] = gone;
@@ -92,6 +95,7 @@ interface StartFacts {
   /** The step where runs begin. */
   triggerId: string | null;
   allowReentry: boolean;
+  limitedBy: string | null;
   startsPerHour: number;
 }
 
@@ -100,17 +104,18 @@ function insertRuns(
   tx: Database,
   automationId: string,
   requests: readonly StartRequest[],
-  { projectId, versionId, triggerId, allowReentry, startsPerHour }: StartFacts,
+  { projectId, versionId, triggerId, allowReentry, limitedBy, startsPerHour }: StartFacts,
 ): Promise<{ ordinal: number; outcome: StartOutcome; run: RunRow | null }[]> {
   const rows = JSON.stringify(requests.map((request, ordinal) => ({ ...request, ordinal, id: newId() })));
   return tx.rows(sql`
     with fixed as (
       select ${automationId}::uuid as automation_id, ${allowReentry}::boolean as allow_reentry,
-        ${startsPerHour}::integer as per_hour),
+        ${startsPerHour}::integer as per_hour, ${limitedBy}::uuid as enabled_by),
     wish as (
-      select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, n.last_entry, fixed.*
+      select w.ordinal, w.id, w."contactId" as contact_id, w.context, w."sourceEventId" as event_id, n.last_entry, fixed.*,
+        nullif(array_remove(array[fixed.enabled_by, w."limitedBy"], null), '{}') as limited_by
       from fixed cross join jsonb_to_recordset(${rows}::jsonb) as w (
-          ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid)
+          ordinal integer, id uuid, "contactId" uuid, context jsonb, "sourceEventId" uuid, "limitedBy" uuid)
         join automation_entries n on n.automation_id = fixed.automation_id and n.contact_id = w."contactId"),
     judged as (
       select wish.*, case
@@ -149,9 +154,10 @@ function insertRuns(
       returning n.contact_id, n.last_entry),
     made as (
       insert into automation_runs as r (
-        id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at)
+        id, project_id, automation_id, version_id, contact_id, entry, current_step_id, context, source_event_id, due_at,
+        limited_by)
       select first.id, ${projectId}::uuid, first.automation_id, ${versionId}::uuid, first.contact_id, entered.last_entry,
-        ${triggerId}::uuid, first.context, first.event_id, now()
+        ${triggerId}::uuid, first.context, first.event_id, now(), first.limited_by
       from first join entered using (contact_id)
       returning ${runColumns}),
     noted as (
@@ -165,6 +171,7 @@ function insertRuns(
 interface StartedAutomation extends LaunchFacts {
   enabled: boolean;
   allowReentry: boolean;
+  limitedBy: string | null;
 }
 
 /** What the start of an execution shows to operators. */

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { inProject, reply, route } from '../../core/http/route.ts';
+import { checkUnplanned } from '../../platform/projects/index.ts';
 import { dispatched } from '../changed.ts';
 import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
 import { cancelMigration, getMigration, migrateContacts } from './service.ts';
@@ -23,7 +24,8 @@ export const automationMigrationRoutes = [
     bodyLimit: 'data',
     alsoStatus: 202,
     reply: v.union([MigrationPreview, MigrationBody]),
-    async handle({ app, db, project, params, body }) {
+    async handle({ app, db, project, actor, params, body }) {
+      if (!body.dryRun) checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
       const asked = await migrateContacts(db, project.id, params.id, body);
       return reply(body.dryRun ? 200 : 202, dispatched(app, asked));
     },

@@ -9,6 +9,7 @@ import { restartable } from '../../core/outbox/recovery.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { issuesAsProblems, issuesOf } from '../graph/issues.ts';
 import { found, lockAutomation } from '../queries.ts';
+import { keepLimits } from '../revision.ts';
 import type { AutomationRow } from '../rows.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
 import {
@@ -42,6 +43,7 @@ export function migrateContacts(
 ): Promise<AskedMigration> {
   return db.transaction(async (tx) => {
     const automation = found(await lockAutomation(tx, projectId, automationId), automationId);
+    await keepLimits(tx, automationId);
     const { preview, migration, tickets } = await migrateContactsOf(tx, automation, asked);
     if (migration !== null)
       await recordChange(tx, projectId, {

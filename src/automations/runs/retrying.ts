@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
 import { badRequest } from '../../core/lib/errors.ts';
 import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -16,6 +16,8 @@ interface Scope {
   automationId: string;
   /** Null for all that failed. */
   ids: readonly string[] | null;
+  /** A key with limits retries only what keeps them; null for everything. */
+  limitedBy: string | null;
 }
 
 /**
@@ -32,7 +34,7 @@ export async function retryExecutions(
   return db.transaction(async (tx) => {
     const automation = found(await findAutomation(tx, projectId, automationId), automationId);
     if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
-    const scope = { projectId, automationId, ids };
+    const scope = { projectId, automationId, ids, limitedBy: limitingKey(tx) };
     const contacts = await lockContacts(tx, scope);
     const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));
     const facts = await tx.row<{ project: string }>(sql`select name as project from projects where id = ${projectId}`);
@@ -50,9 +52,10 @@ export async function retryExecutions(
   });
 }
 
-const retryable = ({ projectId, automationId, ids }: Scope) => sql`
+const retryable = ({ projectId, automationId, ids, limitedBy }: Scope) => sql`
   r.project_id = ${projectId} and r.automation_id = ${automationId} and r.status = 'FAILED' and not (r.${isActive})
     and (${ids}::uuid[] is null or r.id = any(${ids}::uuid[]))
+    and (${limitedBy}::uuid is null or r.limited_by @> array[${limitedBy}::uuid])
     and not exists (
       select from automation_runs a
       where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})`;

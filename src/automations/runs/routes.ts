@@ -1,6 +1,7 @@
 import type { Config } from '../../core/config/config.ts';
 import { inProject, route } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
+import { checkUnplanned } from '../../platform/projects/index.ts';
 import { dispatched } from '../changed.ts';
 import { startExecution } from '../enrollment/service.ts';
 import { cancelExecution, cancelExecutions } from './cancelling.ts';
@@ -52,7 +53,8 @@ export const automationRunRoutes = [
       return null;
     },
     reply: ExecutionBody,
-    async handle({ app, db, project, params, body }) {
+    async handle({ app, db, project, actor, params, body }) {
+      checkUnplanned(actor.kind === 'key' ? actor.scoped : null, 1);
       const limit = app.config.WORKFLOW_STARTS_PER_CONTACT_PER_HOUR;
       return dispatched(app, await startExecution(db, project.id, params.id, body, limit));
     },
@@ -87,8 +89,10 @@ export const automationRunRoutes = [
     body: RetryExecutions,
     example: {},
     reply: RetriedExecutions,
-    handle: async ({ app, db, project, params, body }) =>
-      dispatched(app, await retryExecutions(db, project.id, params.id, body.executionIds ?? null)),
+    async handle({ app, db, project, actor, params, body }) {
+      checkUnplanned(actor.kind === 'key' ? actor.scoped : null, body.executionIds?.length ?? Infinity);
+      return dispatched(app, await retryExecutions(db, project.id, params.id, body.executionIds ?? null));
+    },
   }),
   route.get('/workflows/:id/executions/:executionId', {
     ...inProject('workflows:read'),

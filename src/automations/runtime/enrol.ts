@@ -58,10 +58,11 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
   async function enrolSome(automation: Enrolling, limit: number): Promise<number> {
     const { count, tickets, outcomes } = await db.transaction(async (tx) => {
       const pending = await takePending(tx, automation.id, limit);
-      const requests = pending.map(({ contactId, eventId, data }) => ({
+      const requests = pending.map(({ contactId, eventId, data, limitedBy }) => ({
         contactId,
         context: data === null ? null : contextOf(data),
         sourceEventId: eventId,
+        limitedBy,
       }));
       const started = await startRuns(tx, automation.projectId, automation.id, requests, deps.startsPerHour);
       return { count: pending.length, ...started };
@@ -103,6 +104,7 @@ interface Pending {
   contactId: string;
   eventId: string;
   data: JsonObjectValue | null;
+  limitedBy: string | null;
 }
 
 // Ids of events are of version 7, so their order is that of time.
@@ -113,7 +115,8 @@ function takePending(tx: Database, automationId: string, limit: number): Promise
         select id from automation_arrivals where automation_id = ${automationId} order by event_id limit ${limit}
         for update skip locked))
       returning contact_id, event_id, context)
-    select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${raw(eventData('e'))}) as data
+    select t.contact_id as "contactId", t.event_id as "eventId", coalesce(t.context, ${raw(eventData('e'))}) as data,
+      e.limited_by as "limitedBy"
     from taken t left join events e on e.id = t.event_id
     order by t.event_id`);
 }

@@ -7,7 +7,7 @@ const p = defineEntity.properties;
 
 /**
  * A contact going through an automation. `seq` is the number of its next step execution; `nextVersionId` is the version
- * it takes over when it leaves its current step.
+ * it takes over when it leaves its current step; `limitedBy` the keys whose limits hold for its mail.
  */
 export const AutomationRun = defineEntity({
   name: 'AutomationRun',
@@ -29,6 +29,7 @@ export const AutomationRun = defineEntity({
     sourceEventId: p.uuid().nullable(),
     startedAt: p.datetime(3).defaultRaw('now()'),
     completedAt: p.datetime(3).nullable(),
+    limitedBy: p.array().columnType('uuid[]').nullable(),
   },
   uniques: [
     { properties: ['automationId', 'contactId', 'entry'] },

@@ -1,8 +1,9 @@
 import type { MessageClass } from '@fernpost/message-content';
 import { mailPayload } from '../../audience/events/index.ts';
+import { limitsOfKeys, type SuppressionMatch, suppressionOfKey } from '../../audience/suppressions/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { SourceType } from '../../core/lib/message-kinds.ts';
@@ -83,8 +84,20 @@ export async function sendStepMail(
     await keepSkipped(tx, mail);
     return { ...output, skipped: 'unsubscribed' };
   }
+  const suppression = await suppressionFor(tx, run, mail);
+  if (suppression !== null) {
+    await keepSuppressed(tx, mail, suppression);
+    return { ...output, skipped: 'suppressed' };
+  }
   await insertQueued(tx, [mail]);
   return output;
+}
+
+/** Why the keys that started a run keep its mail from being sent; null where it may go. */
+async function suppressionFor(tx: Database, run: LockedRun, mail: NewMail): Promise<SuppressionMatch | null> {
+  const keys = await limitsOfKeys(tx, run.projectId, run.limitedBy ?? []);
+  const found = keys.map((key) => suppressionOfKey(key, { to: mail.toAddress, from: mail.from }, new Date(run.now)));
+  return found.find((each) => each !== null) ?? null;
 }
 
 /** Whether a step's output says that a mail waits to be delivered. */
@@ -92,17 +105,24 @@ export function hasQueuedMail(output: JsonObjectValue): boolean {
   return typeof output.emailId === 'string' && output.skipped === undefined;
 }
 
-async function keepSkipped(tx: Database, mail: NewMail): Promise<void> {
-  await tx.count(sql`
-    with kept as (
+// The row of mail that is not queued: `end` is its status with the reason for it.
+function keeping(mail: NewMail, end: Query): Query {
+  return sql`
       insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
-        message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason)
+        message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason, suppression)
       values (${mail.id}, ${mail.projectId}, ${mail.contactId}, ${mail.toAddress}, ${mail.from}, ${mail.fromName},
         ${mail.replyTo}, ${'render' in mail.content ? mail.content.render : null}, ${mail.sourceType}, ${mail.messageClass},
-        ${mail.templateId}, ${mail.workflowExecutionId}, ${mail.workflowStepExecutionId}, ${isSimulated(mail.toAddress)},
-        'FAILED', '{"code": "not_subscribed"}')
-      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing
-      returning *)
+        ${mail.templateId}, ${mail.workflowExecutionId}, ${mail.workflowStepExecutionId}, ${isSimulated(mail.toAddress)}, ${end})
+      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing`;
+}
+
+async function keepSuppressed(tx: Database, mail: NewMail, suppression: SuppressionMatch): Promise<void> {
+  await tx.count(keeping(mail, sql`'SUPPRESSED', null, ${JSON.stringify(suppression)}::jsonb`));
+}
+
+async function keepSkipped(tx: Database, mail: NewMail): Promise<void> {
+  await tx.count(sql`
+    with kept as (${keeping(mail, sql`'FAILED', '{"code": "not_subscribed"}'::jsonb, null::jsonb`)} returning *)
     insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
     select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
       ${raw(mailPayload('k'))} || jsonb_build_object(

@@ -1,3 +1,4 @@
+import { needScope } from '../../core/http/errors.ts';
 import { inProject, route } from '../../core/http/route.ts';
 import { TestRun, TestRunBody } from './schema.ts';
 import { testRun } from './service.ts';
@@ -6,7 +7,6 @@ import { testRun } from './service.ts';
 export const automationTestRunRoutes = [
   route.post('/workflows/:id/test-run', {
     refusals: [404],
-    // Whoever may write a workflow may read with it what it would do with a contact's data.
     ...inProject('workflows:write'),
     tag: 'workflows',
     summary: 'Try a workflow with a contact',
@@ -18,7 +18,8 @@ export const automationTestRunRoutes = [
     example: { contactId: '9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d', data: { plan: 'pro' }, waits: 'TIMEOUT' },
     bodyLimit: 'document',
     reply: TestRunBody,
-    handle({ app, db, project, params, body }) {
+    handle({ app, db, project, actor, params, body }) {
+      needScope(actor, 'contacts:read');
       const { DASHBOARD_URI: pagesUrl, API_URI: apiUrl, LINK_SECRET: secret } = app.config;
       return testRun({ db, project, links: { pagesUrl, apiUrl, secret }, now: app.clock() }, params.id, body);
     },

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
+import { needScope } from '../../core/http/errors.ts';
 import { inProject, route, tagged } from '../../core/http/route.ts';
 import { bareBadRequest } from '../../core/lib/errors.ts';
 import { iconsUrlOf } from '../brand/index.ts';
@@ -157,6 +158,9 @@ export const templateRoutes = [
     example: { subject: 'Hello {{ firstName }}', body: '<p>Hello {{ firstName }}.</p>', data: { firstName: 'Ada' } },
     bodyLimit: 'document',
     reply: PreviewBody,
-    handle: ({ app, db, project, body }) => previewTemplate(db, app.config, project, body),
+    handle({ app, db, project, actor, body }) {
+      if (body.contactId) needScope(actor, 'contacts:read');
+      return previewTemplate(db, app.config, project, body);
+    },
   }),
 ];

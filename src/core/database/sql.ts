@@ -46,6 +46,13 @@ export interface Author {
   requestId: string;
   /** A keyed hash of the network address. */
   ipHash(): Buffer;
+  /** Set for a key whose mail reaches some recipients only. */
+  isLimited?: boolean;
+}
+
+/** The ID of the key whose limits hold for what this session starts; null where there are none. */
+export function limitingKey({ author }: Pick<Database, 'author'>): string | null {
+  return author?.isLimited ? author.id : null;
 }
 
 /**

@@ -4,6 +4,7 @@ import type { Context } from 'koa';
 import type { Logger } from 'pino';
 import { AppError } from '../lib/errors.ts';
 import type { Scope } from '../lib/scopes.ts';
+import type { Admitted } from './context.ts';
 
 /** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
 export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
@@ -102,4 +103,15 @@ export function scopeMissing(needed: Scope, has: readonly Scope[]): AppError {
     details: { needed, has },
     suggestion: 'Add the scope to the key in the settings of the project, or use another key.',
   });
+}
+
+/** Whether a caller may do what needs this scope; everybody but keys with scopes may. */
+export function hasScope(actor: Admitted['actor'], scope: Scope): boolean {
+  return actor?.kind !== 'key' || actor.scoped === null || actor.scoped.scopes.includes(scope);
+}
+
+/** Checks a scope that an option of a route needs. @throws 403 SCOPE_MISSING */
+export function needScope(actor: Admitted['actor'], scope: Scope): void {
+  if (actor?.kind === 'key' && actor.scoped !== null && !hasScope(actor, scope))
+    throw scopeMissing(scope, actor.scoped.scopes);
 }

@@ -128,7 +128,9 @@ class RoutedRequest {
     const { ip } = this.#ctx;
     const ipHash = () => createHmac('sha256', this.#app.config.APP_ENCRYPTION_KEY).update(ip).digest();
     const id = actor.kind === 'user' ? actor.userId : (actor.scoped?.id ?? null);
-    return { kind: actor.kind, id, requestId, ipHash };
+    const key = actor.kind === 'key' ? actor.scoped : null;
+    const isLimited = key !== null && key.recipients !== null;
+    return { kind: actor.kind, id, requestId, ipHash, isLimited };
   }
 
   async #admit(): Promise<Admitted> {

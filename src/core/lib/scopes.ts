@@ -5,6 +5,7 @@ export const scopes = [
   'events:write',
   'contacts:read',
   'contacts:write',
+  'contacts:erase',
   'templates',
   'campaigns:read',
   'campaigns:write',

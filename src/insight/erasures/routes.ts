@@ -39,7 +39,7 @@ export const erasureRoutes = [
   route.post('/contacts/:id/erase', {
     ...shared,
     role: 'ADMIN',
-    scope: 'contacts:write',
+    scope: 'contacts:erase',
     summary: 'Erase a contact',
     operationId: 'eraseContact',
     description:

@@ -1,3 +1,4 @@
+import { needScope } from '../../core/http/errors.ts';
 import { inProject, route } from '../../core/http/route.ts';
 import { ExplainRequest, Explanation } from './schema.ts';
 import { explain, requestOf } from './service.ts';
@@ -10,12 +11,15 @@ export const explainRoutes = [
     summary: 'Explain why a contact received something, or didn’t',
     operationId: 'explain',
     description:
-      'Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project.',
+      'Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. A key with scopes needs `contacts:read` as well.',
     tag: 'explain',
     body: ExplainRequest,
     example: { contact: 'ada@example.com', about: { topic: 'any' } },
     reply: Explanation,
-    handle: ({ app, db, project, body }) => explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS),
+    handle({ app, db, project, actor, body }) {
+      needScope(actor, 'contacts:read');
+      return explain(db, project.id, body, app.config.CONTACT_HISTORY_DAYS);
+    },
   }),
   route.get('/explain/:permalink', {
     heavy: true,
@@ -25,7 +29,10 @@ export const explainRoutes = [
     description: 'With what is known today: the question names an instant, and no answer is stored.',
     tag: 'explain',
     reply: Explanation,
-    handle: ({ app, db, project, params }) =>
-      explain(db, project.id, requestOf(params.permalink), app.config.CONTACT_HISTORY_DAYS),
+    handle({ app, db, project, actor, params }) {
+      const request = requestOf(params.permalink);
+      needScope(actor, 'contacts:read');
+      return explain(db, project.id, request, app.config.CONTACT_HISTORY_DAYS);
+    },
   }),
 ];

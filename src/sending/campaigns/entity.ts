@@ -71,7 +71,7 @@ export type Campaign = InferEntity<typeof Campaign>;
 
 /**
  * A send of a campaign: how far its audience is frozen and how far it is claimed. `reviewId` is the dry run it goes by, and `drift`
- * how far the audience may have changed since.
+ * how far the audience may have changed since. `limitedBy` is the key whose limits hold, where one with limits began it.
  */
 export const CampaignSend = defineEntity({
   name: 'CampaignSend',
@@ -87,6 +87,7 @@ export const CampaignSend = defineEntity({
     reviewId: p.uuid().nullable(),
     drift: p.text().nullable(),
     mostUnapproved: p.integer().nullable(),
+    limitedBy: p.uuid().nullable(),
     closed: p.boolean().default(false),
     canary: p.boolean().default(false),
     createdAt: baseColumns.createdAt,

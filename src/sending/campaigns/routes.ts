@@ -1,7 +1,8 @@
 import * as v from 'valibot';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
-import { scopeMissing } from '../../core/http/errors.ts';
+import { needScope } from '../../core/http/errors.ts';
 import { inProject, reply, route, taggedReply } from '../../core/http/route.ts';
+import { checkUnplanned } from '../../platform/projects/index.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
 import { resendCampaign } from './lifecycle/resending.ts';
 import { approveCampaign, sendCampaign } from './lifecycle/sending.ts';
@@ -205,7 +206,10 @@ export const campaignRoutes = [
     summary: 'Resume a paused campaign',
     ids,
     reply: withMessage(CampaignWithSegment),
-    handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false)),
+    async handle(input) {
+      checkUnplanned(input.actor.kind === 'key' ? input.actor.scoped : null, Infinity);
+      return answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false));
+    },
   }),
   route.post('/campaigns/:id/resend', {
     heavy: true,
@@ -236,12 +240,12 @@ export const campaignRoutes = [
       reply: message,
       async handle(input) {
         const { app, db, project, params, body, actor } = input;
-        const scopes = actor.kind === 'key' ? (actor.scoped?.scopes ?? null) : null;
         // The message shows the data of the contact.
-        if (body.previewContactId != null && scopes !== null && !scopes.includes('contacts:read'))
-          throw scopeMissing('contacts:read', scopes);
+        if (body.previewContactId != null) needScope(actor, 'contacts:read');
+        const key = actor.kind === 'key' ? actor.scoped : null;
+        checkUnplanned(key, 1);
         const { mailer, config, directory } = app;
-        const deps = { db, mailer, config, billing: config, senderDomains: directory.senderDomains };
+        const deps = { db, mailer, config, billing: config, senderDomains: directory.senderDomains, key };
         await send(deps, project, params.id, body);
         return { success: true, message: `Test sent to ${body.email}` };
       },

@@ -37,6 +37,7 @@ import {
   type ListCampaigns,
   type UpdateCampaign,
 } from './schema.ts';
+import { keepLimits } from './state.ts';
 
 /** What reading and writing campaigns needs. */
 export interface CampaignDeps extends ContentDeps {
@@ -132,6 +133,7 @@ export async function updateCampaign(
     const { status } = campaign;
     if (status !== 'DRAFT' && status !== 'SCHEDULED')
       throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
+    await keepLimits(tx, id);
     const audience = {
       audienceType: body.audienceType ?? campaign.audienceType,
       segmentId: body.segmentId === undefined ? campaign.segmentId : body.segmentId,

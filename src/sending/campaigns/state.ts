@@ -1,5 +1,5 @@
-import { type Database, sql } from '../../core/database/sql.ts';
-import { notFound } from '../../core/lib/errors.ts';
+import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
+import { forbidden, notFound } from '../../core/lib/errors.ts';
 import type { Audience } from './audience/audience.ts';
 import type { CampaignStatus } from './schema.ts';
 
@@ -32,13 +32,15 @@ export async function lockCampaign(tx: Database, projectId: string, id: string):
 
 /**
  * Moves DRAFT or SCHEDULED to SENDING, or to SCHEDULED with a time, and opens the send; null when the campaign was in another
- * state. A scheduled campaign has the number of its send already.
+ * state. A scheduled campaign has the number of its send already. `limitedBy` is the key whose limits hold for the send; absent leaves
+ * it as it is.
  */
 export function openSend(
   tx: Database,
   id: string,
   recipients: number,
   at: Date | null,
+  limitedBy?: string | null,
 ): Promise<{ sendSeq: number } | null> {
   // The audience is what exists at this instant, so it is the clock's and not the transaction's, which may have waited.
   const moves =
@@ -53,9 +55,27 @@ export function openSend(
         cancelled_at = null, audit_note = null, updated_at = now()
       where id = ${id} and status in ('DRAFT', 'SCHEDULED')
       returning id, send_seq, project_id)
-    insert into campaign_sends (campaign_id, send_seq, project_id) select id, send_seq, project_id from moved
-    on conflict (campaign_id, send_seq) do update set updated_at = now()
+    insert into campaign_sends (campaign_id, send_seq, project_id, limited_by) select id, send_seq, project_id, ${limitedBy ?? null}::uuid from moved
+    on conflict (campaign_id, send_seq) do update set updated_at = now()${limitedBy === undefined ? sql`` : sql`, limited_by = excluded.limited_by`}
     returning send_seq as "sendSeq"`);
+}
+
+/**
+ * Checks that a key with limits changes only a send that keeps them; others would reach whom the key may not.
+ * @throws 403 for a send that somebody else began
+ */
+export async function keepLimits(tx: Database, id: string): Promise<void> {
+  const key = limitingKey(tx);
+  if (key === null) return;
+  const send = await tx.row<{ limitedBy: string | null }>(sql`
+    select s.limited_by as "limitedBy" from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+      where c.id = ${id} and c.status in ('SCHEDULED', 'SENDING')`);
+  if (send !== null && send.limitedBy !== key)
+    throw forbidden(
+      'This key may not send to everybody: it can only change campaigns that it started itself',
+      { reason: 'recipient' },
+      'Use a key without limits, or sign in.',
+    );
 }
 
 /** Locks a send, as every claim does: whoever holds it knows that no claim is being made. Answers false when it is gone. */

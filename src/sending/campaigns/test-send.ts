@@ -8,11 +8,13 @@ import {
   withinLimits,
 } from '../../content/templates/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
+import type { ScopedKey } from '../../core/http/context.ts';
 import { AppError, forbidden, notFound } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { type BillingSettings, takeUnrecorded } from '../../platform/billing/index.ts';
 import type { ProjectFacts } from '../../platform/projects/index.ts';
+import { checkStoredMail } from '../emails/index.ts';
 import type { ComposerSettings } from '../engine/index.ts';
 import { systemProjectId } from '../providers/index.ts';
 import type { TestCampaign } from './schema.ts';
@@ -25,6 +27,8 @@ export interface TestDeps {
   config: ComposerSettings;
   senderDomains: SenderDomains;
   billing: BillingSettings;
+  /** The key of the request, where it has scopes and limits. */
+  key: ScopedKey | null;
 }
 
 /** `sendTest` with a campaign. @throws 404 CAMPAIGN_NOT_FOUND, and as `sendTest` */
@@ -61,6 +65,7 @@ async function sendTest(
   source: Source,
 ): Promise<void> {
   await checkRecipient(deps.db, project.id, test.email);
+  checkStoredMail(deps.key, { from: content.from, to: test.email });
   await checkSender(deps.senderDomains, project.id, content.from);
   const message = await testMessage(deps, project, content, test, source);
   await takeUnrecorded(deps.db, deps.billing, project);

@@ -1,4 +1,5 @@
 import { domainOf } from '@fernpost/validation';
+import { reaches } from '../../audience/suppressions/index.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { forbidden } from '../../core/lib/errors.ts';
 
@@ -10,13 +11,6 @@ export function checkKeySender(key: ScopedKey | null, domain: string): void {
     { reason: 'sender', domain, allowed: key.senderDomains },
     'Use one of the domains of the key as "from", or another key.',
   );
-}
-
-/** Whether mail of a key reaches an address. */
-export function reaches(key: ScopedKey | null, address: string): boolean {
-  if (!key?.recipients) return true;
-  const { domains, addresses } = key.recipients;
-  return domains.includes(domainOf(address)) || addresses.includes(address);
 }
 
 /** @throws 403 for mail that a key could not have sent, and so may not change */

@@ -1,6 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import type { App, KeyActor, UserActor } from '../../core/http/context.ts';
 import { type Access, csvReply, inProject, route } from '../../core/http/route.ts';
+import { checkUnplanned } from '../../platform/projects/index.ts';
 import { composerOf, longestWaitMs } from '../engine/index.ts';
 import { exportEmails } from './export.ts';
 import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
@@ -28,6 +29,7 @@ const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     async handle({ app, writeOnce, keepAnswer, project, actor, params, body, header }) {
       const { directory, config: billing } = app;
       const key = scopedOf(actor);
+      checkUnplanned(key, 1);
       const isKeyed = header('idempotency-key') !== '';
       const deps = { writeOnce, directory, billing, compose: composerOf(app), key, isKeyed, keepAnswer };
       const email = await resendEmail(deps, project, params.id, body.evenIfItArrived);
@@ -113,7 +115,8 @@ async function changed({ app, db, project, actor, params }: MailCall, change: ()
   return getEmail(db, composerOf(app), project.id, params.id, false);
 }
 
-async function sendAt({ app, db, project, params }: MailCall, scheduledFor: string | null): Promise<void> {
+async function sendAt({ app, db, project, actor, params }: MailCall, scheduledFor: string | null): Promise<void> {
+  checkUnplanned(scopedOf(actor), 1);
   const at = await rescheduleEmail(db, project.id, params.id, scheduledFor);
   if (at === null || at.getTime() - app.clock().getTime() <= longestWaitMs) app.waker.wake(project.id);
 }

@@ -1,4 +1,10 @@
-import { enabledRules, type SuppressionMatch, suppressionOf } from '../../audience/suppressions/index.ts';
+import {
+  enabledRules,
+  type KeyLimits,
+  type SuppressionMatch,
+  suppressionOf,
+  suppressionOfKey,
+} from '../../audience/suppressions/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
 import { withoutBytes } from '../ledger/index.ts';
@@ -18,6 +24,8 @@ export interface SuppressionOptions<Mail> {
   idOf(mail: Mail): string;
   /** The texts that would have been sent; null where they are not kept or cannot be made. */
   textsOf(mail: Mail): { subject: string; body: string } | null;
+  /** The key whose limits hold for the mail, and who it is from; absent where none do. */
+  limits?: { key: KeyLimits; from: string };
 }
 
 /** Mail that the rules of a project match, and what its rows shall say, as `writeSuppressed` takes it. */
@@ -30,13 +38,15 @@ export interface Suppressed<Mail> {
 export async function findSuppressed<Mail extends { toAddress: string }>(
   db: Database,
   mails: readonly Mail[],
-  { projectId, idOf, textsOf }: SuppressionOptions<Mail>,
+  { projectId, idOf, textsOf, limits }: SuppressionOptions<Mail>,
 ): Promise<Suppressed<Mail>> {
   const rules = mails.length === 0 ? [] : await enabledRules(db, projectId);
-  if (rules.length === 0) return { mails: new Set(), rows: [] };
+  if (rules.length === 0 && limits === undefined) return { mails: new Set(), rows: [] };
   const now = new Date();
   const suppressed = mails.flatMap((mail) => {
-    const suppression = suppressionOf(rules, mail.toAddress, now);
+    const suppression =
+      suppressionOf(rules, mail.toAddress, now) ??
+      (limits ? suppressionOfKey(limits.key, { to: mail.toAddress, from: limits.from }, now) : null);
     return suppression === null ? [] : [{ mail, suppression }];
   });
   const rows = suppressed.map(({ mail, suppression }) => {

@@ -4,7 +4,7 @@ import { type Database, sql } from '../../core/database/sql.ts';
 import { withSubscription } from '../../core/lib/contact-data.ts';
 import { AppError, invalid, invalidField } from '../../core/lib/errors.ts';
 import { type GrantedQuota, limitExceeded } from '../../platform/billing/index.ts';
-import type { ProjectFacts } from '../../platform/projects/index.ts';
+import { checkUnplanned, type ProjectFacts } from '../../platform/projects/index.ts';
 import { type CheckedMail, checkMail, mostStoredBytes } from './checks.ts';
 import { type BatchBody, type BatchResult, mostRecipients, SendBody } from './schema.ts';
 import {
@@ -39,6 +39,10 @@ export async function acceptBatch(
 ): Promise<BatchResult[]> {
   if (emails.reduce<number>((sum, email) => sum + recipientsOf(email), 0) > mostRecipients)
     throw invalidField('emails', `must have at most ${mostRecipients} recipients together`, 'too_big');
+  checkUnplanned(
+    deps.key,
+    emails.reduce<number>((sum, email) => sum + recipientsOf(email), 0),
+  );
   const items = await Promise.all(emails.map((email) => check(deps, project, email)));
   checkStoredTogether(items);
   if (mode === 'all') refuseAny(items);

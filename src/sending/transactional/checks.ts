@@ -2,9 +2,9 @@ import { domainOf, parseSender } from '@fernpost/validation';
 import { type ErasedAddresses, refuseErased } from '../../audience/erased/index.ts';
 import {
   type MatchingRule,
-  type SuppressionMatch,
   type SuppressionRuleCache,
   suppressionOf,
+  suppressionOfKey,
 } from '../../audience/suppressions/index.ts';
 import type { TemplateCache, TemplateRow } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -16,7 +16,7 @@ import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
 import { checkSenderDomain } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
-import { checkKeySender, reaches, scheduleOf } from '../emails/index.ts';
+import { checkKeySender, scheduleOf } from '../emails/index.ts';
 import { contentBytes, isSimulated } from '../ledger/index.ts';
 import { type SendFacts, type SendRecipient, subscribedAddresses } from './queries.ts';
 import type { SendBody } from './schema.ts';
@@ -110,7 +110,7 @@ export async function checkMail(
   checkSenderDomain(domains, domainOf(from));
   const rules = await deps.suppressionRules.of(project.id);
   await refuseErased(deps.erasedAddresses, project.id, addressFields(body.to));
-  const recipients = recipientsOf(body.to, bytes, rules, deps.key);
+  const recipients = recipientsOf(body.to, bytes, rules, { key: deps.key, from });
   if (facts.messageClass === 'MARKETING' && body.subscribed !== true)
     await refuseUnsubscribed(deps.db, project.id, recipients, body);
   return { facts, recipients, storedBytes: bytes * count, isTimed };
@@ -120,7 +120,7 @@ function recipientsOf(
   to: SendBody['to'],
   bytes: number,
   rules: readonly MatchingRule[],
-  key: ScopedKey | null,
+  { key, from }: { key: ScopedKey | null; from: string },
 ): SendRecipient[] {
   const now = new Date();
   const list = Array.isArray(to) ? to : [to];
@@ -134,7 +134,7 @@ function recipientsOf(
       to_name: name ? name : null,
       simulated: isSimulated(email),
       bytes,
-      suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, email, now),
+      suppression: suppressionOf(rules, email, now) ?? suppressionOfKey(key, { to: email, from }, now),
     };
   });
 }
@@ -145,13 +145,6 @@ function addressFields(to: SendBody['to']): { field: string; email: string }[] {
   return Array.isArray(to)
     ? to.map((recipient, place) => ({ field: `to.${place}`, email: emailOf(recipient) }))
     : [{ field: 'to', email: emailOf(to) }];
-}
-
-// Mail of a test key is kept like mail that a rule matches.
-function suppressionOfKey(key: ScopedKey | null, recipient: string, at: Date): SuppressionMatch | null {
-  if (key === null || reaches(key, recipient)) return null;
-  const { id: ruleId, prefix: pattern } = key;
-  return { ruleId, name: 'key may not send to it', kind: 'KEY', pattern, recipient, matchedAt: at.toISOString() };
 }
 
 function senderOf(

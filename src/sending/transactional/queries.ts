@@ -1,7 +1,7 @@
 import { because, contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
 import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
 import type { SendTime } from '../emails/index.ts';
@@ -128,7 +128,7 @@ function acceptance(
       union all
       select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
       where not exists (select from upserted u where u.email = recipient.email)),
-    flip as (${flips}),
+    flip as (${flipsOf(limitingKey(db))}),
     accepted as (
       insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
         attachments, source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until)
@@ -156,13 +156,15 @@ function tagged(tags: SendFacts['tags']): Query {
       select a.id, t.key, t.value, a.project_id from accepted a, jsonb_each_text(${JSON.stringify(tags)}::jsonb) t)`;
 }
 
-const flips = raw(
-  flipEvents({
-    id: 'recipient.flip_id',
-    from: 'upserted flipped join recipient using (email)',
-    where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
-  }),
-);
+const flipsOf = (limitedBy: string | null) =>
+  raw(
+    flipEvents({
+      id: 'recipient.flip_id',
+      from: 'upserted flipped join recipient using (email)',
+      where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
+      ...(limitedBy === null ? {} : { limitedBy: `'${limitedBy}'::uuid` }),
+    }),
+  );
 
 /** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
 export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {

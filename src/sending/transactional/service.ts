@@ -8,7 +8,7 @@ import {
   reserveMail,
   usageGate,
 } from '../../platform/billing/index.ts';
-import type { ProjectFacts } from '../../platform/projects/index.ts';
+import { checkUnplanned, type ProjectFacts } from '../../platform/projects/index.ts';
 import { acceptTogether } from './accept-together.ts';
 import { type CheckedMail, checkMail, type MailCheckDeps, type OwnContent } from './checks.ts';
 import {
@@ -44,6 +44,7 @@ export async function acceptSend(
   own: OwnContent | null = null,
 ): Promise<SentItem[]> {
   const mail = await checkMail(deps, project, body, own);
+  checkUnplanned(deps.key, mail.recipients.length);
   const acceptance = await deps.writeOnce(
     async (db) => {
       const result = await acceptWithinLimit(db, deps.billing, project, mail);

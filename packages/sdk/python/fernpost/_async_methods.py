@@ -127,7 +127,7 @@ class AsyncContacts(AsyncResource):
         return result
 
     async def erase(self, id: str, body: Optional[types.EraseContactRequest] = None, **options: Unpack[CallOptions]) -> types.Erasure:
-        """Erase a contact. Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:write`."""
+        """Erase a contact. Deletes the contact and empties everything that is stored of it, for good, in the background. Counts in campaigns stay. Asking again returns the same erasure and notes another `reference` in the audit log; follow it with `GET /erasures/{id}`, which has the signed certificate in the end. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `contacts:erase`."""
         result: types.Erasure = await self._client.call("eraseContact", path={"id": id}, body=body, **options)
         return result
 
@@ -428,7 +428,7 @@ class AsyncCampaigns(AsyncResource):
         return result
 
     async def get_dry_run(self, id: str, n: Union[int, str] = "latest", **options: Unpack[CallOptions]) -> types.CampaignDryRun:
-        """Get the report of a dry run. `n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`."""
+        """Get the report of a dry run. `n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. `samples` hold data of contacts: a key with scopes needs `contacts:read` to get them. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`."""
         result: types.CampaignDryRun = (await self._client.call("getCampaignDryRun", path={"id": id, "n": n}, **options))["data"]
         return result
 
@@ -677,6 +677,6 @@ class AsyncFernpost(AsyncClient):
         return result
 
     async def explain(self, body: types.ExplainRequest, **options: Unpack[CallOptions]) -> types.Explanation:
-        """Explain why a contact received something, or didn’t. Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`."""
+        """Explain why a contact received something, or didn’t. Every decision along the way, in order, recorded or evaluated now from the values it names. The first `stop` is the reason. 60 a minute for each project. A key with scopes needs `contacts:read` as well. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `explain`."""
         result: types.Explanation = await self.call("explain", body=body, **options)
         return result

@@ -4527,7 +4527,7 @@ class UpdateProjectApiKeyResponse(TypedDict):
     """The name."""
     prefix: str
     """How the key begins."""
-    scopes: List[Literal["emails:send", "emails:read", "events:write", "contacts:read", "contacts:write", "templates", "campaigns:read", "campaigns:write", "campaigns:send", "workflows:read", "workflows:write", "webhooks", "explain", "audit"]]
+    scopes: List[Literal["emails:send", "emails:read", "events:write", "contacts:read", "contacts:write", "contacts:erase", "templates", "campaigns:read", "campaigns:write", "campaigns:send", "workflows:read", "workflows:write", "webhooks", "explain", "audit"]]
     """What the key may do."""
     senderDomains: Optional[List[str]]
     """Domains that `from` may have; null for all verified ones."""

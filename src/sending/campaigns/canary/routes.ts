@@ -1,4 +1,5 @@
 import { inProject, route } from '../../../core/http/route.ts';
+import { checkUnplanned } from '../../../platform/projects/index.ts';
 import { ids, ok, withMessage } from '../route-kit.ts';
 import { CampaignWithSegment } from '../schema.ts';
 import { getCampaign } from '../service.ts';
@@ -14,7 +15,8 @@ export const canaryRoutes = [
     operationId: 'continueCampaignFromCanary',
     ids,
     reply: withMessage(CampaignWithSegment),
-    async handle({ app, db, project, params }) {
+    async handle({ app, db, project, actor, params }) {
+      checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
       const ticket = await continueFromCanary(db, project.id, params.id);
       if (ticket !== null) app.outbox.dispatchSoon(ticket);
       const data = await getCampaign({ db, provider: app.mailer.name }, project.id, params.id);

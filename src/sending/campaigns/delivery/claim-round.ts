@@ -77,6 +77,7 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
         projectId: this.projectId,
         idOf: ({ emailId }) => emailId,
         textsOf: () => null,
+        ...(this.#send.limits && { limits: this.#send.limits }),
       });
       if (found.rows.length > 0)
         await db.transaction(async (tx) => {

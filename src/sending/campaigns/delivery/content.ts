@@ -18,6 +18,8 @@ export interface CampaignContent {
   type: TemplateType;
   /** Whether the send is at its canary. */
   canary: boolean;
+  /** The key whose limits hold for the send, null for none. */
+  limitedBy: string | null;
   project: {
     name: string;
     tracking: 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
@@ -53,7 +55,7 @@ export function prepareBy(compose: Composer): PrepareCampaign {
 export function loadContent(db: Database, campaignId: string, sendSeq: number): Promise<CampaignContent | null> {
   return db.row(sql`
     select c.id as "campaignId", c.project_id as "projectId", c.content_version as version, c.subject, c.body, c."from", c.from_name as "fromName",
-      c.reply_to as "replyTo", c.type, coalesce(s.canary, false) as canary,
+      c.reply_to as "replyTo", c.type, coalesce(s.canary, false) as canary, s.limited_by as "limitedBy",
       jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
         'escapeContactData', p.escape_contact_data) as project
     from campaigns c join projects p on p.id = c.project_id

@@ -1,5 +1,6 @@
 import type { OutgoingMessage } from '@fernpost/mail-providers';
 import type { LimitFunction } from 'p-limit';
+import type { KeyLimits } from '../../../audience/suppressions/index.ts';
 import type { EngineDeps } from '../../engine/index.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 
@@ -25,6 +26,8 @@ export interface LaneSend extends SendKey {
   compose(recipient: ClaimedRecipient): OutgoingMessage;
   /** The version of the content that `compose` renders; claims of another one are left alone. */
   version: number;
+  /** Limits of the key that began the send, and who its mail is from; absent where none hold. */
+  limits?: { key: KeyLimits; from: string };
   /** Whether contacts that have unsubscribed meanwhile are left out. */
   needsSubscription: boolean;
   /** Whether only the members of its canary are claimed. */

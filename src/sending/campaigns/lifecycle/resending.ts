@@ -1,9 +1,11 @@
+import { domainOf } from '@fernpost/validation';
 import { checkSender } from '../../../content/templates/index.ts';
-import { sql } from '../../../core/database/sql.ts';
+import { limitingKey, sql } from '../../../core/database/sql.ts';
 import { badRequest, conflict, forbidden } from '../../../core/lib/errors.ts';
 import { newId } from '../../../core/lib/ids.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
-import type { ProjectFacts } from '../../../platform/projects/index.ts';
+import { checkUnplanned, type ProjectFacts } from '../../../platform/projects/index.ts';
+import { checkKeySender } from '../../emails/index.ts';
 import { audienceSize } from '../audience/audience.ts';
 import { Campaign, CampaignSend } from '../entity.ts';
 import { mostUnapproved, type Sender } from '../review/approval.ts';
@@ -47,6 +49,9 @@ export async function resendCampaign(
     const recipients = await audienceSize(tx, audience, deps.clock());
     if (recipients === 0) throw badRequest('None of the missed recipients can receive email now');
     await checkQuota(tx, deps.billing, original, recipients);
+    const key = sender.kind === 'key' ? sender.scoped : null;
+    checkUnplanned(key, recipients);
+    checkKeySender(key, domainOf(original.from));
     const most = await mostUnapproved(tx, project.id, sender);
     if (most !== null && recipients > most)
       throw forbidden(`Only an admin can resend to more than ${most} contacts`, { recipients, approvalAbove: most });
@@ -58,7 +63,11 @@ export async function resendCampaign(
       select ${resendId}, project_id, name || ' (Resend)', description, subject, body, document, "from", from_name, reply_to, type,
         audience_type, audience_condition, segment_id, id, send_seq
       from campaigns where project_id = ${project.id} and id = ${id}`);
-    const ticket = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, recipients, null);
+    const ticket = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, {
+      recipients,
+      at: null,
+      limitedBy: limitingKey(tx),
+    });
     await recordChange(tx, project.id, {
       action: 'campaign.sent',
       target: resendId,

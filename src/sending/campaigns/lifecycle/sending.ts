@@ -1,5 +1,6 @@
+import { domainOf } from '@fernpost/validation';
 import { checkSender, type SenderDomains } from '../../../content/templates/index.ts';
-import type { Database } from '../../../core/database/sql.ts';
+import { type Database, limitingKey } from '../../../core/database/sql.ts';
 import { badRequest, invalidField } from '../../../core/lib/errors.ts';
 import { type Clock, parseDate } from '../../../core/lib/time.ts';
 import type { Outbox } from '../../../core/outbox/dispatcher.ts';
@@ -12,8 +13,9 @@ import {
   quotaFor,
   usageCategory,
 } from '../../../platform/billing/index.ts';
-import type { ProjectFacts } from '../../../platform/projects/index.ts';
+import { checkUnplanned, type ProjectFacts } from '../../../platform/projects/index.ts';
 import type { TellMembers } from '../../../platform/system-mail/index.ts';
+import { checkKeySender } from '../../emails/index.ts';
 import { audienceSize, sourceTypeOf } from '../audience/audience.ts';
 import { checkCanary, setCanary } from '../canary/choose.ts';
 import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from '../review/approval.ts';
@@ -21,7 +23,7 @@ import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKe
 import type { Drift } from '../review/schema.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from '../schema.ts';
 import { getCampaign } from '../service.ts';
-import { type LockedCampaign, lockCampaign, openSend } from '../state.ts';
+import { keepLimits, type LockedCampaign, lockCampaign, openSend } from '../state.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
 
 /** What starting and stopping a send needs. */
@@ -60,12 +62,20 @@ export async function sendCampaign(
   const { isAsked, tickets } = await deps.db.transaction(async (tx) => {
     const campaign = await lockCampaign(tx, project.id, id);
     const { recipients, review } = await checkSend(tx, deps, campaign, body, at);
+    const key = sender.kind === 'key' ? sender.scoped : null;
+    checkUnplanned(key, recipients);
+    checkKeySender(key, domainOf(campaign.from));
+    await keepLimits(tx, id);
+    const limitedBy = limitingKey(tx);
     const most = await mostUnapproved(tx, project.id, sender);
     if (most === null || recipients <= most)
-      return { isAsked: false, tickets: [await begin(tx, project, campaign, body, { at, recipients, review, most })] };
+      return {
+        isAsked: false,
+        tickets: [await begin(tx, project, campaign, body, { at, recipients, review, most, limitedBy })],
+      };
     if (review === null || typeof body.fingerprint !== 'string') throw reviewNeeded(most, recipients);
     const { fingerprint: _, drift: __, scheduledFor: ___, ...options } = body;
-    const asked = { scheduledFor: at?.toISOString() ?? null, options };
+    const asked = { scheduledFor: at?.toISOString() ?? null, options, limitedBy };
     return { isAsked: true, tickets: await askForApproval(tx, deps, campaign, review, asked, sender) };
   });
   deps.outbox.dispatchSoon(...tickets);
@@ -86,11 +96,11 @@ export async function approveCampaign(
 ): Promise<Sent> {
   const { at, ticket } = await deps.db.transaction(async (tx) => {
     const campaign = await lockCampaign(tx, project.id, id);
-    const { scheduledFor, drift, options } = await approveAsked(tx, campaign, fingerprint, approver);
+    const { scheduledFor, drift, options, limitedBy = null } = await approveAsked(tx, campaign, fingerprint, approver);
     const at = readSchedule(scheduledFor);
     const body = { ...options, fingerprint, drift };
     const { recipients, review } = await checkSend(tx, deps, campaign, body, at);
-    return { at, ticket: await begin(tx, project, campaign, body, { at, recipients, review, most: null }) };
+    return { at, ticket: await begin(tx, project, campaign, body, { at, recipients, review, most: null, limitedBy }) };
   });
   deps.outbox.dispatchSoon(ticket);
   return started(await getCampaign(deps, project.id, id), at);
@@ -145,11 +155,17 @@ async function begin(
   project: ProjectFacts,
   campaign: LockedCampaign,
   body: SendCampaign,
-  send: { at: Date | null; recipients: number; review: CheckedReview | null; most: number | null },
+  send: {
+    at: Date | null;
+    recipients: number;
+    review: CheckedReview | null;
+    most: number | null;
+    limitedBy: string | null;
+  },
 ): Promise<OutboxTicket> {
   const { id, name, status } = campaign;
-  const { at, recipients, review, most } = send;
-  const ticket = await commitSend(tx, campaign, project.name, recipients, at);
+  const { at, recipients, review, most, limitedBy } = send;
+  const ticket = await commitSend(tx, campaign, project.name, { recipients, at, limitedBy });
   // A scheduled one may have gone by another review before.
   if (review !== null || most !== null || status === 'SCHEDULED') await noteReview(tx, id, review, most);
   const { canary } = body;
@@ -188,11 +204,10 @@ export async function commitSend(
   tx: Database,
   campaign: LockedCampaign,
   projectName: string,
-  recipients: number,
-  at: Date | null,
+  { recipients, at, limitedBy }: { recipients: number; at: Date | null; limitedBy: string | null },
 ): Promise<OutboxTicket> {
   const { id, status } = campaign;
-  const moved = await openSend(tx, id, recipients, at);
+  const moved = await openSend(tx, id, recipients, at, limitedBy);
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
   // A scheduled one has its execution, which re-checks the row.

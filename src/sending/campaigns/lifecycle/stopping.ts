@@ -7,7 +7,15 @@ import { releaseStopped } from '../canary/choose.ts';
 import { campaignBody } from '../record.ts';
 import type { CampaignBody, CampaignStatus, CampaignWithSegment } from '../schema.ts';
 import { getCampaign, load } from '../service.ts';
-import { cancelSend, hasDeparted, lockCampaign, lockCampaignSend, setPaused, unscheduleSend } from '../state.ts';
+import {
+  cancelSend,
+  hasDeparted,
+  keepLimits,
+  lockCampaign,
+  lockCampaignSend,
+  setPaused,
+  unscheduleSend,
+} from '../state.ts';
 import { wakeCampaign } from './launch.ts';
 import type { SendingDeps } from './sending.ts';
 
@@ -100,6 +108,7 @@ export async function pauseCampaign(
   const ticket = await deps.db.transaction(async (tx) => {
     const { sendSeq, status } = await lockCampaign(tx, projectId, id);
     const verb = paused ? 'paused' : 'resumed';
+    if (!paused) await keepLimits(tx, id);
     if (status !== 'SENDING')
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);

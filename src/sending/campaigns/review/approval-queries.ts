@@ -12,6 +12,8 @@ export interface AskedSend {
   by: { kind: 'user' | 'key' | 'mcp'; id: string };
   /** Further options of the request, as they came. */
   options: Record<string, unknown>;
+  /** The key whose limits hold for the send; absent in what was asked before this was kept. */
+  limitedBy?: string | null;
 }
 
 /** A send that waits, with the review it goes by. */

@@ -20,6 +20,8 @@ export interface DryRunReportDeps {
   prepare: PrepareCampaign;
   /** Setting SEND_RATE_PER_PROJECT. */
   rate: number;
+  /** Whether the caller may see messages as contacts get them. */
+  showsSamples: boolean;
 }
 
 type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | 'wouldSend' | 'rendered'> & {
@@ -63,7 +65,7 @@ export async function getDryRun(
   if (run === null) throw number === 'latest' ? neverReviewed(id) : notFound('dry run', number);
   const { findings, state } = run;
   const changed = changedFields(run.facts, (await factsOf(db, projectId, id)) ?? {});
-  const shownTo = state === 'DONE' && changed.length === 0 ? (findings.samples ?? []) : [];
+  const shownTo = deps.showsSamples && state === 'DONE' && changed.length === 0 ? (findings.samples ?? []) : [];
   const known = await contactsById(db, projectId, findings, shownTo);
   const exampleOf = (contactId: string) => {
     const contact = known.get(contactId);

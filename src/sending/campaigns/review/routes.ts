@@ -1,5 +1,6 @@
 import type { Database } from '../../../core/database/sql.ts';
-import type { App } from '../../../core/http/context.ts';
+import type { Admitted, App } from '../../../core/http/context.ts';
+import { hasScope } from '../../../core/http/errors.ts';
 import { inProject, route } from '../../../core/http/route.ts';
 import { composerOf } from '../../engine/index.ts';
 import { prepareBy } from '../delivery/content.ts';
@@ -9,8 +10,13 @@ import { DryRunReport, StartDryRun } from './schema.ts';
 import { type ReviewDeps, startDryRun } from './service.ts';
 
 /** What the routes of reviews work with. */
-function reviewDepsOf({ app, db }: { app: App; db: Database }): ReviewDeps {
-  return { ...depsOf({ app, db }), prepare: prepareBy(composerOf(app)), rate: app.config.SEND_RATE_PER_PROJECT };
+function reviewDepsOf({ app, db, actor }: { app: App; db: Database; actor: Admitted['actor'] }): ReviewDeps {
+  return {
+    ...depsOf({ app, db }),
+    prepare: prepareBy(composerOf(app)),
+    rate: app.config.SEND_RATE_PER_PROJECT,
+    showsSamples: hasScope(actor, 'contacts:read'),
+  };
 }
 
 /** Reviews of campaigns before they are sent (contract page 5). */
@@ -35,7 +41,7 @@ export const campaignReviewRoutes = [
     summary: 'Get the report of a dry run',
     operationId: 'getCampaignDryRun',
     description:
-      '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days.',
+      '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. `samples` hold data of contacts: a key with scopes needs `contacts:read` to get them.',
     ids,
     reply: wrapped(DryRunReport),
     handle: async ({ project, params, ...input }) =>

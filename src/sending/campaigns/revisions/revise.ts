@@ -3,13 +3,13 @@ import { checkSources, keepFirstVersion, keepVersion, storedContent } from '../.
 import { AppError, badRequest, forbidden } from '../../../core/lib/errors.ts';
 import { checkSeen } from '../../../core/lib/revision.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
-import type { ProjectFacts } from '../../../platform/projects/index.ts';
+import { checkUnplanned, type ProjectFacts } from '../../../platform/projects/index.ts';
 import type { Campaign } from '../entity.ts';
 import { pendingCount } from '../record.ts';
 import { mostUnapproved, type Sender } from '../review/approval.ts';
 import type { CampaignWithSegment } from '../schema.ts';
 import { type CampaignDeps, getCampaign, load } from '../service.ts';
-import { lockCampaignSend } from '../state.ts';
+import { keepLimits, lockCampaignSend } from '../state.ts';
 import type { ReviseCampaign } from './schema.ts';
 import { keepReplaced, splitClaims } from './versions.ts';
 
@@ -32,12 +32,14 @@ export async function reviseCampaign(
     const campaign = await load(tx, project.id, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('campaign', '/campaigns/{id}', campaign, ifMatch);
     checkPaused(campaign);
+    await keepLimits(tx, id);
     const { subject = campaign.subject } = body;
     const content = await storedContent(tx, deps.iconsUrl, project.id, body);
     if (subject === campaign.subject && (content.body ?? campaign.body) === campaign.body)
       throw badRequest('Nothing would change: give another "subject", "body" or "document"');
     const most = await mostUnapproved(tx, project.id, sender);
     const pending = pendingCount(campaign);
+    checkUnplanned(sender.kind === 'key' ? sender.scoped : null, pending);
     if (most !== null && pending > most)
       throw forbidden(`Only an admin can revise what more than ${most} contacts have yet to receive`, {
         recipients: pending,

@@ -9,6 +9,7 @@ export const scopeAreas: readonly { name: string; read?: Scope; write?: Scope; s
   { name: 'Emails', read: 'emails:read', send: 'emails:send' },
   { name: 'Events', write: 'events:write' },
   { name: 'Contacts and segments', read: 'contacts:read', write: 'contacts:write' },
+  { name: 'Erasure of contacts', write: 'contacts:erase' },
   { name: 'Templates and images', write: 'templates' },
   { name: 'Campaigns', read: 'campaigns:read', write: 'campaigns:write', send: 'campaigns:send' },
   { name: 'Workflows', read: 'workflows:read', write: 'workflows:write' },

@@ -1,0 +1,313 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { changeContacts } from '../../../src/audience/jobs/index.ts';
+import { advance } from '../../../src/automations/runtime/advance.ts';
+import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
+import { launchCampaign } from '../../../src/sending/campaigns/lifecycle/launch.ts';
+import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { advanceDeps, anAutomation, aTemplate } from '../../support/automation-fixtures.ts';
+import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';
+import { type TestDatabase, testDatabase } from '../../support/database.ts';
+import { aContact } from '../../support/delivery-fixtures.ts';
+import { FakeMailer } from '../../support/mailer.ts';
+import { aPerson, joins, type Person } from '../../support/people.ts';
+import { testWorker } from '../../support/worker.ts';
+
+let database: TestDatabase;
+let api: TestApi;
+let project: TestProject;
+let admin: Person;
+
+beforeAll(async () => {
+  database = await testDatabase();
+  // The tests do the work of the workers themselves.
+  api = await testApi(database, { TEMPORAL_ADDRESS: '127.0.0.1:9' });
+  admin = await aPerson(database.db, api.config, { name: 'ines.varga' });
+});
+afterAll(async () => {
+  await api?.close();
+  await database?.close();
+});
+beforeEach(async () => {
+  project = await aProject(database);
+  await joins(database.db, project.id, admin, 'ADMIN');
+});
+
+const everything = [
+  'emails:send',
+  'emails:read',
+  'events:write',
+  'contacts:read',
+  'contacts:write',
+  'templates',
+].concat(['campaigns:read', 'campaigns:write', 'campaigns:send', 'workflows:read', 'workflows:write']);
+
+async function aKey(body: object = {}): Promise<string> {
+  const path = `/users/@me/projects/${project.id}/api-keys`;
+  const made = await api.call(null, 'POST', path, { name: 'Tests', scopes: everything, ...body }, admin.session);
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  return made.body.key;
+}
+const testKey = () => aKey({ recipients: { domains: ['qa.example'], addresses: [] } });
+
+const mail = (to: string | string[]) => ({ to, from: project.sender, subject: 'Hello', body: '<p>Hi</p>' });
+const statusOf = async (to: string) =>
+  (
+    await database.db.rows<{ status: string; kind: string | null }>(
+      `select status, suppression ->> 'kind' as kind from emails where project_id = $1 and to_address = $2 order by id`,
+      [project.id, to],
+    )
+  ).map(({ status, kind }) => [status, kind]);
+
+async function aDraft(key: string, changes: object = {}): Promise<string> {
+  const made = await api.call(key, 'POST', '/campaigns', {
+    ...{ name: 'News', subject: 'News', body: '<p>News</p>', from: project.sender, audienceType: 'ALL' },
+    ...changes,
+  });
+  expect(made.status, JSON.stringify(made.body)).toBe(201);
+  return made.body.data.id;
+}
+
+describe('what a test key starts reaches its recipients only:', () => {
+  test('a campaign, also one that was scheduled', async () => {
+    const key = await testKey();
+    for (const email of ['one@qa.example', 'one@victim.example', 'two@victim.example'])
+      await aContact(database.db, project.id, email);
+    const id = await aDraft(key);
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    expect((await api.call(key, 'POST', `/campaigns/${id}/send`, { scheduledFor: at })).status).toBe(200);
+    expect((await api.call(key, 'POST', `/campaigns/${id}/send`, {})).status).toBe(200);
+    const mailer = new FakeMailer({ name: 'limits' });
+    await using worker = await testWorker({
+      activities: campaignActivitiesFor(database.db, mailer),
+      queues: ['campaign'],
+    });
+    const campaign = { id, projectId: project.id, name: 'News', sendSeq: 1 };
+    const start = launchCampaign(campaign, 'Birdwatch', 3);
+    await worker.perform(start);
+    expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 1 });
+    expect(mailer.recipients).toEqual(['one@qa.example']);
+    expect(await statusOf('one@victim.example')).toEqual([['SUPPRESSED', 'KEY']]);
+    expect(await statusOf('two@victim.example')).toEqual([['SUPPRESSED', 'KEY']]);
+  });
+
+  test('a campaign that somebody else began is not moved, changed, resumed or revised', async () => {
+    const key = await testKey();
+    await aContact(database.db, project.id, 'one@victim.example');
+    const id = await aDraft(project.secretKey);
+    const at = new Date(Date.now() + 3_600_000).toISOString();
+    await api.call(project.secretKey, 'POST', `/campaigns/${id}/send`, { scheduledFor: at });
+    const refused = [
+      await api.call(key, 'POST', `/campaigns/${id}/send`, {}),
+      await api.call(key, 'PUT', `/campaigns/${id}`, { subject: 'Mine' }),
+    ];
+    await api.call(project.secretKey, 'POST', `/campaigns/${id}/send`, {});
+    expect((await api.call(key, 'POST', `/campaigns/${id}/pause`)).status).toBe(200);
+    refused.push(
+      await api.call(key, 'POST', `/campaigns/${id}/revise`, { subject: 'Mine' }),
+      await api.call(key, 'POST', `/campaigns/${id}/resume`),
+    );
+    expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
+      Array(4).fill([403, 'recipient']),
+    );
+    expect((await api.call(project.secretKey, 'POST', `/campaigns/${id}/resume`)).status).toBe(200);
+  });
+
+  test('workflows, by hand, by events, by a subscription and by a bulk change, also to an address of a step', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const steps = (to: object) => ({ mail: ['SEND_EMAIL', { templateId, recipient: to }] as const });
+    const automation = async (event: string, to: object) =>
+      anAutomation(database.db, project.id, {
+        event,
+        allowReentry: true,
+        steps: steps(to) as unknown as Parameters<typeof anAutomation>[2]['steps'],
+      });
+    const contact = { type: 'CONTACT' };
+    const hello = await automation('hello', contact);
+    await automation('contact.subscribed', contact);
+    await automation('elsewhere', { type: 'CUSTOM', customEmail: 'custom@victim.example' });
+    const [victim, tester, third] = [
+      await aContact(database.db, project.id, 'one@victim.example'),
+      await aContact(database.db, project.id, 'one@qa.example'),
+      await aContact(database.db, project.id, 'three@victim.example', { subscribed: false }),
+    ];
+    const started = [
+      await api.call(key, 'POST', `/workflows/${hello.id}/executions`, { contactId: victim }),
+      await api.call(key, 'POST', `/workflows/${hello.id}/executions`, { contactId: tester }),
+      await api.call(key, 'POST', '/v1/track', { event: 'hello', email: 'two@victim.example' }),
+      await api.call(key, 'POST', '/v1/track', { event: 'elsewhere', email: 'one@qa.example' }),
+      await api.call(key, 'POST', '/events/track', { name: 'elsewhere', contactId: tester }),
+      await api.call(key, 'POST', '/contacts/bulk-subscribe', { contactIds: [third] }),
+      await api.call(key, 'POST', '/contacts', { email: 'four@victim.example', subscribed: false }),
+      await api.call(key, 'POST', '/contacts', { email: 'four@victim.example', subscribed: true }),
+      await api.call(key, 'POST', '/contacts', { email: 'five@victim.example', subscribed: false }),
+      await api.call(key, 'POST', '/v1/send', { ...mail('five@victim.example'), subscribed: true }),
+    ];
+    expect(started.filter(({ status }) => status >= 400).map(({ body }) => body)).toEqual([]);
+    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    await changeContacts(database.db, started[5]?.body.jobId, share);
+    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
+    while ((await enrol()) === 0);
+    const runs = await database.db.rows<{ id: string; limited: boolean }>(
+      `select id, limited_by is not null as limited from automation_runs where project_id = $1 order by id`,
+      [project.id],
+    );
+    expect(runs.map(({ limited }) => limited)).toEqual(Array(runs.length).fill(true));
+    expect(runs.length).toBeGreaterThanOrEqual(7);
+    for (const { id } of runs) await advance(advanceDeps(database.db), id, 0);
+    const sent = await database.db.rows<{ to: string; status: string }>(
+      `select distinct to_address as to, status from emails where project_id = $1 and workflow_execution_id is not null order by 1`,
+      [project.id],
+    );
+    expect(sent).toEqual([
+      { to: 'custom@victim.example', status: 'SUPPRESSED' },
+      { to: 'five@victim.example', status: 'SUPPRESSED' },
+      { to: 'four@victim.example', status: 'SUPPRESSED' },
+      { to: 'one@qa.example', status: 'PENDING' },
+      { to: 'one@victim.example', status: 'SUPPRESSED' },
+      { to: 'three@victim.example', status: 'SUPPRESSED' },
+      { to: 'two@victim.example', status: 'SUPPRESSED' },
+    ]);
+    const queued = await database.db.rows<{ to: string }>(
+      'select e.to_address as to from email_queue q join emails e on e.id = q.email_id where q.project_id = $1',
+      [project.id],
+    );
+    expect(new Set(queued.map(({ to }) => to))).toEqual(new Set(['one@qa.example']));
+  });
+
+  test('a workflow that it enables, for whoever tracks, and it changes none that others run', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const spec = { event: 'joined', steps: { mail: ['SEND_EMAIL', { templateId, recipient: { type: 'CONTACT' } }] } };
+    const anew = (enabled: boolean) =>
+      anAutomation(database.db, project.id, { ...spec, enabled } as unknown as Parameters<typeof anAutomation>[2]);
+    const [mine, theirs] = [await anew(false), await anew(true)];
+    expect((await api.call(key, 'PATCH', `/workflows/${mine.id}`, { enabled: true })).status).toBe(200);
+    await database.db.count('update automations set enabled = false where id = $1', [theirs.id]);
+    await api.call(project.publicKey, 'POST', '/v1/track', { event: 'joined', email: 'new@victim.example' });
+    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
+    while ((await enrol()) === 0);
+    const run = await database.db.row<{ id: string }>('select id from automation_runs where automation_id = $1', [
+      mine.id,
+    ]);
+    await advance(advanceDeps(database.db), run?.id ?? '', 0);
+    expect(await statusOf('new@victim.example')).toEqual([['SUPPRESSED', 'KEY']]);
+    await database.db.count('update automations set enabled = true where id = $1', [theirs.id]);
+    const refused = [
+      await api.call(key, 'PATCH', `/workflows/${theirs.id}`, { name: 'Mine' }),
+      await api.call(key, 'POST', `/workflows/${theirs.id}/migrate`, { plan: [], otherwise: { action: 'finish' } }),
+    ];
+    expect(refused.map(({ status }) => status)).toEqual([403, 403]);
+  });
+
+  test('its events end no wait of an execution that somebody else started', async () => {
+    const key = await testKey();
+    const automation = await anAutomation(database.db, project.id, {
+      steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'paid', timeout: 86_400 }], out: ['EXIT'] },
+      ways: [
+        ['trigger', 'wait'],
+        ['wait.EVENT', 'out'],
+      ],
+    });
+    const [ours, theirs] = [
+      await aContact(database.db, project.id, 'ours@qa.example'),
+      await aContact(database.db, project.id, 'theirs@victim.example'),
+    ];
+    const start = async (by: string, contactId: string) => {
+      const { body } = await api.call(by, 'POST', `/workflows/${automation.id}/executions`, { contactId });
+      await advance(advanceDeps(database.db), body.id, 0);
+    };
+    await start(key, ours);
+    await start(project.secretKey, theirs);
+    const outcomes = async () =>
+      database.db.rows(
+        `select c.email, s.outcome from automation_step_runs s join contacts c on c.id = s.contact_id
+         where s.project_id = $1 and s.step_type = 'WAIT_FOR_EVENT' order by c.email`,
+        [project.id],
+      );
+    for (const email of ['ours@qa.example', 'theirs@victim.example'])
+      await api.call(key, 'POST', '/v1/track', { event: 'paid', email });
+    expect(await outcomes()).toEqual([
+      { email: 'ours@qa.example', outcome: 'EVENT' },
+      { email: 'theirs@victim.example', outcome: null },
+    ]);
+    await api.call(project.publicKey, 'POST', '/v1/track', { event: 'paid', email: 'theirs@victim.example' });
+    expect((await outcomes()).at(-1)).toMatchObject({ outcome: 'EVENT' });
+  });
+
+  test('a test of its content', async () => {
+    const key = await testKey();
+    const id = await aDraft(key);
+    const tested = await api.call(key, 'POST', `/campaigns/${id}/test`, { email: admin.email });
+    expect([tested.status, tested.body.error.details.reason]).toEqual([403, 'recipient']);
+  });
+
+  test('and nobody any more once it is deleted', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const spec = { steps: { mail: ['SEND_EMAIL', { templateId, recipient: { type: 'CONTACT' } }] } };
+    const { id } = await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
+    const contactId = await aContact(database.db, project.id, 'late@qa.example');
+    const { body: run } = await api.call(key, 'POST', `/workflows/${id}/executions`, { contactId });
+    const keys = `/users/@me/projects/${project.id}/api-keys`;
+    const listed = await api.call(null, 'GET', keys, undefined, admin.session);
+    await api.call(null, 'DELETE', `${keys}/${listed.body[0].id}`, undefined, admin.session);
+    await advance(advanceDeps(database.db), run.id, 0);
+    expect(await statusOf('late@qa.example')).toEqual([['SUPPRESSED', 'KEY']]);
+  });
+});
+
+describe('a key whose setting asks for a person', () => {
+  test('sends nothing by itself that its plans would need one for', async () => {
+    const contactId = await aContact(database.db, project.id, 'one@kunde.example');
+    await aContact(database.db, project.id, 'two@kunde.example');
+    const always = await aKey({ mcp: { mode: 'act', needsHuman: 'always' } });
+    const few = await aKey({ mcp: { mode: 'act', mostRecipients: 1, needsHuman: 'above' } });
+    const planner = await aKey({ mcp: { mode: 'plan' } });
+    const campaign = await aDraft(project.secretKey);
+    const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+    const both = ['one@kunde.example', 'two@kunde.example'];
+    const refused = [
+      await api.call(always, 'POST', '/v1/send', mail('one@kunde.example')),
+      await api.call(always, 'POST', '/v1/emails/batch', { emails: [mail('one@kunde.example')] }),
+      await api.call(always, 'POST', `/workflows/${automation.id}/executions`, { contactId }),
+      await api.call(always, 'POST', `/campaigns/${campaign}/send`, {}),
+      await api.call(few, 'POST', '/v1/send', mail(both)),
+      await api.call(few, 'POST', '/v1/emails/batch', { emails: both.map(mail) }),
+      await api.call(few, 'POST', `/campaigns/${campaign}/send`, {}),
+      await api.call(planner, 'POST', '/v1/send', mail('one@kunde.example')),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.error?.code])).toEqual(
+      refused.map(() => [403, 'PLAN_NEEDED']),
+    );
+    const sent = await database.db.rows('select from emails where project_id = $1', [project.id]);
+    expect(sent).toEqual([]);
+    expect((await api.call(few, 'POST', '/v1/send', mail('one@kunde.example'))).status).toBe(200);
+    const plain = await aKey();
+    expect((await api.call(plain, 'POST', '/v1/send', mail(both))).status).toBe(200);
+  });
+});
+
+describe('data of contacts', () => {
+  test('needs contacts:read, and erasing a scope of its own', async () => {
+    const contactId = await aContact(database.db, project.id, 'secret@kunde.example', { data: { pin: '4711' } });
+    const automation = await anAutomation(database.db, project.id, { steps: { out: ['EXIT'] } });
+    const body = { subject: 'x', body: '{{ pin }}' };
+    const without = await aKey({ scopes: ['templates', 'workflows:write', 'explain', 'contacts:write'] });
+    const refused = [
+      await api.call(without, 'POST', '/templates/preview', { ...body, contactId }),
+      await api.call(without, 'POST', `/workflows/${automation.id}/test-run`, { contactId }),
+      await api.call(without, 'POST', '/explain', { contact: contactId, about: { topic: 'any' } }),
+      await api.call(without, 'POST', `/contacts/${contactId}/erase`, {}),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.error.code, body.error.details.needed])).toEqual([
+      ...Array(3).fill([403, 'SCOPE_MISSING', 'contacts:read']),
+      [403, 'SCOPE_MISSING', 'contacts:erase'],
+    ]);
+    expect((await api.call(without, 'POST', '/templates/preview', { ...body, data: { pin: 1 } })).status).toBe(200);
+    const withScope = await aKey({ scopes: ['templates', 'contacts:read', 'contacts:erase'] });
+    const preview = await api.call(withScope, 'POST', '/templates/preview', { ...body, contactId });
+    expect(preview.body.html).toContain('4711');
+    expect((await api.call(withScope, 'POST', `/contacts/${contactId}/erase`, {})).status).toBe(202);
+  });
+});
