@@ -37,7 +37,7 @@ import {
   type ListCampaigns,
   type UpdateCampaign,
 } from './schema.ts';
-import { keepLimits } from './state.ts';
+import { keepSendLimits } from './state.ts';
 
 /** What reading and writing campaigns needs. */
 export interface CampaignDeps extends ContentDeps {
@@ -133,7 +133,7 @@ export async function updateCampaign(
     const { status } = campaign;
     if (status !== 'DRAFT' && status !== 'SCHEDULED')
       throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
-    await keepLimits(tx, id);
+    await keepSendLimits(tx, id);
     const audience = {
       audienceType: body.audienceType ?? campaign.audienceType,
       segmentId: body.segmentId === undefined ? campaign.segmentId : body.segmentId,

@@ -64,7 +64,7 @@ export function openSend(
  * Checks that a key with limits changes only a send that keeps them; others would reach whom the key may not.
  * @throws 403 for a send that somebody else began
  */
-export async function keepLimits(tx: Database, id: string): Promise<void> {
+export async function keepSendLimits(tx: Database, id: string): Promise<void> {
   const key = limitingKey(tx);
   if (key === null) return;
   const send = await tx.row<{ limitedBy: string | null }>(sql`

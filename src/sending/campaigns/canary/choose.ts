@@ -3,7 +3,7 @@ import { badRequest, conflict } from '../../../core/lib/errors.ts';
 import { enqueue, type OutboxTicket } from '../../../core/outbox/enqueue.ts';
 import { recordChange } from '../../../platform/audit/index.ts';
 import { wakeCampaign } from '../lifecycle/launch.ts';
-import { keepLimits, lockCampaign, lockCampaignSend } from '../state.ts';
+import { keepSendLimits, lockCampaign, lockCampaignSend } from '../state.ts';
 import { type CanaryOptions, holdSeconds } from './schema.ts';
 
 // Percent of the slice that must be reported as delivered where nothing else is said: at least one, or a slice of three would
@@ -114,7 +114,7 @@ export async function releaseStopped(tx: Database, campaignId: string, sendSeq: 
 export async function continueFromCanary(db: Database, projectId: string, id: string): Promise<OutboxTicket | null> {
   return db.transaction(async (tx) => {
     const { sendSeq, status } = await lockCampaign(tx, projectId, id);
-    await keepLimits(tx, id);
+    await keepSendLimits(tx, id);
     const canary = await tx.row<{ state: string; released: boolean; paused: boolean }>(sql`
       select k.state, k.released_at is not null as released, c.paused_at is not null as paused
       from campaign_canaries k join campaigns c on c.id = k.campaign_id

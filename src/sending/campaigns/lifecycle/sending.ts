@@ -23,7 +23,7 @@ import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKe
 import type { Drift } from '../review/schema.ts';
 import type { CampaignStatus, CampaignWithSegment, SendCampaign } from '../schema.ts';
 import { getCampaign } from '../service.ts';
-import { keepLimits, type LockedCampaign, lockCampaign, openSend } from '../state.ts';
+import { keepSendLimits, type LockedCampaign, lockCampaign, openSend } from '../state.ts';
 import { launchCampaign, wakeCampaign } from './launch.ts';
 
 /** What starting and stopping a send needs. */
@@ -65,7 +65,7 @@ export async function sendCampaign(
     const key = sender.kind === 'key' ? sender.scoped : null;
     checkUnplanned(key, recipients);
     checkKeySender(key, domainOf(campaign.from));
-    await keepLimits(tx, id);
+    await keepSendLimits(tx, id);
     const limitedBy = limitingKey(tx);
     const most = await mostUnapproved(tx, project.id, sender);
     if (most === null || recipients <= most)

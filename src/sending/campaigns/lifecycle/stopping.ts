@@ -10,7 +10,7 @@ import { getCampaign, load } from '../service.ts';
 import {
   cancelSend,
   hasDeparted,
-  keepLimits,
+  keepSendLimits,
   lockCampaign,
   lockCampaignSend,
   setPaused,
@@ -108,7 +108,7 @@ export async function pauseCampaign(
   const ticket = await deps.db.transaction(async (tx) => {
     const { sendSeq, status } = await lockCampaign(tx, projectId, id);
     const verb = paused ? 'paused' : 'resumed';
-    if (!paused) await keepLimits(tx, id);
+    if (!paused) await keepSendLimits(tx, id);
     if (status !== 'SENDING')
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);

@@ -9,7 +9,7 @@ import { pendingCount } from '../record.ts';
 import { mostUnapproved, type Sender } from '../review/approval.ts';
 import type { CampaignWithSegment } from '../schema.ts';
 import { type CampaignDeps, getCampaign, load } from '../service.ts';
-import { keepLimits, lockCampaignSend } from '../state.ts';
+import { keepSendLimits, lockCampaignSend } from '../state.ts';
 import type { ReviseCampaign } from './schema.ts';
 import { keepReplaced, splitClaims } from './versions.ts';
 
@@ -32,7 +32,7 @@ export async function reviseCampaign(
     const campaign = await load(tx, project.id, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('campaign', '/campaigns/{id}', campaign, ifMatch);
     checkPaused(campaign);
-    await keepLimits(tx, id);
+    await keepSendLimits(tx, id);
     const { subject = campaign.subject } = body;
     const content = await storedContent(tx, deps.iconsUrl, project.id, body);
     if (subject === campaign.subject && (content.body ?? campaign.body) === campaign.body)
