@@ -1,10 +1,12 @@
 import type { Database } from '../../core/database/sql.ts';
 import { longestKey } from '../../core/lib/contact-data.ts';
 import { cutText } from '../../core/lib/text.ts';
+import { listFields } from '../contacts/index.ts';
 import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from './csv.ts';
 import { readFileFrom } from './files-queries.ts';
-import { type ImportMapping, nameOf } from './import-mapping.ts';
+import { type ImportMapping, keyOf, matchColumns, nameOf } from './import-mapping.ts';
 import { type ImportColumns, readHeader } from './import-rows.ts';
+import type { ImportOptions } from './schema.ts';
 
 /** A file whose header was read: what its columns are for and where its first data row begins. */
 export interface OpenedFile {
@@ -39,6 +41,26 @@ export async function checkFile(db: Database, jobId: string, mapping?: ImportMap
   for await (const { records, unclosedFrom } of readCsv(rest, opened.firstRow))
     if (records.length > 0 || unclosedFrom !== null) return { ...opened, size };
   return 'The file has a header but no data row';
+}
+
+/**
+ * The mapping with which a file is imported: with `matchFields` also of the columns that were not named, so that it stays the same
+ * however often the job goes on, whatever fields contacts have by then. A file without a usable header is left to `openFile`.
+ */
+export async function mappingFor(
+  db: Database,
+  projectId: string,
+  jobId: string,
+  { mapping, matchFields }: Pick<ImportOptions, 'mapping' | 'matchFields'>,
+): Promise<ImportMapping | undefined> {
+  if (!matchFields) return mapping;
+  const start = (await startsWithMark(db, jobId)) ? byteOrderMark.length : 0;
+  const header = await headerFrom(inBites(readFileFrom(db, jobId, start)), start);
+  if (typeof header === 'string') return mapping;
+  const columns = readHeader(header.cells, mapping)?.data.map(({ index }) => header.cells[index] ?? '') ?? [];
+  const { fields } = await listFields(db, projectId);
+  const keys = fields.flatMap(({ field, isCustom }) => (isCustom ? keyOf(field) : []));
+  return matchColumns(columns, mapping ?? {}, keys);
 }
 
 /** Reads the header of a file. */

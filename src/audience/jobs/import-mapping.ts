@@ -1,4 +1,5 @@
 import { parseIsoDate } from '@fernpost/conditions';
+import { plainName } from '@fernpost/renderer';
 import { choice, JsonObject } from '@fernpost/validation';
 import * as v from 'valibot';
 import { longestKey, reservedKeys } from '../../core/lib/contact-data.ts';
@@ -102,4 +103,29 @@ function plainNumber(text: string): number | null {
   if (!/^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(text)) return null;
   const number = Number(text);
   return Math.abs(number) <= Number.MAX_SAFE_INTEGER ? number : null;
+}
+
+/**
+ * A mapping that also names the columns of a header that it left out: one that differs from a field of the project's contacts in case,
+ * spaces and underscores only becomes that field, and any other keeps its case. Where two fields match, the one that is spelled in
+ * lower case is meant, as in an import without matching. `columns` are those with data of contacts, `fields` the keys that contacts have.
+ */
+export function matchColumns(
+  columns: readonly string[],
+  mapping: ImportMapping,
+  fields: readonly string[],
+): ImportMapping {
+  const exact = new Set(fields);
+  const similar = new Map<string, string[]>();
+  for (const field of fields) similar.set(plainName(field), [...(similar.get(plainName(field)) ?? []), field]);
+  const keyFor = (column: string) => {
+    if (exact.has(column)) return column;
+    const found = similar.get(plainName(column)) ?? [];
+    return found.length > 1 ? nameOf(column) : (found[0] ?? column);
+  };
+  const matched = columns
+    .map((cell) => cell.trim())
+    .filter((column) => !Object.hasOwn(mapping, nameOf(column)))
+    .map((column) => [nameOf(column), { field: `data.${keyFor(column)}`, type: 'auto' as const }]);
+  return { ...mapping, ...Object.fromEntries(matched) };
 }

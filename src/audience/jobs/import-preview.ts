@@ -6,7 +6,7 @@ import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { KeyedTurns } from '../../core/lib/keyed-turns.ts';
 import { removeFile } from './files-queries.ts';
 import { wavesOf } from './import.ts';
-import { checkFile, readSlices } from './import-file.ts';
+import { checkFile, mappingFor, readSlices } from './import-file.ts';
 import type { ImportMapping } from './import-mapping.ts';
 import { excessiveRows } from './import-queries.ts';
 import type { PlacedRow, RefusedRow } from './import-rows.ts';
@@ -40,8 +40,10 @@ const previews = new KeyedTurns({
 export async function previewImport(db: Database, projectId: string, request: IncomingMessage): Promise<ImportPreview> {
   const id = `preview-${newId()}`;
   try {
-    const { mapping } = await receiveCsv(db, request, id);
-    return await previews.run(projectId, () => previewFile(db, projectId, id, mapping));
+    const options = await receiveCsv(db, request, id);
+    return await previews.run(projectId, async () =>
+      previewFile(db, projectId, id, await mappingFor(db, projectId, id, options)),
+    );
   } finally {
     await removeFile(db, id);
   }

@@ -95,6 +95,14 @@ export interface UndoSelector {
 /** The parts of an import's request beside the file. */
 export const ImportOptions = v.object({
   mapping: v.optional(ImportMapping),
+  /** Columns that the mapping does not name become the fields that they match; see `matchColumns`. */
+  matchFields: v.optional(
+    v.pipe(
+      v.picklist(['true', 'false'], 'must be true or false'),
+      v.transform((text) => text === 'true'),
+    ),
+    'false',
+  ),
   segmentId: v.optional(GivenUuid),
   segmentName: v.optional(v.pipe(textField('segmentName', 1, 100), v.trim(), v.nonEmpty('must not be empty'))),
 });

@@ -12,6 +12,7 @@ import { trashDays } from '../contacts/index.ts';
 import { checkedFilter } from '../lists/index.ts';
 import { checkStatic, createSegment } from '../segments/index.ts';
 import { removeFile } from './files-queries.ts';
+import { mappingFor } from './import-file.ts';
 import { errorsOf, findJob, insertJob, isJobId, type JobRow, latestUndo, type NewJob, stalledJobs } from './queries.ts';
 import type {
   BulkBody,
@@ -45,8 +46,9 @@ export async function queueImport(
   now: Date,
 ): Promise<Queued> {
   const id = `import-${newId()}`;
-  const { filename, mapping, segmentId, segmentName } = await receiveCsv(db, request, id);
+  const { filename, segmentId, segmentName, ...columns } = await receiveCsv(db, request, id);
   try {
+    const mapping = await mappingFor(db, projectId, id, columns);
     return await db.transaction(async (tx) => {
       if (segmentId !== undefined) await checkStatic(tx, projectId, segmentId);
       const made =

@@ -31,6 +31,7 @@ afterAll(async () => {
 });
 
 interface Options {
+  matchFields?: string;
   mapping?: unknown;
   segmentId?: string;
   segmentName?: string;
@@ -213,4 +214,27 @@ test('a preview says why a file cannot be imported', async () => {
   expect(await refused('email,b\nada@example.com,1\n', { c: null })).toContain('The file has no column "c"');
   expect(await refused('email\n')).toContain('The file has a header but no data row');
   expect(await database.db.rows(`select 1 from import_files where job_id like 'preview-%'`)).toEqual([]);
+});
+
+test('matchFields puts columns into the fields that they match, and keeps the case of new ones', async () => {
+  await own.call('POST', '/contacts', {
+    email: 'known@example.com',
+    data: { firstName: 'Ada', last_name: 'Byron', score: 1, Score_: 2 },
+  });
+  const file = 'Email,First Name,LASTNAME,Favorite Color,SCORE,subscribed\nnew@example.com,Grace,Hopper,green,9,no\n';
+  const shown = await preview(file, { matchFields: 'true' });
+  expect(shown.body).toMatchObject({ createdCount: 1, failureCount: 0 });
+  await imported(file, { matchFields: 'true' });
+  expect(await contact('new@example.com')).toMatchObject({
+    subscribed: false,
+    // Two fields are like "SCORE", so it is imported as without matching.
+    data: { firstName: 'Grace', last_name: 'Hopper', 'Favorite Color': 'green', score: 9 },
+  });
+  // A column that the mapping names is what the mapping says, and without matching every name is in lower case.
+  await imported(file, { matchFields: 'true', mapping: { 'first name': 'data.given', 'favorite color': null } });
+  expect((await contact('new@example.com')).data).toMatchObject({ given: 'Grace', firstName: 'Grace' });
+  await imported('email,Nick Name\nplain@example.com,Ada\n');
+  expect((await contact('plain@example.com')).data).toEqual({ 'nick name': 'Ada' });
+  const { status, body } = await post('/contacts/import', file, { matchFields: 'yes' });
+  expect([status, body.error.errors[0].field]).toEqual([422, 'matchFields']);
 });

@@ -90,7 +90,7 @@ class Contacts(Resource):
         return result
 
     def import_(self, file: Union[bytes, BinaryIO], fields: Optional[Dict[str, str]] = None, **options: Unpack[CallOptions]) -> types.QueuedJob:
-        """Import contacts from a CSV file. Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. The contacts join the STATIC segment `segmentId`, or a new one `segmentName`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
+        """Import contacts from a CSV file. Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. The contacts join the STATIC segment `segmentId`, or a new one `segmentName`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
         result: types.QueuedJob = self._client.call("importContacts", file=file, fields=fields, **options)
         return result
 

@@ -42,7 +42,7 @@ export function choicesOf({ columns, rows }: Beginning, fields: readonly string[
             ? 'subscribed'
             : reserved.has(own)
               ? ''
-              : (known.get(folded(own)) ?? `data.${own}`),
+              : (known.get(folded(own)) ?? `data.${camelCase(name)}`),
       type: 'auto',
     };
   });
@@ -67,6 +67,23 @@ export function missingColumn(choices: readonly ColumnChoice[]): string | null {
   const data = choices.map(({ field }) => field).filter((field) => field.startsWith('data.'));
   const twice = data.find((field, place) => data.indexOf(field) !== place);
   return twice === undefined ? null : `Two columns go to “${twice.slice('data.'.length)}”. Skip one of them.`;
+}
+
+/** A header as the name of a new field, in the case of the variables that starters use: `First Name` becomes `firstName`. */
+function camelCase(header: string): string {
+  const words = header
+    .trim()
+    .split(/[\s_-]+/)
+    .filter(Boolean);
+  const isShouted = header === header.toUpperCase();
+  return words
+    .map((word, place) => {
+      const plain = isShouted || words.length > 1 ? word.toLowerCase() : word;
+      return place === 0
+        ? plain.slice(0, 1).toLowerCase() + plain.slice(1)
+        : plain.slice(0, 1).toUpperCase() + plain.slice(1);
+    })
+    .join('');
 }
 
 // `First Name`, `first_name` and `firstName` are one field to people.
