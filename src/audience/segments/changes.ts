@@ -26,7 +26,7 @@ const usualTimes: HorizonTimes = { quietSeconds: 60, longestSeconds: 15 * 60 };
  * An instant before which nothing can appear any more: rows are stamped with the beginning of their transaction, and the
  * oldest one that may still write began after it. Whatever a statement that follows does not see is stamped later.
  * Every transaction of the service counts, and every one that waits for a lock, whatever its age: either may write when it goes on, and has
- * not necessarily an ID by then. A migration stamps nothing that anybody follows, so it counts as one of others: those that only read
+ * not necessarily an ID by then. Migrations and heavy reads stamp nothing that anybody follows, so they count as others: those that only read
  * do not count after a minute, and those that write do not after a quarter of an hour, or a forgotten one would make every change since its
  * beginning be checked again and again. What such a transaction changes is found by the hourly evaluation of all contacts.
  */
@@ -39,7 +39,7 @@ export async function settledHorizon(db: Database, times = usualTimes): Promise<
       - ${seconds(marginSeconds)})::text as horizon
     from (
       select xact_start, backend_xid, coalesce(wait_event_type = 'Lock', false)
-        or application_name like 'fernpost-%' and application_name <> 'fernpost-migrate' as counts
+        or application_name like 'fernpost-%' and application_name not in ('fernpost-migrate', 'fernpost-reads') as counts
       from pg_stat_activity
       where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()) other`);
   if (row === null) throw new Error('Postgres did not answer');

@@ -120,36 +120,39 @@ for (const applicationName of ['fernpost-worker', 'psql'])
     }
   });
 
-test('a transaction of our own holds back the feed before it has written, and a dump does not', async () => {
-  project = await aProject(database);
-  await using receiver = await startReceiver();
-  const id = await anEndpoint(receiver.port);
-  const [ours, dump] = await Promise.all([connected('fernpost-worker'), connected('pg_dump')]);
-  try {
-    const began: string[] = [];
-    for (const client of [dump, ours]) {
-      await client.query('begin');
-      const { rows } = await client.query<{ began: string }>(
-        `select (now() - interval '3 seconds')::text as began from events`,
-      );
-      began.push(rows[0]?.began ?? '');
-      const now = await client.query<{ began: string }>(`select now()::text as began`);
-      began[began.length - 1] = now.rows[0]?.began ?? '';
-      await database.db.rows('select pg_sleep(3)');
+test.each(['pg_dump', 'fernpost-reads'])(
+  'a transaction of our own holds back the feed before it has written, and one of %s that reads does not',
+  async (reading) => {
+    project = await aProject(database);
+    await using receiver = await startReceiver();
+    const id = await anEndpoint(receiver.port);
+    const [ours, dump] = await Promise.all([connected('fernpost-worker'), connected(reading)]);
+    try {
+      const began: string[] = [];
+      for (const client of [dump, ours]) {
+        await client.query('begin');
+        const { rows } = await client.query<{ began: string }>(
+          `select (now() - interval '3 seconds')::text as began from events`,
+        );
+        began.push(rows[0]?.began ?? '');
+        const now = await client.query<{ began: string }>(`select now()::text as began`);
+        began[began.length - 1] = now.rows[0]?.began ?? '';
+        await database.db.rows('select pg_sleep(3)');
+      }
+      await work(id);
+      expect(await isBefore(id, began[1] ?? '')).toBe(true);
+      await ours.query('rollback');
+      await expect
+        .poll(async () => {
+          await work(id);
+          return isBefore(id, began[0] ?? '');
+        })
+        .toBe(false);
+    } finally {
+      await Promise.all([ours.end(), dump.end()]);
     }
-    await work(id);
-    expect(await isBefore(id, began[1] ?? '')).toBe(true);
-    await ours.query('rollback');
-    await expect
-      .poll(async () => {
-        await work(id);
-        return isBefore(id, began[0] ?? '');
-      })
-      .toBe(false);
-  } finally {
-    await Promise.all([ours.end(), dump.end()]);
-  }
-});
+  },
+);
 
 test('what appears behind the cursor, as when the clock of Postgres was set back, is queued by the second look', async () => {
   project = await aProject(database);
