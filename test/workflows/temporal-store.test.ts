@@ -1,3 +1,5 @@
+import { readdirSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { enqueue, enqueueAll } from '../../src/core/outbox/enqueue.ts';
@@ -13,12 +15,12 @@ import { openTemporal, type TemporalConnection } from '../../temporal/connection
 import { isTemporalSetUp, reconcileNow } from '../../temporal/setup.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
-import { aCampaign, campaignRow, scheduled, started } from '../support/campaign-fixtures.ts';
+import { aCampaign, campaignRow, contacts, scheduled, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { allOf, dataIs, segmentHand } from '../support/segments.ts';
-import { type TemporalStore, temporalStore } from '../support/temporal-store.ts';
+import { type TemporalStore, temporalStore, twoVersions } from '../support/temporal-store.ts';
 import { uploaded } from '../support/uploads.ts';
 
 // Rows say what is true. Whatever becomes of the store of Temporal, they lead every kind of work to its end.
@@ -360,6 +362,49 @@ test('a store that is swapped for an older one while workers and API run: they g
   await done(work);
   expect(saysRestored(running.lines)).toBeLessThanOrEqual(1);
 }, 600_000);
+
+test('a server of another version in the middle of a campaign, and back: the store is set aside, and all work goes on', async (context) => {
+  const { older, newer } = await twoVersions(context);
+  const { db } = database;
+  const recipients = 60;
+  const asides = () => readdirSync(dirname(store.databaseFile)).filter((name) => /^temporal\.db\.[\d-]+$/.test(name));
+  await store.stop();
+  store.wipe();
+  await store.start(older);
+  for (const [n, next] of [newer, older].entries()) {
+    const project = await aProject(database);
+    const own = automationHand(api, project);
+    await contacts(db, project.id, recipients);
+    const campaign = await aCampaign(db, project);
+    await commit(await started(db, project.id, campaign, recipients));
+    const delayed = await entered(own, await own.contact(`waiting-${names++}@example.org`), [
+      ['DELAY', { amount: 0.05, unit: 'minutes' }],
+      ['EXIT', {}],
+    ]);
+    const mailer = new FakeMailer({ name: `versions-${n}`, maxBatchMessages: 5 });
+    mailer.onTaken = () => {
+      // From here on the provider is down, so the campaign stays half sent.
+      if (mailer.taken.length >= recipients / 3) mailer.options.outages = Number.POSITIVE_INFINITY;
+    };
+    {
+      await using _before = await aWorker(mailer);
+      await expect.poll(() => mailer.options.outages, { timeout: 120_000 }).toBeGreaterThan(0);
+      await notedAnew();
+    }
+    expect(mailer.taken.length).toBeLessThan(recipients);
+    expect((await campaignRow(db, campaign)).status).toBe('SENDING');
+    await store.stop();
+    await store.start(next);
+    expect(asides()).toHaveLength(n + 1);
+    mailer.onTaken = () => undefined;
+    mailer.options.outages = 0;
+    await using running = await aWorker(mailer);
+    await expect.poll(async () => (await campaignRow(db, campaign)).status, { timeout: 200_000 }).toBe('SENT');
+    await expect.poll(() => runState(delayed), { timeout: 120_000 }).toBe('EXITED');
+    expect(new Set(mailer.recipients).size).toBe(recipients);
+    nobodyTwice(running.mailer);
+  }
+}, 900_000);
 
 test('an API alone makes what an empty store lacks, and writes one line however many calls wait', async () => {
   await using fresh = await testDatabase();
