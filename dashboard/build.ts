@@ -1,18 +1,21 @@
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 
 /*
- * Builds the dashboard into dashboard/dist: types from the API's own description, the bundle, and compressed copies beside
- * each file. Does nothing when nothing changed since the last build. `--check` only tells whether a build is due (exit code 1).
+ * Builds the dashboard into dashboard/dist: the bundle, and compressed copies beside each file. Does nothing when nothing changed
+ * since the last build. `--check` only tells whether a build is due (exit code 1). The API serves the earlier build until this one
+ * is complete.
  */
 const folder = fileURLToPath(new URL('.', import.meta.url));
 const root = join(folder, '..');
-const stamp = join(folder, 'dist/.built-from');
+const place = join(folder, 'dist');
+const next = join(folder, 'dist-next');
+const stamp = join(place, '.built-from');
 const require = createRequire(import.meta.url);
 
 const due = fingerprint();
@@ -21,10 +24,12 @@ if (process.argv.includes('--check')) process.exit(1);
 takeTurn();
 if (isBuilt()) process.exit(0);
 
-run('generate-types.ts');
-run(join(dirname(require.resolve('vite/package.json')), 'bin/vite.js'), 'build', '--logLevel', 'warn');
-compress(join(folder, 'dist'));
-writeFileSync(stamp, due);
+const vite = join(dirname(require.resolve('vite/package.json')), 'bin/vite.js');
+run(vite, 'build', '--logLevel', 'warn', '--outDir', next, '--emptyOutDir');
+compress(next);
+writeFileSync(join(next, '.built-from'), due);
+rmSync(place, { recursive: true, force: true });
+renameSync(next, place);
 
 function isBuilt(): boolean {
   return existsSync(stamp) && readFileSync(stamp, 'utf8') === due;
@@ -60,10 +65,11 @@ function isAlive(pid: number): boolean {
 function fingerprint(): string {
   const hash = createHash('sha256');
   const own = ['src', 'public'].flatMap((name) => files(join(folder, name)));
-  const shared = [...files(join(root, 'src')).filter((path) => /(schema|routes|openapi)[^/]*\.ts$/.test(path))];
-  const packages = ['email-document', 'workflow-graph'].flatMap((name) => files(join(root, 'packages', name, 'src')));
+  const packages = ['earlier-name', 'email-document', 'workflow-graph'].flatMap((name) =>
+    files(join(root, 'packages', name, 'src')),
+  );
   const others = ['package.json', 'index.html', 'vite.config.ts', 'build.ts', '../package-lock.json'];
-  const all = [...own, ...shared, ...packages, ...others.map((name) => join(folder, name))];
+  const all = [...own, ...packages, ...others.map((name) => join(folder, name))];
   for (const path of all.filter((path) => !path.endsWith('schema.d.ts'))) {
     hash.update(path.slice(root.length));
     hash.update(readFileSync(path));
@@ -82,10 +88,7 @@ function run(script: string, ...options: string[]): void {
   // Tests run with another NODE_ENV, with which React would be bundled for development and kept for everybody.
   const env = { ...process.env, NODE_ENV: 'production' };
   const { status } = spawnSync(process.execPath, [script, ...options], { cwd: folder, env, stdio: 'inherit' });
-  if (status === 0) return;
-  // A half-made build must not be taken for one.
-  rmSync(stamp, { force: true });
-  process.exit(1);
+  if (status !== 0) process.exit(1);
 }
 
 // Worth it once per build, so that no request pays for it.

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
+  continueUnlessStopped,
   keepRunning,
   openTerminal,
   type RunRecord,
@@ -19,8 +20,8 @@ import { buildDownloads } from './start/downloads-build.ts';
 import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
 import { serviceProcesses, untilReady } from './start/our-processes.ts';
 import { keptSecrets } from './start/secrets.ts';
-import { pickPostgres, pickTemporal } from './start/servers.ts';
-import { readStartConfig, type StartConfig, smtpAddress, wantedPorts } from './start/settings.ts';
+import { type PickedServer, pickPostgres, pickTemporal, temporalAddress } from './start/servers.ts';
+import { readStartConfig, type StartConfig, smtpAddress, wantedPorts, withoutTaken } from './start/settings.ts';
 import { stopInOrder } from './start/stop-order.ts';
 import { summaryLines } from './start/summary.ts';
 
@@ -30,20 +31,60 @@ const { signal } = stopping;
 /** What runs, in the order in which it is to be stopped. */
 const running: Supervised[] = [];
 let record: RunRecord | null = null;
+/** What is built while the service runs already. */
+let builds: Promise<unknown> = Promise.resolve();
 
 async function start(): Promise<void> {
   const began = Date.now();
   requireNode();
-  const config = readStartConfig(process.env);
-  record = await takeDataDir(config.DATA_DIR, terminal.line);
-  await requireFreePorts(wantedPorts(config));
+  const settings = readStartConfig(process.env);
+  record = await takeDataDir(settings.DATA_DIR, terminal.line);
+  const taken = await requireFreePorts(wantedPorts(settings));
+  const config = withoutTaken(settings, taken);
   const secrets = keptSecrets(config.DATA_DIR);
   const context = { config, terminal, signal };
 
   terminal.part('Node', nodeDescription());
-  const [postgres, temporal] = await Promise.all([pickPostgres(context, secrets), pickTemporal(context)]);
-  terminal.part('Postgres', ...postgres.told);
-  terminal.part('Temporal', ...temporal.told);
+  await describe(config);
+  for (const { problem } of taken) terminal.part('Warning', `${problem} The start goes on without it.`);
+
+  // Each server starts as soon as it is found, and our processes load their code meanwhile.
+  const postgres = pickPostgres(context, secrets);
+  const servers = allOf([runPicked('Postgres', postgres), runPicked('Temporal', pickTemporal(context))]);
+  const dashboard = buildDashboard(terminal, signal);
+  builds = Promise.all([dashboard.ended, buildDownloads(terminal, signal).catch(() => undefined)]);
+  const places = placesOf(config);
+  let project: FirstProject | null = null;
+  let needed: string[] = [];
+  const service = postgres.then(({ address }) => {
+    const env = {
+      ...process.env,
+      ...Object.fromEntries(taken.map(({ setting }) => [setting, '0'])),
+      DATA_DIR: config.DATA_DIR,
+      DATABASE_URL: address,
+      TEMPORAL_ADDRESS: temporalAddress(config),
+      ...secretsOf(process.env, secrets.jwtSecret),
+    };
+    return serviceProcesses({ config, env, terminal }, servers, (sent) => {
+      const first = v.parse(FirstProjectSent, sent);
+      needed = first.needed;
+      project = keepFirstProject(config.DATA_DIR, first.project, places);
+    });
+  });
+  await allOf([servers, service.then(({ parts }) => runTogether(parts))]);
+  const { ready, parts } = await service;
+  await untilReady(() => ready.size === parts.length, running, signal);
+  for (const supervised of running) supervised.settle();
+
+  const seconds = Math.round((Date.now() - began) / 1000);
+  const [smtp, dashboardPending] = [smtpAddress(config), dashboard.isPending()];
+  for (const line of summaryLines({ project, places, smtp, dashboardPending, dataDir: config.DATA_DIR, seconds }))
+    terminal.line(line);
+  for (const problem of needed) terminal.part('Project', `none was made: ${problem}`);
+}
+
+/** Says who delivers mail, and what is unsafe. */
+async function describe(config: StartConfig): Promise<void> {
   if (config.mailProvider === 'sandbox')
     terminal.part('Mail', 'the sandbox, nothing leaves this machine', 'POSTMARK_SERVER_TOKEN turns Postmark on');
   else
@@ -53,37 +94,14 @@ async function start(): Promise<void> {
       'unset MAIL_PROVIDER and POSTMARK_SERVER_TOKEN for the sandbox',
     );
   for (const warning of unsafeSettings(config)) terminal.part('Warning', warning);
+}
 
-  const env = {
-    ...process.env,
-    DATA_DIR: config.DATA_DIR,
-    DATABASE_URL: postgres.address,
-    TEMPORAL_ADDRESS: temporal.address,
-    ...secretsOf(process.env, secrets.jwtSecret),
-  };
-  // Our processes load their code while the servers start.
-  const servers = runTogether([postgres.part, temporal.part]);
-  const places = placesOf(config);
-  let project: FirstProject | null = null;
-  let needed: string[] = [];
-  const service = serviceProcesses({ config, env, terminal }, servers, (sent) => {
-    const first = v.parse(FirstProjectSent, sent);
-    needed = first.needed;
-    project = keepFirstProject(config.DATA_DIR, first.project, places);
-  });
-  await allOf([
-    servers,
-    runTogether(service.parts),
-    buildDashboard(terminal, signal),
-    buildDownloads(terminal, signal),
-  ]);
-  await untilReady(() => service.ready.size === service.parts.length, running, signal);
-  for (const supervised of running) supervised.settle();
-
-  const seconds = Math.round((Date.now() - began) / 1000);
-  for (const line of summaryLines({ project, places, smtp: smtpAddress(config), dataDir: config.DATA_DIR, seconds }))
-    terminal.line(line);
-  for (const problem of needed) terminal.part('Project', `none was made: ${problem}`);
+/** Says which server was picked, and starts it where it is ours. */
+async function runPicked(name: string, picking: Promise<PickedServer>): Promise<void> {
+  const { told, part } = await picking;
+  continueUnlessStopped(signal);
+  terminal.part(name, ...told);
+  if (part !== null) await run(part);
 }
 
 /** The secret in use. Once one is set, what was made with ours before stays valid. */
@@ -100,8 +118,8 @@ async function run(part: SupervisedPart): Promise<Supervised> {
 }
 
 /** Starts parts side by side. */
-function runTogether(parts: readonly (SupervisedPart | null)[]): Promise<void> {
-  return allOf(parts.map(async (part) => part && (await run(part))));
+function runTogether(parts: readonly SupervisedPart[]): Promise<void> {
+  return allOf(parts.map(run));
 }
 
 /** Waits for all. When one fails the others are given up too, and waited for, so that nothing they do is left behind. */
@@ -144,6 +162,7 @@ function nodeDescription(): string {
 
 async function stopAll(): Promise<void> {
   await stopInOrder(running);
+  await builds;
   record?.end();
 }
 

@@ -150,13 +150,39 @@ test('ports in use stop the start before anything is made, one line each', async
   try {
     await using run = startIn(place);
     expect((await run.ended).code).toBe(1);
-    expect(run.text()).toContain(`Port ${port} is in use; the API wants it. Set PORT to another.`);
-    expect(run.text()).toContain(`Port ${temporalPort} is in use; Temporal wants it. Set TEMPORAL_PORT to another.`);
+    const owner = String.raw`is in use by \S+ \(process ${process.pid}\)`;
+    expect(run.text()).toMatch(new RegExp(`Port ${port} ${owner}; the API wants it. Set PORT to another.`));
+    expect(run.text()).toMatch(
+      new RegExp(`Port ${temporalPort} ${owner}; Temporal wants it. Set TEMPORAL_PORT to another.`),
+    );
     expect(existsSync(join(place.dataDir, 'postgres'))).toBe(false);
   } finally {
     for (const occupant of occupants) occupant.close();
   }
 });
+
+test(
+  'a port of SMTP submission that is in use is a warning, and the start goes on without it',
+  async () => {
+    const place = kept;
+    const smtpPort = Number(place.env.SMTP_IN_PORT);
+    const occupant = createServer().listen(smtpPort, '127.0.0.1');
+    try {
+      await using run = startIn(place);
+      await run.untilReady();
+      expect(run.text()).toMatch(
+        new RegExp(
+          String.raw`Warning +Port ${smtpPort} is in use by \S+ \(process ${process.pid}\); SMTP submission wants it. Set SMTP_IN_PORT to another. The start goes on without it.`,
+        ),
+      );
+      expect(run.text()).not.toMatch(/^ +SMTP /m);
+      await send(place, 'sam.river@example.com');
+    } finally {
+      occupant.close();
+    }
+  },
+  3 * minutes,
+);
 
 test.each([
   ['a port that is no number', { PORT: 'many' }, /^fernpost: PORT /m],

@@ -1,4 +1,4 @@
-export { answers, freePorts, requireFreePorts, type WantedPort } from './ports.ts';
+export { answers, freePorts, requireFreePorts, type TakenPort, type WantedPort } from './ports.ts';
 export { findPostgres, type PostgresBinaries, postgresIn } from './postgres/postgres-binaries.ts';
 export { postgresName } from './postgres/postgres-cluster.ts';
 export { placeForData } from './postgres/postgres-place.ts';

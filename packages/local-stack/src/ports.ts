@@ -1,5 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { connect, createServer } from 'node:net';
+import { listenerOn } from './port-owner.ts';
 import { StartError } from './start-error.ts';
 
 /** A port that something of ours is going to listen on. */
@@ -10,31 +11,48 @@ export interface WantedPort {
   wantedBy: string;
   /** The setting that moves it. */
   setting: string;
+  /** Whether the start goes on without it where the port is taken. */
+  optional?: boolean;
+}
+
+/** A port that is not free. */
+export interface TakenPort extends WantedPort {
+  /** A sentence that says why, and which setting moves it. */
+  problem: string;
 }
 
 /**
- * Makes sure that every port is free before anything is started.
- * @throws StartError with one line for each port that is not
+ * Makes sure that every port is free before anything is started. Returns the optional ones that are not.
+ * @throws StartError with one line for each other port that is not free
  */
-export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<void> {
-  const problems: string[] = [];
+export async function requireFreePorts(wanted: readonly WantedPort[]): Promise<TakenPort[]> {
+  const taken: TakenPort[] = [];
   for (const [index, want] of wanted.entries()) {
     const twin = wanted.slice(0, index).find((other) => other.port === want.port);
     const reason = twin ? `is also ${twin.setting}` : await whyNotFree(want);
     if (reason)
-      problems.push(`Port ${want.port} ${reason}; ${want.wantedBy} wants it. Set ${want.setting} to another.`);
+      taken.push({
+        ...want,
+        problem: `Port ${want.port} ${reason}; ${want.wantedBy} wants it. Set ${want.setting} to another.`,
+      });
   }
-  if (problems.length > 0) throw new StartError(...problems);
+  const needed = taken.filter(({ optional }) => !optional);
+  if (needed.length > 0) throw new StartError(...needed.map(({ problem }) => problem));
+  return taken;
 }
 
 async function whyNotFree({ port, host }: WantedPort): Promise<string | null> {
   const failure = await tryToListen(port, host);
-  if (failure === 'EADDRINUSE') return 'is in use';
+  if (failure === 'EADDRINUSE') return inUseBy(await listenerOn(port));
   if (failure === 'EACCES') return 'may not be opened by this user';
   if (failure) return `cannot be opened on ${host} (${failure})`;
   // A program on ::1 alone does not stop us from listening on 127.0.0.1, but would answer for http://localhost in our place.
-  if (host === '127.0.0.1' && (await answers(port, '::1'))) return 'is in use (on ::1)';
+  if (host === '127.0.0.1' && (await answers(port, '::1'))) return `${inUseBy(await listenerOn(port))} (on ::1)`;
   return null;
+}
+
+function inUseBy(program: string | null): string {
+  return program === null ? 'is in use' : `is in use by ${program}`;
 }
 
 function tryToListen(port: number, host: string): Promise<string | null> {

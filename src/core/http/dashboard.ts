@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Context, Middleware } from 'koa';
 import send from 'koa-send';
@@ -19,6 +20,8 @@ const policy =
   "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src * data: blob:; font-src 'self' data:; connect-src 'self'; frame-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'";
 
 const missing = `The dashboard has not been built: run "npm run build" where Fernpost is installed. The API works without it; its reference is at /docs.\n`;
+const building = 'The dashboard is being built. This page opens it when that is done.\n';
+const checkAgainSeconds = 3;
 
 /** The dashboard, served from its build: the page for every address of its own, and the files that it loads. */
 export function dashboardPages(folder = built): Middleware {
@@ -31,7 +34,10 @@ export function dashboardPages(folder = built): Middleware {
     if (!existsSync(`${folder}/index.html`)) {
       ctx.status = 503;
       ctx.type = 'text';
-      ctx.body = missing;
+      // Also without the mark of a build, which may begin a moment later.
+      ctx.set('Refresh', String(checkAgainSeconds));
+      ctx.set('Retry-After', String(checkAgainSeconds));
+      ctx.body = existsSync(join(folder, '..', '.building')) ? building : missing;
       return undefined;
     }
     await send(ctx, 'index.html', { root: folder });

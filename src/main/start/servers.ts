@@ -63,13 +63,18 @@ export async function pickPostgres(
   };
 }
 
+/** host:port of the Temporal server in use, also before it is found. */
+export function temporalAddress(config: StartConfig): string {
+  return config.TEMPORAL_ADDRESS ?? `127.0.0.1:${config.TEMPORAL_PORT}`;
+}
+
 /** Picks Temporal: TEMPORAL_ADDRESS, else a development server of our own. Says which. */
 export async function pickTemporal({ config, terminal, signal }: PickContext): Promise<PickedServer> {
   if (config.TEMPORAL_ADDRESS !== null) {
     await requireTemporal(config.TEMPORAL_ADDRESS);
     const picked = `${config.TEMPORAL_ADDRESS}, namespace ${config.TEMPORAL_NAMESPACE}`;
     return {
-      address: config.TEMPORAL_ADDRESS,
+      address: temporalAddress(config),
       told: [picked, 'TEMPORAL_ADDRESS; unset it for one of our own'],
       part: null,
     };
@@ -89,7 +94,7 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
   const log = openLog(join(config.DATA_DIR, 'logs/temporal.log'));
   const { TEMPORAL_PORT: port, TEMPORAL_UI_PORT: uiPort } = config;
   return {
-    address: `127.0.0.1:${port}`,
+    address: temporalAddress(config),
     told,
     part: {
       name: 'temporal',

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { StartError, type WantedPort } from '@fernpost/local-stack';
+import { StartError, type TakenPort, type WantedPort } from '@fernpost/local-stack';
 import { type Config, ConfigError, readConfig } from '../../core/config/config.ts';
 
 /** The settings of `npm start`. DATA_DIR is an absolute path. */
@@ -40,6 +40,11 @@ export function readStartConfig(env: NodeJS.ProcessEnv): StartConfig {
   }
 }
 
+/** The settings without optional listeners whose ports are taken. */
+export function withoutTaken(config: StartConfig, taken: readonly TakenPort[]): StartConfig {
+  return { ...config, ...Object.fromEntries(taken.map(({ setting }) => [setting, null])) };
+}
+
 /** Where mail is taken by SMTP, as host:port; null where it is not. */
 export function smtpAddress(config: StartConfig): string | null {
   const port = config.SMTP_IN_PORT ?? config.SMTP_IN_TLS_PORT;
@@ -52,7 +57,8 @@ export function wantedPorts(config: StartConfig): WantedPort[] {
   const ports: WantedPort[] = [{ port: config.PORT, host: config.HOST, wantedBy: 'the API', setting: 'PORT' }];
   for (const setting of ['SMTP_IN_PORT', 'SMTP_IN_TLS_PORT'] as const) {
     const port = config[setting];
-    if (port !== null) ports.push({ port, host: config.SMTP_IN_HOST, wantedBy: 'SMTP submission', setting });
+    if (port !== null)
+      ports.push({ port, host: config.SMTP_IN_HOST, wantedBy: 'SMTP submission', setting, optional: true });
   }
   if (config.mailProvider === 'sandbox')
     ports.push({

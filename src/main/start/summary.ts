@@ -8,14 +8,16 @@ export interface Summary {
   places: Places;
   /** Where mail is taken by SMTP. */
   smtp: string | null;
+  /** Whether the dashboard is still being built. */
+  dashboardPending: boolean;
   dataDir: string;
   seconds: number;
 }
 
 /** The lines that end a start: where everything is, and a command that sends a first email. */
-export function summaryLines({ project, places, smtp, dataDir, seconds }: Summary): string[] {
+export function summaryLines({ project, places, smtp, dashboardPending, dataDir, seconds }: Summary): string[] {
   const rows: [string, string][] = [
-    ['Dashboard', places.baseUrl],
+    ['Dashboard', dashboardPending ? `${places.baseUrl}  (being built; it opens when that is done)` : places.baseUrl],
     ['API', `${places.baseUrl}  (reference: ${places.baseUrl}/docs)`],
     ...(places.sandboxUrl === null ? [] : [['Inbox', places.sandboxUrl] satisfies [string, string]]),
     ...(smtp === null

@@ -64,13 +64,25 @@ describe('the dashboard', () => {
   });
 });
 
-test('a dashboard that was never built says how to build it', async () => {
+test('a dashboard that was never built says how to build it, and one that is being built opens by itself', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'fernpost-dashboard-'));
   const koa = new Koa();
-  koa.use(dashboardPages(join(tmpdir(), 'fernpost-no-such-folder')));
+  koa.use(dashboardPages(join(folder, 'dist')));
   const server = createServer(koa.callback()).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
-  const response = await fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/app`);
-  server.close();
-  expect(response.status).toBe(503);
-  expect(await response.text()).toContain('npm run build');
+  const open = () => fetch(`http://127.0.0.1:${(server.address() as AddressInfo).port}/app`);
+  try {
+    const never = await open();
+    expect(never.status).toBe(503);
+    expect(await never.text()).toContain('npm run build');
+    writeFileSync(join(folder, '.building'), '1');
+    const meanwhile = await open();
+    expect([meanwhile.status, meanwhile.headers.get('refresh')]).toEqual([503, '3']);
+    expect(await meanwhile.text()).toContain('is being built');
+    mkdirSync(join(folder, 'dist'));
+    writeFileSync(join(folder, 'dist/index.html'), page);
+    expect(await (await open()).text()).toBe(page);
+  } finally {
+    server.close();
+  }
 });

@@ -70,7 +70,10 @@ test('the summary holds a curl line that a shell reads as one request with the k
     sender: 'hello@fernpost.test',
     login: { email: 'owner@fernpost.test', password: 'long enough' },
   };
-  const lines = summaryLines({ project, places, smtp: '127.0.0.1:2525', dataDir: '/srv/fernpost', seconds: 12 });
+  const start = { project, places, smtp: '127.0.0.1:2525', dataDir: '/srv/fernpost', seconds: 12 };
+  const lines = summaryLines({ ...start, dashboardPending: false });
+  expect(lines.join('\n')).not.toContain('being built');
+  expect(summaryLines({ ...start, dashboardPending: true }).join('\n')).toMatch(/Dashboard .*being built/);
   const curl = lines.find((line) => line.includes('curl')) ?? '';
   expect(curl).toContain("curl http://localhost:3000/v1/send -H 'Authorization: Bearer sk_example'");
   const body = /-d '([^']*)'$/.exec(curl)?.[1] ?? '';
