@@ -242,6 +242,11 @@ export const settings = {
     ),
   }),
   ...group('Accounts', {
+    PROJECTS_PER_OWNER: setting(
+      integer(0, 1_000_000),
+      20,
+      'Projects of which one person may be the owner before creating another is refused; existing ones stay. 0 is no limit.',
+    ),
     DISABLE_SIGNUPS: setting(
       flag,
       false,

@@ -8,6 +8,8 @@ import { AttemptWindow } from './entity.ts';
 export type AttemptScope =
   | 'login'
   | 'login-ip'
+  | 'login-known'
+  | 'login-from'
   | 'signup-ip'
   | 'verify-mail'
   | 'reset-mail'
@@ -47,12 +49,34 @@ export async function countAttempt(
 /** Counts an attempt. @throws 429 RATE_LIMIT_EXCEEDED when the window is full */
 export async function takeAttempt(db: Database, attempt: AttemptLimit, message: string): Promise<void> {
   const retryAfter = await countAttempt(db, attempt);
-  if (retryAfter !== null)
-    throw new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
-      details: { retryAfter },
-      suggestion: `Wait ${retryAfter} s.`,
-      headers: { 'Retry-After': String(retryAfter) },
-    });
+  if (retryAfter !== null) throw tooManyAttempts(message, retryAfter);
+}
+
+/** 429 for an attempt beyond its limit. */
+export function tooManyAttempts(message: string, retryAfter: number): AppError {
+  return new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
+    details: { retryAfter },
+    suggestion: `Wait ${retryAfter} s.`,
+    headers: { 'Retry-After': String(retryAfter) },
+  });
+}
+
+const knownDays = 90;
+
+/** Remembers for 90 days that an address has signed in from a network. */
+export async function rememberNetwork(db: Database, email: string, network: string): Promise<void> {
+  await db.count(sql`
+    insert into attempt_windows (scope, subject, used, ends_at)
+      values ('login-from', ${sha256(`${email} ${network}`)}, 1, now() + make_interval(days => ${knownDays}))
+      on conflict (scope, subject) do update set ends_at = excluded.ends_at`);
+}
+
+/** Whether an address has signed in from a network within 90 days. */
+export async function isKnownNetwork(db: Database, email: string, network: string): Promise<boolean> {
+  const known = await db.row(sql`
+    select 1 from attempt_windows
+    where scope = 'login-from' and subject = ${sha256(`${email} ${network}`)} and ends_at > now()`);
+  return known !== null;
 }
 
 /** Forgets the attempts of a subject. */

@@ -1,5 +1,7 @@
 import * as v from 'valibot';
+import { trustedOrigins } from '../../core/http/origins.ts';
 import { reply, route } from '../../core/http/route.ts';
+import { forbidden } from '../../core/lib/errors.ts';
 import { checkCredentials } from './login-service.ts';
 import { Credentials, OAuthConfig, SignedIn, UserBody } from './schema.ts';
 import { endSession } from './session-queries.ts';
@@ -24,13 +26,17 @@ export const authRoutes = [
     },
   }),
   route.get('/auth/logout', {
+    refusals: [403],
     access: 'none',
     summary: 'Sign out',
     operationId: 'signOut',
     description:
-      'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one.',
+      'Ends this session on the server, including copies of its cookie, and clears the cookie. Works without one. Pages of other sites cannot call it.',
     reply: v.literal(true),
     async handle({ app, db, header }) {
+      // A picture or a link on any page would sign people out; browsers say where a request comes from.
+      if (header('sec-fetch-site') === 'cross-site' && !trustedOrigins(app.config).has(header('origin')))
+        throw forbidden('Signing out is only possible from the dashboard');
       for (const token of sessionTokens(header('cookie'))) {
         const session = await readSession(token, app.config.sessionSecrets, app.clock());
         if (session !== null) await endSession(db, sessionHash(token));

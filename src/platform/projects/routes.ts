@@ -34,7 +34,8 @@ export const projectRoutes = [
     body: CreateProject,
     example: { name: 'Acme' },
     reply: ProjectRecord,
-    handle: ({ app, db, actor, body }) => foundProject(db, actor.userId, body.name, keysOf(app)),
+    handle: ({ app, db, actor, body }) =>
+      foundProject(db, actor.userId, body.name, keysOf(app), app.config.PROJECTS_PER_OWNER),
   }),
   route.patch('/users/@me/projects/:id', {
     ...settings,

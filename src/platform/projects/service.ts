@@ -1,5 +1,5 @@
-import type { Database } from '../../core/database/sql.ts';
-import { AppError } from '../../core/lib/errors.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
+import { AppError, forbidden } from '../../core/lib/errors.ts';
 import { seal, sha256 } from '../../core/lib/seal.ts';
 import { recordChange } from '../audit/index.ts';
 import { Membership, Project } from './entity.ts';
@@ -22,13 +22,15 @@ export async function createProject(
 
 /**
  * Creates a project with new keys for a user; whether it is trusted depends on them. Members of a disabled project may not,
- * so that nobody leaves a bad reputation behind. @throws 403 PROJECT_DISABLED
+ * so that nobody leaves a bad reputation behind. @throws 403 PROJECT_DISABLED; 403 FORBIDDEN
+ * for an owner of `most` projects, where that is not 0
  */
 export async function foundProject(
   db: Database,
   userId: string,
   name: string,
   encryptionKeys: EncryptionKeys,
+  most: number,
 ): Promise<ProjectRecord> {
   return db.transaction(async (tx) => {
     if (await isInDisabledProject(tx, userId))
@@ -40,6 +42,7 @@ export async function foundProject(
           suggestion: 'Ask the operator of this service why the project is disabled.',
         },
       );
+    await refuseAnother(tx, userId, most);
     const trusted = await createsTrusted(tx, userId);
     const facts = { name, ownerId: userId, trusted, keys: newKeyPair(), encryptionKey: sealingKey(encryptionKeys) };
     const { id } = await createProject(tx, facts);
@@ -47,6 +50,22 @@ export async function foundProject(
     if (record === null) throw new Error('The project was not created');
     return record;
   });
+}
+
+async function refuseAnother(tx: Database, userId: string, most: number): Promise<void> {
+  if (most === 0) return;
+  // Locked, so that requests at the same time count one after the other.
+  await tx.row(sql`select 1 from users where id = ${userId} for no key update`);
+  const row = await tx.row<{ owned: number }>(sql`
+    select count(*)::int as owned from memberships m join projects p on p.id = m.project_id
+    where m.user_id = ${userId} and m.role = 'OWNER' and p.deleted_at is null`);
+  const owned = row?.owned ?? 0;
+  if (owned >= most)
+    throw forbidden(
+      `You own ${owned} projects, and a person may create up to ${most}`,
+      { limit: 'PROJECTS_PER_OWNER', owned, most },
+      'Delete a project you no longer need, or ask the operator of this service for a higher limit (PROJECTS_PER_OWNER).',
+    );
 }
 
 /** Changes the settings of a project; null when it is gone. */

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
-import { aPerson, joins, type Person } from '../../support/people.ts';
+import { aPerson, joins, type Person, sessionOf } from '../../support/people.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -93,6 +93,19 @@ describe('projects', () => {
       `select count(*)::int as n from projects where name in ('Planted', 'Fresh start')`,
     );
     expect(planted?.n).toBe(0);
+  });
+
+  test('are created up to a limit for each owner', async () => {
+    await using limited = await testApi(database, { PROJECTS_PER_OWNER: '2' });
+    const founder = await aPerson(database.db, limited.config, { name: 'many.projects' });
+    const headers = await sessionOf(limited.config, founder.id);
+    const create = () => limited.call(null, 'POST', '/users/@me/projects', { name: 'Another' }, headers);
+    const statuses = (await Promise.all([create(), create(), create()])).map(({ status }) => status);
+    expect(statuses.toSorted()).toEqual([201, 201, 403]);
+    expect((await create()).body.error).toMatchObject({
+      code: 'FORBIDDEN',
+      details: { limit: 'PROJECTS_PER_OWNER', owned: 2, most: 2 },
+    });
   });
 
   test('are changed by admins and by their key, field by field', async () => {

@@ -112,6 +112,45 @@ describe('signing in', () => {
     expect(answer.body.error.errors).toEqual([expect.objectContaining({ field: 'password', code: 'too_small' })]);
   });
 
+  test('pages of other sites sign nobody out', async () => {
+    const person = await aPerson(database.db, api.config, { name: 'ida.berg', signsIn: true });
+    const session = cookieOf((await login(person.email, person.password)).headers) ?? {};
+    const out = (site: string) =>
+      api.call(null, 'GET', '/auth/logout', undefined, { ...session, 'Sec-Fetch-Site': site });
+    expect(await out('cross-site')).toMatchObject({ status: 403, body: { error: { code: 'FORBIDDEN' } } });
+    expect((await api.call(null, 'GET', '/users/@me', undefined, session)).status).toBe(200);
+    expect((await out('same-site')).status).toBe(200);
+    expect((await api.call(null, 'GET', '/users/@me', undefined, session)).status).toBe(401);
+  });
+
+  test('an address that strangers have locked stays open for a network that signed in before', async () => {
+    const behindProxy = await testApi(database, { TRUST_PROXY: '1' });
+    try {
+      const { email, password } = await aPerson(database.db, api.config, { name: 'vera.holm', signsIn: true });
+      const from = async (address: string, given: string) =>
+        (
+          await behindProxy.call(
+            null,
+            'POST',
+            '/auth/login',
+            { email, password: given },
+            { 'X-Forwarded-For': address },
+          )
+        ).status;
+      expect(await from('192.0.2.1', password)).toBe(200);
+      for (let n = 0; n < 5; n += 1) expect(await from('198.51.100.7', 'a wrong password')).toBe(401);
+      expect(await from('198.51.100.7', password)).toBe(429);
+      expect(await from('203.0.113.9', password)).toBe(429);
+      expect(await from('192.0.2.1', 'a wrong password')).toBe(401);
+      expect(await from('192.0.2.1', password)).toBe(200);
+      // Its own failures lock it as those of anybody do.
+      for (let n = 0; n < 5; n += 1) expect(await from('192.0.2.1', 'a wrong password')).toBe(401);
+      expect(await from('192.0.2.1', password)).toBe(429);
+    } finally {
+      await behindProxy.close();
+    }
+  });
+
   test('signing out clears the cookie and answers true', async () => {
     const answer = await api.call(null, 'GET', '/auth/logout');
     expect(answer).toMatchObject({ status: 200, body: true });
