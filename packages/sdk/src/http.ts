@@ -1,5 +1,6 @@
 import { FernpostError } from './errors.ts';
 import { type ApiResponse, responseOf } from './response.ts';
+import { version } from './version.ts';
 
 /** How a client reaches the service. */
 export interface ClientOptions {
@@ -44,6 +45,9 @@ interface Call extends CallOptions {
 }
 
 const longestPauseMs = 30_000;
+
+// A browser names itself, and would ask the service first whether the header is allowed.
+const isBrowser = () => 'document' in globalThis || 'WorkerGlobalScope' in globalThis;
 
 /** Sends requests, and repeats those that may be repeated: reads, and writes that carry an Idempotency-Key. */
 export class Http {
@@ -90,6 +94,7 @@ export class Http {
       method,
       headers: {
         Authorization: `Bearer ${this.#options.key}`,
+        ...(isBrowser() ? {} : { 'User-Agent': `fernpost-js/${version}` }),
         // A repetition of a request that was done gets the response that was lost.
         ...(key === undefined ? {} : { 'Idempotency-Key': key, 'Idempotency-Mode': 'replay' }),
         ...(ifMatch === undefined ? {} : { 'If-Match': ifMatch }),

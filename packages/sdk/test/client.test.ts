@@ -1,5 +1,5 @@
 import { expect, test, vi } from 'vitest';
-import { Fernpost, FernpostError, urlOf } from '../src/index.ts';
+import { Fernpost, FernpostError, urlOf, version } from '../src/index.ts';
 import { clientOf } from './service.ts';
 
 async function refusalOf(promise: PromiseLike<unknown>): Promise<FernpostError> {
@@ -160,4 +160,13 @@ test('domains and keys find out once which project the key belongs to', async ()
     'GET /users/@me/projects/p-1/api-keys',
   ]);
   expect(asked[2]?.body).toEqual({ domain: 'acme.com' });
+});
+
+test('names itself and its version, except in a browser, which would ask for leave first', async () => {
+  const { fernpost, asked } = clientOf([{}]);
+  await fernpost.contacts.get('1');
+  vi.stubGlobal('document', {});
+  await fernpost.contacts.get('1');
+  vi.unstubAllGlobals();
+  expect(asked.map(({ headers }) => headers.get('user-agent'))).toEqual([`fernpost-js/${version}`, null]);
 });

@@ -62,6 +62,5 @@ test('Python has the methods of the SDK, which call the same operations', async 
     }),
   );
   const sdk = await methodsOfSdk();
-  expect(sdk.size).toBeGreaterThan(20);
-  for (const [name, request] of sdk) expect([name, new Map(python).get(name)]).toEqual([name, request]);
+  expect(Object.fromEntries(sdk)).toEqual(Object.fromEntries(python));
 });
