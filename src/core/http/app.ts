@@ -24,6 +24,7 @@ export function createHttpApp(app: App, parts: HttpParts): Koa {
   // Whatever a request does wrong is answered and logged below; what is left are connections that broke.
   koa.on('error', (error: Error) => app.log.debug({ err: error.message }, 'a connection broke'));
   koa.use(answerAndLog(app, parts.metrics));
+  koa.use(aliases);
   koa.use(cors(parts.origins));
   koa.use(
     helmet({ contentSecurityPolicy: false, strictTransportSecurity: app.config.PUBLIC_URL.startsWith('https:') }),
@@ -78,6 +79,12 @@ function answerAndLog(app: App, metrics: HttpMetrics): Koa.Middleware {
     );
   };
 }
+
+// Clients of the interface that this one replaces may have its older base path; `/api/v1/send` is `/v1/send` in every respect.
+const aliases: Koa.Middleware = (ctx, next) => {
+  if (/^\/api\/v1(?:\/|$)/i.test(ctx.path)) ctx.path = ctx.path.slice('/api'.length);
+  return next();
+};
 
 // A literal part is never taken for a parameter of another route.
 function literalPartsFirst(routes: readonly Route[]): Route[] {

@@ -121,3 +121,16 @@ test('a contact is found by its address', async () => {
   expect(ignored(found)).toBeNull();
   expect((await call('GET', '/contacts?email=exact')).body).toMatchObject({ data: [], total: 0 });
 });
+
+test('/api/v1 is an alias of /v1, with its CORS and its idempotency keys', async () => {
+  const mail = { to: 'alias@example.com', from: project.sender, subject: 'S', body: 'B' };
+  const keyed = { 'Idempotency-Key': 'alias-1' };
+  const sent = await api.call(project.secretKey, 'POST', '/api/v1/send', mail, keyed);
+  expect(sent.status).toBe(200);
+  expect(sent.headers.get('access-control-allow-origin')).toBe('*');
+  const again = await api.call(project.secretKey, 'POST', '/v1/send', mail, keyed);
+  expect([again.status, again.body.error.details.originalRequest]).toEqual([409, 'POST /v1/send']);
+  const tracked = { email: 'alias@example.com', event: 'signed_up' };
+  expect((await api.call(project.publicKey, 'POST', '/api/v1/track', tracked)).status).toBe(200);
+  expect((await api.call(project.secretKey, 'GET', '/api/contacts')).status).toBe(404);
+});
