@@ -117,12 +117,11 @@ function bodyOf({ body, bodyKind, bodyForm, bodyLimit = 'form', example }: Route
   return { schema: body, description: `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`, example };
 }
 
-function successText({ status = 200, method, reply, textReply }: Route): string {
-  if (status === 204) return 'Done; the answer has no body.';
-  if (status >= 300) return 'Go on at `Location`.';
+function successText({ status = 200 }: Route): string {
+  if (status === 204) return 'No content.';
+  if (status >= 300) return 'Redirect to `Location`.';
   if (status === 201) return 'Created.';
-  if (status === 202) return 'Accepted; the work goes on in the background.';
-  return method === 'GET' && (reply ?? textReply) !== undefined ? 'What was asked for.' : 'Done.';
+  return status === 202 ? 'Accepted. The work runs in the background.' : 'OK.';
 }
 
 function headersOf(route: Route): HeaderName[] {
