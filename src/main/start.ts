@@ -46,7 +46,7 @@ async function start(): Promise<void> {
 
   terminal.part('Node', nodeDescription());
   await describe(config);
-  for (const { problem } of taken) terminal.part('Warning', `${problem} The start goes on without it.`);
+  for (const { problem } of taken) terminal.part('Warning', `${problem} Fernpost starts without it.`);
 
   // Each server starts as soon as it is found, and our processes load their code meanwhile.
   const postgres = pickPostgres(context, secrets);

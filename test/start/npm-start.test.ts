@@ -162,7 +162,7 @@ test('ports in use stop the start before anything is made, one line each', async
 });
 
 test(
-  'a port of SMTP submission that is in use is a warning, and the start goes on without it',
+  'a port of SMTP submission that is in use is a warning, and Fernpost starts without it',
   async () => {
     const place = kept;
     const smtpPort = Number(place.env.SMTP_IN_PORT);
@@ -172,7 +172,7 @@ test(
       await run.untilReady();
       expect(run.text()).toMatch(
         new RegExp(
-          String.raw`Warning +Port ${smtpPort} is in use by \S+ \(process ${process.pid}\); SMTP submission wants it. Set SMTP_IN_PORT to another. The start goes on without it.`,
+          String.raw`Warning +Port ${smtpPort} is in use by \S+ \(process ${process.pid}\); SMTP submission wants it. Set SMTP_IN_PORT to another. Fernpost starts without it.`,
         ),
       );
       expect(run.text()).not.toMatch(/^ +SMTP /m);

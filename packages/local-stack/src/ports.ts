@@ -11,7 +11,7 @@ export interface WantedPort {
   wantedBy: string;
   /** The setting that moves it. */
   setting: string;
-  /** Whether the start goes on without it where the port is taken. */
+  /** Whether Fernpost starts without it where the port is taken. */
   optional?: boolean;
 }
 
