@@ -104,6 +104,20 @@ test('no document installs a package of ours from a registry, where its name is 
   expect(example.dependencies['@fernpost/sdk']).toMatch(/\/downloads\/sdk\.tgz$/);
 });
 
+test('/docs/llms.txt and the Markdown of guides link to pages that are served', () => {
+  const list = site.find('/docs/llms.txt')?.text ?? '';
+  const listed = [...list.matchAll(/\]\(https:\/\/fernpost\.test([^)]+)\)/g)].map(([, address = '']) => address);
+  expect(listed.length).toBeGreaterThan(40);
+  expect(list.match(/\]\((?!https:)[^)]*\)/g)).toBeNull();
+  for (const address of listed) expect(site.find(address)?.type, address).toBe('md');
+  const broken = listed.flatMap((address) =>
+    [...(site.find(address)?.text ?? '').matchAll(/\]\(([\w-]+\.md)[^)]*\)/g)].flatMap(([, file = '']) =>
+      site.find(`/docs/${file}`) === null ? [`${address}: ${file}`] : [],
+    ),
+  );
+  expect(broken).toEqual([]);
+});
+
 describe('CONTRIBUTING.md', () => {
   const changes = read('CONTRIBUTING.md')
     .split(/^## /m)

@@ -8,6 +8,8 @@ export interface GuideLink {
   /** The last part of its address, and the name of its file. */
   name: string;
   title: string;
+  /** What it is about, in a sentence. */
+  about: string;
   group: string;
 }
 
@@ -57,8 +59,8 @@ export function listGuides(folder: string): GuideLink[] {
     .split('\n')
     .flatMap((line) => {
       group = /^## (.*)/.exec(line)?.[1] ?? group;
-      const [, title, name] = /^- \[(.*?)\]\((.*?)\.md\)/.exec(line) ?? [];
-      return title === undefined || name === undefined ? [] : [{ name, title, group }];
+      const [, title, name, about = ''] = /^- \[(.*?)\]\((.*?)\.md\)(?:: (.*))?/.exec(line) ?? [];
+      return title === undefined || name === undefined ? [] : [{ name, title, about, group }];
     });
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OpenApiDocument } from './document.ts';
 import { type Download, downloadsText, type Served } from './downloads.ts';
-import { type Guide, listGuides, renderGuide } from './guides.ts';
+import { type Guide, type GuideLink, listGuides, renderGuide } from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
 
@@ -12,7 +12,7 @@ export type { Download } from './downloads.ts';
 
 /** A file of the documentation. */
 export interface DocsFile {
-  type: 'html' | 'css' | 'js' | 'json';
+  type: 'html' | 'css' | 'js' | 'json' | 'md' | 'txt';
   text: string;
 }
 
@@ -24,7 +24,7 @@ export class Docs {
   readonly #document: () => OpenApiDocument;
   readonly #served: Served;
   readonly #files = new Map<string, DocsFile | null>();
-  #known: { reference: Reference; navigation: LinkGroup[]; names: Set<string> } | undefined;
+  #known: { reference: Reference; guides: GuideLink[]; navigation: LinkGroup[]; names: Set<string> } | undefined;
 
   /**
    * `guides` is a folder of Markdown files, with a README that lists them. Where they say `https://mail.example.com` and `<version>`, their
@@ -53,7 +53,7 @@ export class Docs {
 
   #html(address: string, page: Guide): DocsFile {
     const { navigation } = this.#parts();
-    return { type: 'html', text: docsPage({ address, navigation, ...page }) };
+    return { type: 'html', text: docsPage({ address, twin: twinOf(address), navigation, ...page }) };
   }
 
   #make(address: string): DocsFile | null {
@@ -61,7 +61,13 @@ export class Docs {
       return { type: 'css', text: readFileSync(join(assets, 'docs.css'), 'utf8') };
     if (address === '/docs/assets/docs.js') return { type: 'js', text: readFileSync(join(assets, 'docs.js'), 'utf8') };
     if (address === '/docs/search.json') return { type: 'json', text: JSON.stringify(this.#searchEntries()) };
-    const page = this.#page(address.slice('/docs'.length));
+    if (address === '/docs/llms.txt') return { type: 'txt', text: this.#forLanguageModels() };
+    const path = address.slice('/docs'.length);
+    if (path.endsWith('.md')) {
+      const text = this.#markdown(path.slice(0, -'.md'.length));
+      return text === null ? null : { type: 'md', text };
+    }
+    const page = this.#page(path);
     return page === null ? null : this.#html(address, page);
   }
 
@@ -71,6 +77,40 @@ export class Docs {
     if (path.startsWith('/reference/')) return reference.page(path.slice('/reference/'.length));
     const name = path === '' ? 'README' : path.slice(1);
     return names.has(name) ? renderGuide(this.#guideText(name)) : null;
+  }
+
+  // The Markdown of a page. Guides link each other by their files, which are the addresses of their Markdown.
+  #markdown(path: string): string | null {
+    const { reference, names } = this.#parts();
+    if (path === '/reference') return reference.overviewMarkdown();
+    if (path.startsWith('/reference/')) return reference.pageMarkdown(path.slice('/reference/'.length));
+    return names.has(path.slice(1)) ? this.#guideText(path.slice(1)) : null;
+  }
+
+  // In the format of https://llmstxt.org: title, summary, and lists of links to Markdown.
+  #forLanguageModels(): string {
+    const { baseUrl } = this.#served;
+    const { reference, guides } = this.#parts();
+    const [, title = '', summary = ''] = /^# (.*)\n\n([^\n]*(?:\n[^\n]+)*)/.exec(this.#guideText('README')) ?? [];
+    const absolute = summary
+      .replaceAll(/\]\(([\w-]+\.md)/g, `](${baseUrl}/docs/$1`)
+      .replaceAll('](/docs/reference)', `](${baseUrl}/docs/reference.md)`)
+      .replaceAll('\n', ' ');
+    const groups = [...new Set(guides.map(({ group }) => group))].map((group) => {
+      const links = guides
+        .filter((guide) => guide.group === group)
+        .map(
+          ({ title: text, name, about }) =>
+            `- [${text}](${baseUrl}/docs/${name}.md)${about === '' ? '' : `: ${about}`}`,
+        );
+      return `## ${group}\n\n${links.join('\n')}`;
+    });
+    const pages = reference
+      .tags()
+      .map(({ slug, title: text, description }) => `- [${text}](${baseUrl}/docs/reference/${slug}.md): ${description}`);
+    const overview = `- [Overview](${baseUrl}/docs/reference.md): every operation in a line, and the errors`;
+    const api = `## API reference\n\n${[overview, ...pages].join('\n')}`;
+    return `${[`# ${title}`, `> ${absolute}`, ...groups, api].join('\n\n')}\n`;
   }
 
   #guideText(name: string): string {
@@ -93,12 +133,12 @@ export class Docs {
     const tags = reference.tags().map(({ slug, title }) => ({ title, address: `/docs/reference/${slug}` }));
     const overview = { title: 'Overview', address: '/docs/reference' };
     const navigation = [...groups, { title: 'API reference', links: [overview, ...tags] }];
-    this.#known = { reference, navigation, names: new Set(['README', ...guides.map(({ name }) => name)]) };
+    this.#known = { reference, guides, navigation, names: new Set(['README', ...guides.map(({ name }) => name)]) };
     return this.#known;
   }
 
   #searchEntries(): { title: string; text: string; address: string }[] {
-    const guides = listGuides(this.#folder).flatMap(({ name, title }) => {
+    const guides = this.#parts().guides.flatMap(({ name, title }) => {
       const { sections } = renderGuide(this.#guideText(name));
       const address = `/docs/${name}`;
       return [
@@ -108,4 +148,10 @@ export class Docs {
     });
     return [...guides, ...this.#parts().reference.entries()];
   }
+}
+
+// Where a page is in Markdown, or null: the page of downloads changes as they are built.
+function twinOf(address: string): string | null {
+  if (address === '/docs') return '/docs/README.md';
+  return address.startsWith('/docs/') ? `${address}.md` : null;
 }

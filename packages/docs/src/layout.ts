@@ -10,6 +10,8 @@ export interface LinkGroup {
 
 interface Page {
   address: string;
+  /** Where the page is in Markdown. */
+  twin: string | null;
   title: string;
   html: string;
   sections: readonly Section[];
@@ -17,7 +19,7 @@ interface Page {
 }
 
 /** A whole page of the documentation: header with search, navigation, content and the list of its sections. */
-export function docsPage({ address, title, html, sections, navigation }: Page): string {
+export function docsPage({ address, twin, title, html, sections, navigation }: Page): string {
   const link = ({ title: text, address: target }: LinkGroup['links'][number]) =>
     `<li><a href="${target}"${target === address ? ' aria-current="page"' : ''}>${escapeHtml(text)}</a></li>`;
   const groups = navigation.map(
@@ -31,7 +33,7 @@ export function docsPage({ address, title, html, sections, navigation }: Page): 
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escapeHtml(title)} · Fernpost docs</title>
 <link rel="icon" href="/icon.svg">
-<link rel="stylesheet" href="/docs/assets/docs.css">
+${twin === null ? '' : `<link rel="alternate" type="text/markdown" href="${twin}">\n`}<link rel="stylesheet" href="/docs/assets/docs.css">
 <script src="/docs/assets/docs.js" data-earlier-key="${docsLanguageKey}" defer></script>
 </head>
 <body>

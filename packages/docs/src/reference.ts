@@ -6,8 +6,9 @@ import {
   type Parameter,
   type Response,
   resolve,
+  type Schema,
 } from './document.ts';
-import { FieldWriter } from './fields.ts';
+import { type Field, FieldReader, fieldsHtml, isPlain, partsHtml, partsMarkdown } from './fields.ts';
 import type { Guide } from './guides.ts';
 import { escapeHtml, inlineHtml, proseHtml, snippetHtml } from './html.ts';
 
@@ -20,12 +21,12 @@ interface Placed extends Operation {
 /** The API reference: an overview, and a page for each tag of the document. */
 export class Reference {
   readonly #document: OpenApiDocument;
-  readonly #fields: FieldWriter;
+  readonly #fields: FieldReader;
   readonly #operations: readonly Placed[];
 
   constructor(document: OpenApiDocument) {
     this.#document = document;
-    this.#fields = new FieldWriter(document);
+    this.#fields = new FieldReader(document);
     // Routes that also stand below /v1 are the same with another sign-in; readers want them once.
     this.#operations = Object.entries(document.paths).flatMap(([path, methods]) =>
       Object.entries(methods)
@@ -79,12 +80,80 @@ ${operations.map((operation) => this.#operation(operation)).join('\n')}`;
     };
   }
 
+  /** The overview in Markdown. */
+  overviewMarkdown(): string {
+    const { info, servers, components } = this.#document;
+    const tags = this.tags().map(({ slug, title, description }) => {
+      const operations = this.#of(title).map(({ method, path, summary }) => `- \`${method} ${path}\`: ${summary}`);
+      return `## [${title}](/docs/reference/${slug}.md)\n\n${description}\n\n${operations.join('\n')}`;
+    });
+    const errors = Object.entries(components.responses).map(
+      ([name, { description }]) => `- ${name.replace('Error', '')}: ${description}`,
+    );
+    const error = components.schemas.Error === undefined ? '' : this.#bodyMarkdown(components.schemas.Error);
+    return blocks([
+      '# API reference',
+      `Base URL: ${servers[0]?.url ?? ''}. OpenAPI 3.1 document: /openapi.json`,
+      info.description ?? '',
+      '## Errors',
+      errors.join('\n'),
+      error,
+      ...tags,
+    ]);
+  }
+
+  /** The page of a tag in Markdown, or null when no tag has this slug. */
+  pageMarkdown(slug: string): string | null {
+    const tag = this.tags().find((one) => one.slug === slug);
+    if (tag === undefined) return null;
+    const operations = this.#of(tag.title).map((operation) => this.#operationMarkdown(operation));
+    return blocks([`# ${tag.title} API`, tag.description, ...operations]);
+  }
+
+  #operationMarkdown(operation: Placed): string {
+    const { summary, description = '', method, path, requestBody } = operation;
+    const bodies = Object.entries(requestBody?.content ?? {}).flatMap(([type, { schema }]) => [
+      `### Body`,
+      `\`${type}\`${requestBody?.description === undefined ? '' : ` · ${requestBody.description}`}`,
+      schema === undefined ? '' : this.#bodyMarkdown(schema),
+    ]);
+    const responses = Object.entries(operation.responses).flatMap(([code, response]) => {
+      const { name: shared, part } = resolve<Response>(this.#document, response);
+      const content = shared === null ? Object.entries(part.content ?? {}) : [];
+      return [
+        `**${code === 'default' ? 'Other' : code}** ${part.description}`,
+        ...content.flatMap(([type, { schema }]) => [
+          `\`${type}\``,
+          schema === undefined ? '' : this.#bodyMarkdown(schema),
+        ]),
+      ];
+    });
+    return blocks([
+      `## ${summary}`,
+      `\`${method} ${path}\``,
+      description,
+      `\`\`\`sh\n${curlOf(this.#document, operation, { method, path })}\n\`\`\``,
+      ...this.#parameters(operation).flatMap(({ title, fields }) => [
+        `### ${title}`,
+        partsMarkdown({ fields, choices: [] }),
+      ]),
+      ...bodies,
+      '### Responses',
+      ...responses,
+    ]).trim();
+  }
+
+  #bodyMarkdown(schema: Schema): string {
+    const parts = this.#fields.parts(schema);
+    return isPlain(parts) ? this.#fields.typeOf(schema) : partsMarkdown(parts);
+  }
+
   #errors(): string {
     const { schemas, responses } = this.#document.components;
     const rows = Object.entries(responses).map(
       ([name, { description }]) => `<li><code>${name.replace('Error', '')}</code> ${inlineHtml(description)}</li>`,
     );
-    return `<h2 id="errors">Errors</h2>\n<ul>${rows.join('\n')}</ul>\n${schemas.Error === undefined ? '' : this.#fields.body(schemas.Error)}`;
+    return `<h2 id="errors">Errors</h2>\n<ul>${rows.join('\n')}</ul>\n${schemas.Error === undefined ? '' : this.#body(schemas.Error)}`;
   }
 
   #of(tag: string): Placed[] {
@@ -101,18 +170,10 @@ ${operations.map((operation) => this.#operation(operation)).join('\n')}`;
 
   #operation(operation: Placed): string {
     const { operationId, summary, description = '', method, path, requestBody } = operation;
-    const parameters = (operation.parameters ?? []).map((one) => resolve<Parameter>(this.#document, one).part);
-    const groups = (['path', 'query', 'header'] as const).map((place) => {
-      const own = parameters.filter((parameter) => parameter.in === place);
-      if (own.length === 0) return '';
-      const fields = own.map(({ name, schema, required = false, description: text }) =>
-        this.#fields.field(name, schema, required, text),
-      );
-      return `<h3>${parameterTitles[place]}</h3>\n<dl class="fields">${fields.join('\n')}</dl>`;
-    });
+    const groups = this.#parameters(operation).map(({ title, fields }) => `<h3>${title}</h3>\n${fieldsHtml(fields)}`);
     const bodies = Object.entries(requestBody?.content ?? {}).map(
       ([type, { schema }]) =>
-        `<h3>Body</h3>\n<p class="facts"><code>${escapeHtml(type)}</code>${requestBody?.description === undefined ? '' : ` · ${inlineHtml(requestBody.description)}`}</p>${schema === undefined ? '' : this.#fields.body(schema)}`,
+        `<h3>Body</h3>\n<p class="facts"><code>${escapeHtml(type)}</code>${requestBody?.description === undefined ? '' : ` · ${inlineHtml(requestBody.description)}`}</p>${schema === undefined ? '' : this.#body(schema)}`,
     );
     const answers = Object.entries(operation.responses).map(([code, answer]) => this.#answer(code, answer));
     return `<section class="operation" aria-labelledby="${operationId}">
@@ -127,6 +188,26 @@ ${answers.join('\n')}
 </section>`;
   }
 
+  // The parameters in the order of their places; places without any are left out.
+  #parameters(operation: Operation): { title: string; fields: Field[] }[] {
+    const parameters = (operation.parameters ?? []).map((one) => resolve<Parameter>(this.#document, one).part);
+    const groups = (['path', 'query', 'header'] as const).map((place) => ({
+      title: parameterTitles[place],
+      fields: parameters
+        .filter((parameter) => parameter.in === place)
+        .map(({ name, schema, required = false, description }) =>
+          this.#fields.field(name, schema, required, description),
+        ),
+    }));
+    return groups.filter(({ fields }) => fields.length > 0);
+  }
+
+  // The fields of a body, or its type where it has none.
+  #body(schema: Schema): string {
+    const parts = this.#fields.parts(schema);
+    return isPlain(parts) ? `<p>${escapeHtml(this.#fields.typeOf(schema))}</p>` : partsHtml(parts);
+  }
+
   #answer(code: string, answer: Operation['responses'][string]): string {
     const { name: shared, part } = resolve<Response>(this.#document, answer);
     const { description, headers = {}, content = {} } = part;
@@ -139,13 +220,18 @@ ${answers.join('\n')}
     });
     const bodies = Object.entries(content).map(
       ([type, { schema }]) =>
-        `<p class="facts"><code>${escapeHtml(type)}</code></p>${schema === undefined ? '' : this.#fields.body(schema)}`,
+        `<p class="facts"><code>${escapeHtml(type)}</code></p>${schema === undefined ? '' : this.#body(schema)}`,
     );
     return `<details class="answer"><summary>${summary}</summary>${bodies.join('\n')}<dl class="fields">${names.join('\n')}</dl></details>`;
   }
 }
 
 const parameterTitles = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
+
+// Blocks of Markdown, each after an empty line.
+function blocks(parts: readonly string[]): string {
+  return `${parts.filter(Boolean).join('\n\n')}\n`;
+}
 
 function methodHtml(method: string): string {
   return `<span class="method ${method.toLowerCase()}">${method}</span>`;

@@ -57,7 +57,10 @@ const pageOf = (address: string) => docs.find(address)?.text ?? '';
 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'fernpost-docs-'));
-  writeFileSync(join(folder, 'README.md'), '# Docs\n\n## Start\n\n- [First](first.md): begin here\n');
+  writeFileSync(
+    join(folder, 'README.md'),
+    '# Docs\n\nAbout all of it.\nSee [First](first.md).\n\n## Start\n\n- [First](first.md): begin here\n',
+  );
   const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
   writeFileSync(
     join(folder, 'first.md'),
@@ -122,4 +125,41 @@ test('lists what can be found', () => {
     { title: 'Use it', text: 'First', address: '/docs/first#use-it' },
     { title: 'Change a thing', text: 'PATCH /v1/things/{thingId}', address: '/docs/reference/things#updateThing' },
   ]);
+});
+
+test('has each page in Markdown, and lists them in llms.txt', () => {
+  const { type, text } = docs.find('/docs/first.md') ?? {};
+  expect(type).toBe('md');
+  expect(text).toContain('# First\n\n## Use `it`');
+  expect(text).toContain('At https://mail.acme.test: 1.2.3.');
+  expect(pageOf('/docs/first')).toContain('<link rel="alternate" type="text/markdown" href="/docs/first.md">');
+  expect(pageOf('/docs/README.md')).toContain('[First](first.md)');
+  expect(pageOf('/docs')).toContain('href="/docs/README.md"');
+  const reference = pageOf('/docs/reference/things.md');
+  expect(reference).toContain(
+    '# Things API\n\nThings of a project.\n\n## Change a thing\n\n`PATCH /v1/things/{thingId}`',
+  );
+  expect(reference).toContain('- `thingId` (string, required)');
+  expect(reference).toContain('- `name` (string, required): Its `name`. At most 1,000 characters.');
+  expect(reference).toContain('- `kind` (string): One of `a`, `b`.');
+  expect(reference).toContain('**404** There is none.');
+  expect(pageOf('/docs/reference.md')).toContain('- `PATCH /v1/things/{thingId}`: Change a thing');
+  for (const none of ['/docs/draft.md', '/docs/reference/unused.md', '/docs/.md', '/docs/assets/docs.css.md'])
+    expect(docs.find(none), none).toBeNull();
+  expect(docs.find('/docs/llms.txt')).toMatchObject({
+    type: 'txt',
+    text: `# Docs
+
+> About all of it. See [First](https://mail.acme.test/docs/first.md).
+
+## Start
+
+- [First](https://mail.acme.test/docs/first.md): begin here
+
+## API reference
+
+- [Overview](https://mail.acme.test/docs/reference.md): every operation in a line, and the errors
+- [Things](https://mail.acme.test/docs/reference/things.md): Things of a project.
+`,
+  });
 });

@@ -373,6 +373,13 @@ describe('the service about itself', () => {
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");
     expect((await api.call(null, 'GET', '/docs/reference/emails')).status).toBe(200);
     expect((await api.call(null, 'GET', '/docs/assets/docs.js')).headers.get('content-type')).toContain('javascript');
+    for (const [path, type] of [
+      ['/docs/llms.txt', 'text/plain'],
+      ['/docs/quick-start.md', 'text/markdown'],
+      ['/docs/reference/emails.md', 'text/markdown'],
+    ] as const)
+      expect((await api.call(null, 'GET', path)).headers.get('content-type'), path).toBe(`${type}; charset=utf-8`);
     expect((await api.call(null, 'GET', '/docs/nothing')).status).toBe(404);
+    expect((await api.call(null, 'GET', '/docs/nothing.md')).status).toBe(404);
   });
 });
