@@ -47,7 +47,7 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
       const fieldOf = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true });
       expect(await fieldOf('Email Address').inputValue()).toBe('email');
       await fieldOf('Notes').selectOption({ label: 'Skip this column' });
-      await fieldOf('Newsletter').selectOption({ label: 'Subscription' });
+      expect(await fieldOf('Newsletter').inputValue()).toBe('subscribed');
       await dialog.getByLabel('Name of the field for First Name').fill('firstName');
       await dialog.getByLabel('Type of Score').selectOption({ label: 'Number' });
       expect(await accessibilityProblems(page)).toEqual([]);
@@ -106,6 +106,42 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
   expect(score).toMatchObject({ type: 'number' });
   expect(custom.map(({ field }: { field: string }) => field)).toContain('data.firstName');
   expect(custom.map(({ field }: { field: string }) => field)).not.toContain('data.notes');
+});
+
+test('an import asks whether to subscribe new contacts, says how many that are, and keeps the source of their consent', async () => {
+  const own = await aProject(database, 'Consent');
+  const call = (method: string, path: string, body?: object) => api.call(own.secretKey, method, path, body);
+  await call('POST', '/contacts', { email: 'left@example.org', subscribed: false });
+  const content = 'email,opt-in\nenno@example.org,\nokke@example.org,yes\nleft@example.org,yes\n';
+  await asOwner(browser, { api, database, project: own }, async (page) => {
+    await page.goto(`${api.url}/app/${own.id}/contacts`);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByLabel('File')
+      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    await dialog.getByRole('button', { name: 'Preview changes' }).click();
+    await dialog.getByText('This subscribes 2 new contacts and 1 unsubscribed contact.').waitFor();
+    await dialog.getByLabel('Subscribe new contacts').uncheck();
+    await dialog.getByText('This subscribes 1 new contact and 1 unsubscribed contact.').waitFor();
+    await dialog.getByLabel('Source of consent').fill('Fair in Husum');
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Import 3 rows' }).click();
+    await dialog.getByText('Created', { exact: true }).waitFor();
+  });
+  const { data } = (await call('GET', '/contacts?limit=10')).body;
+  expect(
+    Object.fromEntries(
+      data.map(({ email, ...each }: { email: string; subscribed: boolean; data: object }) => [
+        email,
+        [each.subscribed, each.data],
+      ]),
+    ),
+  ).toEqual({
+    'enno@example.org': [false, {}],
+    'okke@example.org': [true, { consentSource: 'Fair in Husum' }],
+    'left@example.org': [true, { consentSource: 'Fair in Husum' }],
+  });
 });
 
 test('a file without a column of addresses cannot be sent', async () => {

@@ -535,7 +535,7 @@ export interface paths {
         put?: never;
         /**
          * Import contacts from a CSV file
-         * @description Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. The contacts join the STATIC segment `segmentId`, or a new one `segmentName`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
+         * @description Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. With `subscribeNew=false`, new contacts are subscribed only if their row says so. The text `consentSource`, of at most 200 characters, becomes the contact field of that name of the contacts that the import subscribes, new or not. The contacts join the STATIC segment `segmentId`, or a new one `segmentName`. Returns at once; get the job to see its progress. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`.
          */
         post: operations["importContacts"];
         delete?: never;
@@ -555,7 +555,7 @@ export interface paths {
         put?: never;
         /**
          * Preview an import of contacts
-         * @description What an import of the file would create, update and refuse now. Nothing is written. Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
+         * @description What an import of the file would create, update and refuse now. Nothing is written. Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. With `subscribeNew=false`, new contacts are subscribed only if their row says so. The text `consentSource`, of at most 200 characters, becomes the contact field of that name of the contacts that the import subscribes, new or not. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`.
          */
         post: operations["previewImport"];
         delete?: never;
@@ -6571,6 +6571,10 @@ export interface components {
                 filename: string;
                 /** @description The segment of the audience type `SEGMENT`. */
                 segmentId?: string;
+                /** @description False when new contacts were not subscribed unless the file said so; absent otherwise. */
+                subscribeNew?: boolean;
+                /** @description Where the consent of the contacts that the import subscribed comes from. */
+                consentSource?: string;
             };
             /** @description Why it failed as a whole; null unless it did. */
             failedReason: string | null;
@@ -6586,7 +6590,9 @@ export interface components {
             unchangedCount: number;
             /** @description How many failed. */
             failureCount: number;
-            /** @description Contacts who are not subscribed and would be. */
+            /** @description New contacts who would be subscribed. */
+            newSubscribedCount: number;
+            /** @description Existing contacts who are not subscribed and would be. */
             resubscribedCount: number;
             /** @description Contacts who are subscribed and would no longer be. */
             unsubscribedCount: number;

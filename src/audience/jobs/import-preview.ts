@@ -7,10 +7,9 @@ import { KeyedTurns } from '../../core/lib/keyed-turns.ts';
 import { removeFile } from './files-queries.ts';
 import { wavesOf } from './import.ts';
 import { checkFile, mappingFor, readSlices } from './import-file.ts';
-import type { ImportMapping } from './import-mapping.ts';
-import { excessiveRows } from './import-queries.ts';
+import { excessiveRows, type Subscribing, subscribingOf } from './import-queries.ts';
 import type { PlacedRow, RefusedRow } from './import-rows.ts';
-import type { ImportPreview } from './schema.ts';
+import type { ImportOptions, ImportPreview } from './schema.ts';
 import { receiveCsv } from './upload.ts';
 
 const rowsPerSlice = 1_000;
@@ -41,18 +40,16 @@ export async function previewImport(db: Database, projectId: string, request: In
   const id = `preview-${newId()}`;
   try {
     const options = await receiveCsv(db, request, id);
-    return await previews.run(projectId, async () =>
-      previewFile(db, projectId, id, await mappingFor(db, projectId, id, options)),
-    );
+    return await previews.run(projectId, () => previewFile(db, projectId, id, options));
   } finally {
     await removeFile(db, id);
   }
 }
 
-async function previewFile(db: Database, projectId: string, id: string, mapping?: ImportMapping) {
-  const file = await checkFile(db, id, mapping);
+async function previewFile(db: Database, projectId: string, id: string, options: ImportOptions) {
+  const file = await checkFile(db, id, await mappingFor(db, projectId, id, options));
   if (typeof file === 'string') throw invalidField('file', `cannot be imported. ${file}`, 'invalid_file');
-  const preview = new Preview(db, projectId);
+  const preview = new Preview(db, projectId, subscribingOf(options, file.columns));
   for await (const slice of readSlices(db, id, file.firstRow, rowsPerSlice)) {
     const { waves, refused } = wavesOf(file.columns, slice);
     preview.refuse(refused);
@@ -64,6 +61,7 @@ async function previewFile(db: Database, projectId: string, id: string, mapping?
 /** What the rows of a file before the next one would have made of a contact. */
 interface Written {
   data: JsonObjectValue;
+  isNew: boolean;
   /** Null while no row has said it of a contact that there was. */
   subscribed: boolean | null;
 }
@@ -75,6 +73,7 @@ class Preview {
     updatedCount: 0,
     unchangedCount: 0,
     failureCount: 0,
+    newSubscribedCount: 0,
     resubscribedCount: 0,
     unsubscribedCount: 0,
     updates: [],
@@ -83,11 +82,13 @@ class Preview {
   };
   readonly #db: Database;
   readonly #projectId: string;
+  readonly #subscribing: Subscribing;
   readonly #written = new Map<string, Written>();
 
-  constructor(db: Database, projectId: string) {
+  constructor(db: Database, projectId: string, subscribing: Subscribing) {
     this.#db = db;
     this.#projectId = projectId;
+    this.#subscribing = subscribing;
   }
 
   refuse(rows: readonly RefusedRow[]): void {
@@ -104,13 +105,13 @@ class Preview {
   async add(wave: readonly PlacedRow[]): Promise<void> {
     const before = wave.map(({ email }) => this.#written.get(email) ?? null);
     const whole = wave.map((row, index) => ({ ...row, data: { ...before[index]?.data, ...row.data } }));
-    const refused = await excessiveRows(this.#db, this.#projectId, whole);
+    const refused = await excessiveRows(this.#db, this.#projectId, whole, this.#subscribing);
     const isRefused = new Set(refused.map(({ row }) => row));
     this.refuse(refused);
     const rows = wave.flatMap((row, index) =>
       isRefused.has(row.row) ? [] : [{ ...row, written: before[index] ?? null }],
     );
-    const changes = await changesOf(this.#db, this.#projectId, rows);
+    const changes = await changesOf(this.#db, this.#projectId, rows, this.#subscribing);
     for (const { row, ...change } of changes) {
       const own = rows.find((each) => each.row === row);
       if (own) this.#count(own, change);
@@ -123,8 +124,12 @@ class Preview {
     if (change.isNew) result.createdCount += 1;
     else if (change.isChanged) result.updatedCount += 1;
     else result.unchangedCount += 1;
-    if (change.flips === true) result.resubscribedCount += 1;
-    if (change.flips === false) result.unsubscribedCount += 1;
+    // A row that repeats a new contact may change what its rows before said.
+    const isNew = row.written?.isNew ?? change.isNew;
+    const subscribed = change.becomes ?? row.written?.subscribed ?? null;
+    if (isNew) result.newSubscribedCount += Number(subscribed === true) - Number(row.written?.subscribed === true);
+    else if (change.flips === true) result.resubscribedCount += 1;
+    else if (change.flips === false) result.unsubscribedCount += 1;
     if (!change.isNew && change.isChanged && result.updates.length < mostUpdates)
       result.updates.push({
         row: row.row,
@@ -134,8 +139,9 @@ class Preview {
         after: change.after ?? {},
       });
     this.#written.set(row.email, {
-      data: { ...row.written?.data, ...row.data },
-      subscribed: row.subscribed ?? row.written?.subscribed ?? (change.isNew ? true : null),
+      data: { ...row.written?.data, ...change.writes },
+      isNew,
+      subscribed,
     });
   }
 }
@@ -146,6 +152,10 @@ interface RowChange {
   isChanged: boolean;
   /** What the subscription changes to; null when it stays. */
   flips: boolean | null;
+  /** What the row says of the subscription, or of a new contact what follows for it; null when neither. */
+  becomes: boolean | null;
+  /** The data of the row, with the source of the consent where it subscribes the contact. */
+  writes: JsonObjectValue;
   /** Of the keys that change; null where none does. */
   before: JsonObjectValue | null;
   after: JsonObjectValue | null;
@@ -155,9 +165,10 @@ function changesOf(
   db: Database,
   projectId: string,
   rows: readonly (PlacedRow & { written: Written | null })[],
+  { subscribeNew, consent }: Subscribing,
 ): Promise<RowChange[]> {
   return db.rows<RowChange>(sql`
-    select r.row, b.is_new as "isNew", b.flips, k.changed is not null or b.flips is not null as "isChanged",
+    select r.row, b.is_new as "isNew", b.flips, b.becomes, w.data as writes, k.changed is not null or b.flips is not null as "isChanged",
       case when not b.is_new then k.before end as before, case when not b.is_new then k.changed end as after
     from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
       as r ("row" integer, email text, subscribed boolean, data jsonb, written jsonb)
@@ -166,10 +177,14 @@ function changesOf(
       select c.id is null and jsonb_typeof(r.written) is distinct from 'object' as is_new,
         coalesce(c.data, '{}') || coalesce(r.written -> 'data', '{}') as data,
         coalesce((r.written ->> 'subscribed')::boolean, c.subscribed) as subscribed) a,
-    lateral (select a.is_new, case when r.subscribed <> a.subscribed then r.subscribed end as flips) b,
+    lateral (
+      select a.is_new, case when r.subscribed <> a.subscribed then r.subscribed end as flips,
+        coalesce(r.subscribed, case when a.is_new then ${subscribeNew}::boolean end) as becomes) b,
+    lateral (
+      select case when b.becomes and a.subscribed is not true then ${JSON.stringify(consent)}::jsonb || r.data else r.data end as data) w,
     lateral (
       select jsonb_object_agg(key, value) as changed,
         jsonb_object_agg(key, a.data -> key) filter (where a.data ? key) as before
-      from jsonb_each(r.data) where a.data -> key is distinct from value) k
+      from jsonb_each(w.data) where a.data -> key is distinct from value) k
     order by r.row`);
 }

@@ -5,9 +5,10 @@ import { enterMembers, type LockedSegment, lockSegment } from '../segments/index
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
 import type { ImportMapping } from './import-mapping.ts';
-import { excessiveRows, upsertContacts } from './import-queries.ts';
+import { excessiveRows, type Subscribing, subscribingOf, upsertContacts } from './import-queries.ts';
 import { type ImportColumns, isRefused, type PlacedRow, type RefusedRow, readRow } from './import-rows.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
+import type { ImportOptions } from './schema.ts';
 import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './share.ts';
 
 const rowsPerSlice = 1_000;
@@ -33,6 +34,7 @@ export async function importRows(
     return shareReportOf(job, 'finished');
   }
   const { columns, from, size } = opened;
+  const subscribing = subscribingOf(job.spec as Partial<ImportOptions>, columns);
   let position = job.position;
   let report = shareReportOf(job, 'unfinished');
   let writing: Promise<ShareReport> | null = null;
@@ -47,7 +49,7 @@ export async function importRows(
       }
       // A record that is never closed reaches to the end of the file.
       const next = slice.unclosedFrom === null ? slice.next : { ...slice.next, offset: size };
-      writing = writeSlice(db, encryptionKeys, job, position, next, prepared, size);
+      writing = writeSlice(db, encryptionKeys, job, position, next, prepared, size, subscribing);
       position = String(next.offset);
     }
     if (writing !== null) report = await writing;
@@ -121,6 +123,7 @@ function writeSlice(
   next: CsvPlace,
   { waves, refused }: Prepared,
   size: number,
+  subscribing: Subscribing,
 ): Promise<ShareReport> {
   return db.transaction(async (tx) => {
     const job = await lockJobAt(tx, id, position);
@@ -130,7 +133,7 @@ function writeSlice(
     const erased = await erasedRows(tx, projectId, encryptionKeys, waves);
     const failed = [...refused, ...erased.refused];
     for (const wave of erased.waves) {
-      const written = await writeWave(tx, projectId, wave);
+      const written = await writeWave(tx, projectId, wave, subscribing);
       created += written.created;
       updated += written.updated;
       unchanged += wave.length - written.refused.length - written.created - written.updated;
@@ -191,17 +194,22 @@ interface WrittenWave {
 }
 
 // Contacts over a limit are rare, so they are searched for only after the statement was refused because of one.
-async function writeWave(tx: Database, projectId: string, wave: readonly PlacedRow[]): Promise<WrittenWave> {
+async function writeWave(
+  tx: Database,
+  projectId: string,
+  wave: readonly PlacedRow[],
+  subscribing: Subscribing,
+): Promise<WrittenWave> {
   const refused: RefusedRow[] = [];
   let rows = wave;
   for (let attempt = 1; ; attempt++) {
     await tx.count(sql`savepoint wave`);
     try {
-      return { ...(await upsertContacts(tx, projectId, rows)), refused };
+      return { ...(await upsertContacts(tx, projectId, rows, subscribing)), refused };
     } catch (error) {
       if (!(error instanceof ContactDataError) || attempt === 5) throw error;
       await tx.count(sql`rollback to savepoint wave`);
-      const found = await excessiveRows(tx, projectId, rows);
+      const found = await excessiveRows(tx, projectId, rows, subscribing);
       // Where none is found, another transaction changed what a contact had a moment ago.
       const left = new Set(found.map(({ row }) => row));
       rows = rows.filter(({ row }) => !left.has(row));

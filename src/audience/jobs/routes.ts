@@ -31,7 +31,7 @@ import {
 const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Delete' } as const;
 
 const fileRules =
-  'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased.';
+  'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. With `subscribeNew=false`, new contacts are subscribed only if their row says so. The text `consentSource`, of at most 200 characters, becomes the contact field of that name of the contacts that the import subscribes, new or not.';
 
 const bulkRules = 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.';
 const queueing = {

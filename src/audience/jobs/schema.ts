@@ -92,17 +92,20 @@ export interface UndoSelector {
   conflicts: UndoBody['conflicts'];
 }
 
+const BooleanPart = v.pipe(
+  v.picklist(['true', 'false'], 'must be true or false'),
+  v.transform((text) => text === 'true'),
+);
+
 /** The parts of an import's request beside the file. */
 export const ImportOptions = v.object({
   mapping: v.optional(ImportMapping),
   /** Columns that the mapping does not name become the fields that they match; see `matchColumns`. */
-  matchFields: v.optional(
-    v.pipe(
-      v.picklist(['true', 'false'], 'must be true or false'),
-      v.transform((text) => text === 'true'),
-    ),
-    'false',
-  ),
+  matchFields: v.optional(BooleanPart, 'false'),
+  /** Whether new contacts are subscribed where the file does not say. */
+  subscribeNew: v.optional(BooleanPart, 'true'),
+  /** Where the consent of the contacts that the import subscribes comes from. */
+  consentSource: v.optional(v.pipe(textField('consentSource', 1, 200), v.trim(), v.nonEmpty('must not be empty'))),
   segmentId: v.optional(GivenUuid),
   segmentName: v.optional(v.pipe(textField('segmentName', 1, 100), v.trim(), v.nonEmpty('must not be empty'))),
 });
@@ -115,7 +118,8 @@ export const ImportPreview = v.object({
   updatedCount: v.number(),
   unchangedCount: v.number(),
   failureCount: v.number(),
-  resubscribedCount: v.pipe(v.number(), v.description('Contacts who are not subscribed and would be.')),
+  newSubscribedCount: v.pipe(v.number(), v.description('New contacts who would be subscribed.')),
+  resubscribedCount: v.pipe(v.number(), v.description('Existing contacts who are not subscribed and would be.')),
   unsubscribedCount: v.pipe(v.number(), v.description('Contacts who are subscribed and would no longer be.')),
   updates: v.pipe(
     v.array(
@@ -158,7 +162,19 @@ export const ImportJobBody = v.object({
       reasons: v.record(v.string(), v.number()),
     }),
   ),
-  data: v.object({ projectId: v.string(), filename: v.string(), segmentId: v.optional(v.string()) }),
+  data: v.object({
+    projectId: v.string(),
+    filename: v.string(),
+    segmentId: v.optional(v.string()),
+    subscribeNew: v.pipe(
+      v.optional(v.boolean()),
+      v.description('False when new contacts were not subscribed unless the file said so; absent otherwise.'),
+    ),
+    consentSource: v.pipe(
+      v.optional(v.string()),
+      v.description('Where the consent of the contacts that the import subscribed comes from.'),
+    ),
+  }),
   failedReason: v.nullable(v.string()),
 });
 export type ImportJobBody = v.InferOutput<typeof ImportJobBody>;

@@ -46,7 +46,11 @@ export async function queueImport(
   now: Date,
 ): Promise<Queued> {
   const id = `import-${newId()}`;
-  const { filename, segmentId, segmentName, ...columns } = await receiveCsv(db, request, id);
+  const { filename, segmentId, segmentName, subscribeNew, consentSource, ...columns } = await receiveCsv(
+    db,
+    request,
+    id,
+  );
   try {
     const mapping = await mappingFor(db, projectId, id, columns);
     return await db.transaction(async (tx) => {
@@ -56,11 +60,15 @@ export async function queueImport(
           ? await createSegment(tx, projectId, { name: segmentName, type: 'STATIC', trackMembership: false }, now)
           : null;
       const into = segmentId ?? made?.id;
-      const options = { ...(mapping ? { mapping } : {}), ...(into ? { segmentId: into } : {}) };
-      const spec = { projectId, filename, ...options } as unknown as JsonObjectValue;
+      const options = {
+        ...(into ? { segmentId: into } : {}),
+        ...(subscribeNew ? {} : { subscribeNew }),
+        ...(consentSource ? { consentSource } : {}),
+      };
+      const spec = { projectId, filename, ...options, ...(mapping ? { mapping } : {}) } as unknown as JsonObjectValue;
       const ticket = await queue(tx, { id, projectId, kind: 'import', spec }, 'Import of contacts', {
         filename,
-        ...(into ? { segmentId: into } : {}),
+        ...options,
       });
       return { queued: { message: 'Import queued', jobId: id }, ticket };
     });
@@ -189,8 +197,9 @@ export async function getImportJob(db: Database, projectId: string, id: string):
   return { ...body, result, data: importData(job.spec as ImportJobBody['data']) };
 }
 
-function importData({ projectId, filename, segmentId }: ImportJobBody['data']): ImportJobBody['data'] {
-  return { projectId, filename, ...(segmentId === undefined ? {} : { segmentId }) };
+// All of the spec but the mapping.
+function importData({ mapping: _, ...data }: ImportJobBody['data'] & { mapping?: unknown }): ImportJobBody['data'] {
+  return data;
 }
 
 /** A change of many contacts as the API shows it. @throws bare 404 */

@@ -31,6 +31,8 @@ afterAll(async () => {
 });
 
 interface Options {
+  subscribeNew?: string;
+  consentSource?: string;
   matchFields?: string;
   mapping?: unknown;
   segmentId?: string;
@@ -237,4 +239,74 @@ test('matchFields puts columns into the fields that they match, and keeps the ca
   expect((await contact('plain@example.com')).data).toEqual({ 'nick name': 'Ada' });
   const { status, body } = await post('/contacts/import', file, { matchFields: 'yes' });
   expect([status, body.error.errors[0].field]).toEqual([422, 'matchFields']);
+});
+
+test('new contacts are subscribed only if their row says so with subscribeNew=false, and keep the source of their consent', async () => {
+  await own.call('POST', '/contacts', { email: 'left@example.com', subscribed: false });
+  await own.call('POST', '/contacts', { email: 'here@example.com', subscribed: true });
+  const file = [
+    'email,newsletter,plan',
+    'silent@example.com,,pro',
+    'yes@example.com,yes,pro',
+    'no@example.com,no,pro',
+    'left@example.com,yes,pro',
+    'here@example.com,yes,pro',
+    // A repeated address decides anew.
+    'later@example.com,,pro',
+    'later@example.com,yes,pro',
+  ].join('\n');
+  const options = { mapping: { newsletter: 'subscribed' }, subscribeNew: 'false', consentSource: ' Fair, Berlin ' };
+  const told = await preview(file, options);
+  expect(told.body).toMatchObject({
+    createdCount: 4,
+    newSubscribedCount: 2,
+    resubscribedCount: 1,
+    unsubscribedCount: 0,
+    failureCount: 0,
+  });
+  expect(told.body.updates).toContainEqual(
+    expect.objectContaining({
+      email: 'left@example.com',
+      subscribed: true,
+      after: { plan: 'pro', consentSource: 'Fair, Berlin' },
+    }),
+  );
+  const job = await imported(file, options);
+  expect(job.data).toEqual({
+    projectId: project.id,
+    filename: 'list.csv',
+    subscribeNew: false,
+    consentSource: 'Fair, Berlin',
+  });
+  expect(counts(told.body)).toEqual(counts(job.result));
+  const consented = { plan: 'pro', consentSource: 'Fair, Berlin' };
+  for (const [email, subscribed, data] of [
+    ['silent@example.com', false, { plan: 'pro' }],
+    ['yes@example.com', true, consented],
+    ['no@example.com', false, { plan: 'pro' }],
+    ['left@example.com', true, consented],
+    ['here@example.com', true, { plan: 'pro' }],
+    ['later@example.com', true, consented],
+  ] as const)
+    expect([email, await contact(email)]).toEqual([email, expect.objectContaining({ subscribed, data })]);
+  expect((await preview(file, options)).body).toMatchObject({ updatedCount: 0, newSubscribedCount: 0 });
+});
+
+test('without subscribeNew new contacts are subscribed, and a column consentSource takes the place of the option', async () => {
+  const file = 'email,consentSource\nada@example.com,Paper form\nben@example.com,\n';
+  const options = { matchFields: 'true', consentSource: 'Fair' };
+  expect((await preview(file, options)).body).toMatchObject({ createdCount: 2, newSubscribedCount: 2 });
+  await imported(file, options);
+  expect(await contact('ada@example.com')).toMatchObject({ subscribed: true, data: { consentSource: 'Paper form' } });
+  expect(await contact('ben@example.com')).toMatchObject({ subscribed: true, data: {} });
+  const refusals: [string, Options][] = [
+    ['subscribeNew', { subscribeNew: 'yes' }],
+    ['consentSource', { consentSource: 'x'.repeat(201) }],
+    ['consentSource', { consentSource: '  ' }],
+  ];
+  for (const [field, wrong] of refusals)
+    for (const path of ['/contacts/import', '/contacts/import/preview']) {
+      const { status, body } = await post(path, file, wrong);
+      expect([status, body.error.errors[0].field]).toEqual([422, field]);
+    }
 });

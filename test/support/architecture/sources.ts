@@ -13,6 +13,7 @@ const folders = [
   'dashboard/src/code',
   'dashboard/src/conditions',
   'dashboard/src/pages/campaigns/rules',
+  'dashboard/src/pages/contacts/import/rules',
   'dashboard/src/pages/workflows/graph',
   'dashboard/src/storage',
   'dashboard/src/words',

@@ -2646,6 +2646,10 @@ class ImportJobData(TypedDict):
     """The name of the file."""
     segmentId: NotRequired[str]
     """The segment of the audience type `SEGMENT`."""
+    subscribeNew: NotRequired[bool]
+    """False when new contacts were not subscribed unless the file said so; absent otherwise."""
+    consentSource: NotRequired[str]
+    """Where the consent of the contacts that the import subscribed comes from."""
 
 
 class ImportPreview(TypedDict):
@@ -2659,8 +2663,10 @@ class ImportPreview(TypedDict):
     """Rows that changed nothing."""
     failureCount: float
     """How many failed."""
+    newSubscribedCount: float
+    """New contacts who would be subscribed."""
     resubscribedCount: float
-    """Contacts who are not subscribed and would be."""
+    """Existing contacts who are not subscribed and would be."""
     unsubscribedCount: float
     """Contacts who are subscribed and would no longer be."""
     updates: List[ImportPreviewUpdatesItem]

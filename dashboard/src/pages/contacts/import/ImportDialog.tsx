@@ -4,11 +4,11 @@ import { Dialog } from '../../../ui/Dialog.tsx';
 import { inputClass } from '../../../ui/Field.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { useDataColumns } from '../list/ColumnsMenu.tsx';
-import { beginningOf } from './csv.ts';
 import { ImportProgress } from './ImportProgress.tsx';
 import { MappingStep } from './MappingStep.tsx';
-import { type ColumnChoice, choicesOf, missingColumn } from './mapping.ts';
 import { PreviewStep } from './PreviewStep.tsx';
+import { beginningOf } from './rules/csv.ts';
+import { type ColumnChoice, choicesOf, missingColumn } from './rules/mapping.ts';
 
 const most = 5_000_000;
 

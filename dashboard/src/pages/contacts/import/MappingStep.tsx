@@ -1,6 +1,6 @@
 import { inputClass } from '../../../ui/Field.tsx';
 import { Table } from '../../../ui/Table.tsx';
-import { type CellType, type ColumnChoice, cellTypeNames } from './mapping.ts';
+import { type CellType, type ColumnChoice, cellTypeNames } from './rules/mapping.ts';
 
 /** Says for each column of a file which field it becomes. */
 export function MappingStep({

@@ -1,16 +1,16 @@
-import { useMutation, useQuery } from '@tanstack/react-query';
+import { keepPreviousData, useMutation, useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { Button } from '../../../ui/Button.tsx';
-import { SelectField, TextField } from '../../../ui/Field.tsx';
+import { CheckField, SelectField, TextField } from '../../../ui/Field.tsx';
 import { Figure } from '../../../ui/Figure.tsx';
 import { Note, Problem, Shown } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { count, counted } from '../../../words/numbers.ts';
-import type { ColumnChoice } from './mapping.ts';
 import { previewOf, startImport } from './request.ts';
+import type { ColumnChoice } from './rules/mapping.ts';
 
 type Preview = components['schemas']['ImportPreview'];
 const newSegment = 'new';
@@ -30,27 +30,50 @@ export function PreviewStep({
   const project = useProjectId();
   const [segment, setSegment] = useState('');
   const [name, setName] = useState('');
+  const [subscribeNew, setSubscribeNew] = useState(true);
+  const [consentSource, setConsentSource] = useState('');
   const preview = useQuery({
-    queryKey: ['contacts', project, 'import', file.name, file.size, file.lastModified, choices],
+    queryKey: ['contacts', project, 'import', file.name, file.size, file.lastModified, choices, subscribeNew],
+    placeholderData: keepPreviousData,
     gcTime: 0,
     retry: false,
     refetchOnWindowFocus: false,
-    queryFn: ({ signal }) => previewOf({ file, choices }, signal),
+    queryFn: ({ signal }) => previewOf({ file, choices, subscribeNew }, signal),
   });
   const start = useMutation({
     mutationFn: () =>
       startImport({
         file,
         choices,
+        subscribeNew,
+        ...(subscribes && consentSource.trim() ? { consentSource: consentSource.trim() } : {}),
         ...(segment === newSegment ? { segmentName: name.trim() } : segment ? { segmentId: segment } : {}),
       }),
     onSuccess: onStarted,
   });
+  const subscribes = preview.data ? preview.data.newSubscribedCount + preview.data.resubscribedCount > 0 : false;
   const valid = preview.data ? preview.data.totalRows - preview.data.failureCount : 0;
   return (
     <>
       <div className="stack">
         <Shown query={preview}>{(found) => <Changes found={found} />}</Shown>
+        {preview.data && preview.data.createdCount > 0 ? (
+          <CheckField
+            label="Subscribe new contacts"
+            hint="The subscription column of the file, if it has one, comes first."
+            checked={subscribeNew}
+            onChange={({ target }) => setSubscribeNew(target.checked)}
+          />
+        ) : null}
+        {subscribes ? (
+          <TextField
+            label="Source of consent"
+            hint="Such as “Sign-up form on our website”. Saved as the field consentSource of the contacts that are subscribed."
+            maxLength={200}
+            value={consentSource}
+            onChange={({ target }) => setConsentSource(target.value)}
+          />
+        ) : null}
         {valid > 0 ? <SegmentChoice {...{ segment, name }} onSegment={setSegment} onName={setName} /> : null}
         {start.error ? <Problem error={start.error} /> : null}
       </div>
@@ -59,7 +82,7 @@ export function PreviewStep({
         <Button
           look="primary"
           busy={start.isPending}
-          disabled={valid === 0 || (segment === newSegment && name.trim() === '')}
+          disabled={valid === 0 || preview.isPlaceholderData || (segment === newSegment && name.trim() === '')}
           onClick={() => start.mutate()}
         >
           {preview.data ? `Import ${counted(valid, 'row')}` : 'Import'}
@@ -70,6 +93,10 @@ export function PreviewStep({
 }
 
 function Changes({ found }: { found: Preview }) {
+  const subscribed = [
+    ...(found.newSubscribedCount > 0 ? [counted(found.newSubscribedCount, 'new contact')] : []),
+    ...(found.resubscribedCount > 0 ? [counted(found.resubscribedCount, 'unsubscribed contact')] : []),
+  ].join(' and ');
   return (
     <>
       <dl className="figures">
@@ -78,11 +105,8 @@ function Changes({ found }: { found: Preview }) {
         <Figure name="Unchanged" value={count(found.unchangedCount)} />
         <Figure name="Invalid" value={count(found.failureCount)} />
       </dl>
-      {found.resubscribedCount > 0 ? (
-        <Note tone="warn">
-          This subscribes {counted(found.resubscribedCount, 'contact')} who are not subscribed now. Only subscribe
-          contacts who gave their consent.
-        </Note>
+      {subscribed ? (
+        <Note tone="warn">This subscribes {subscribed}. Only subscribe contacts who gave their consent.</Note>
       ) : null}
       {found.unsubscribedCount > 0 ? (
         <Note>This unsubscribes {counted(found.unsubscribedCount, 'contact')}.</Note>

@@ -23,6 +23,25 @@ export interface ColumnChoice {
 
 // In the order in which the service chooses.
 const emailNames = ['email', 'email address', 'e-mail address', 'e-mail'];
+// Only where every cell that is shown says yes or no: anything else would be read as no.
+const subscriptionNames = new Set(
+  [
+    'newsletter',
+    'opt-in',
+    'opted in',
+    'subscribed',
+    'subscription',
+    'subscriber',
+    'is subscribed',
+    'email opt-in',
+    'marketing',
+    'accepts marketing',
+    'accepts email marketing',
+    'marketing consent',
+    'consent',
+  ].map(folded),
+);
+const yesOrNo = /^(true|false|yes|no|1|0)$/i;
 const reserved = new Set(['id', 'email', 'createdat', 'updatedat', '']);
 
 /** What the columns of a file are for, as far as their names tell; `fields` are those that contacts have already. */
@@ -30,15 +49,27 @@ export function choicesOf({ columns, rows }: Beginning, fields: readonly string[
   const names = columns.map((name) => name.trim().toLowerCase());
   const emailName = emailNames.find((name) => names.includes(name));
   const known = new Map(fields.map((field) => [folded(field.replace(/^data\./, '')), field]));
+  const cellsOf = (place: number) => [
+    ...new Set(rows.map((cells) => cells[place]?.trim() ?? '').filter((cell) => cell !== '')),
+  ];
+  // The name that the service itself reads wins, and a field that contacts have stays that field.
+  const guessed = names.findIndex(
+    (name, place) =>
+      subscriptionNames.has(folded(name)) &&
+      !known.has(folded(name)) &&
+      cellsOf(place).length > 0 &&
+      cellsOf(place).every((cell) => yesOrNo.test(cell)),
+  );
+  const subscription = names.includes('subscribed') ? -1 : guessed;
   return columns.map((name, place) => {
     const own = names[place] ?? '';
     return {
       name,
-      samples: [...new Set(rows.map((cells) => cells[place] ?? '').filter((cell) => cell !== ''))].slice(0, 3),
+      samples: cellsOf(place).slice(0, 3),
       field:
         own === emailName
           ? 'email'
-          : own === 'subscribed'
+          : own === 'subscribed' || place === subscription
             ? 'subscribed'
             : reserved.has(own)
               ? ''
