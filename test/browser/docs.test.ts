@@ -71,10 +71,42 @@ test('readers copy a snippet and find an endpoint', async () => {
     expect(await page.evaluate('navigator.clipboard.readText()')).toMatch(/^curl -X POST "\$FERNPOST_URL\/v1\/send"/);
     await page.keyboard.press('/');
     await page.keyboard.type('cancel campaign');
-    const found = page.getByRole('region', { name: 'Search results' });
-    await found.getByRole('link', { name: 'POST /campaigns/{id}/cancel' }).click();
+    const found = page.getByRole('listbox', { name: 'Search results' });
+    await found.getByRole('option', { name: 'POST /campaigns/{id}/cancel' }).click();
     await page.getByRole('heading', { level: 1, name: 'Campaigns' }).waitFor();
     expect(new URL(page.url()).hash).toBe('#cancelCampaign');
+  });
+});
+
+test('readers search in full by keyboard, with typos, and the results are accessible', async () => {
+  await inPage(browser, {}, async (page) => {
+    const complaints: string[] = [];
+    page.on('console', (message) => {
+      if (message.type() === 'error') complaints.push(message.text());
+    });
+    await page.goto(`${api.url}/docs/quick-start`);
+    await page.keyboard.press('/');
+    const input = page.getByRole('combobox', { name: 'Search the docs' });
+    const options = page.getByRole('listbox', { name: 'Search results' }).getByRole('option');
+    await page.keyboard.type('idempotncy key');
+    await options.first().waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowUp');
+    const [active] = await options.all();
+    expect(await active?.getAttribute('aria-selected')).toBe('true');
+    expect(await input.getAttribute('aria-activedescendant')).toBe(await active?.getAttribute('id'));
+    await page.keyboard.press('Escape');
+    expect(await options.count()).toBe(0);
+    expect(await input.inputValue()).toBe('');
+    // A field, by its name.
+    await page.keyboard.type('publicKeyRequestsPerMinute');
+    await options.filter({ hasText: 'Field · Projects API' }).first().waitFor();
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
+    expect(complaints).toEqual([]);
   });
 });
 

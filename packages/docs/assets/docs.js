@@ -1,6 +1,7 @@
 // What the pages of the documentation do besides being read: choosing a language, copying, searching, and the menu on a phone.
 // Without this script everything is there to read.
 const stored = 'fernpost-docs-language';
+const searchModule = '/docs/assets/minisearch.js';
 const { earlierKey } = document.currentScript.dataset;
 document.documentElement.classList.add('js');
 
@@ -89,49 +90,117 @@ function setUpMenu() {
   });
 }
 
+/** A combobox over the index, which is loaded at the first use. */
 function setUpSearch() {
   const area = document.querySelector('search');
   const [input, results] = [area.querySelector('input'), area.querySelector('.results')];
-  let entries;
+  const [status, list] = [results.querySelector('p'), results.querySelector('div')];
+  let loading;
+  let current = -1;
   area.hidden = false;
-  input.addEventListener('input', async () => {
-    entries ??= fetch('/docs/search.json').then((response) => response.json());
-    show(await entries);
+  input.addEventListener('focus', () => load().catch(() => undefined));
+  input.addEventListener('input', find);
+  input.addEventListener('keydown', (event) => {
+    if (event.isComposing) return;
+    const { length } = list.children;
+    const moves = { ArrowDown: (current + 1) % length, ArrowUp: (Math.max(current, 0) - 1 + length) % length };
+    if (event.key === 'Escape') {
+      input.value = '';
+      close();
+    } else if (event.key in moves && !results.hidden && length > 0) {
+      event.preventDefault();
+      mark(moves[event.key]);
+    } else if (event.key === 'Enter' && !results.hidden) {
+      (list.children[current] ?? list.children[0])?.click();
+    }
   });
-  area.addEventListener('keydown', ({ key }) => {
-    if (key !== 'Escape') return;
-    input.value = '';
-    results.hidden = true;
-    input.focus();
-  });
+  list.addEventListener('click', close);
   area.addEventListener('focusout', ({ relatedTarget }) => {
-    if (!area.contains(relatedTarget)) results.hidden = true;
+    if (!area.contains(relatedTarget)) close();
   });
   document.addEventListener('keydown', (event) => {
-    if (event.key !== '/' || event.target.matches('input')) return;
+    const isTyping = event.target.matches('input, textarea, select, [contenteditable]');
+    if (event.key !== '/' || isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     input.focus();
   });
 
-  function show(all) {
-    const words = input.value.toLowerCase().split(/\s+/).filter(Boolean);
-    const found = all.filter(({ title, text }) =>
-      words.every((word) => `${title} ${text}`.toLowerCase().includes(word)),
-    );
-    const list = document.createElement('ul');
-    for (const { title, text, address } of found.slice(0, 20)) {
-      const link = document.createElement('a');
-      const detail = document.createElement('span');
-      detail.textContent = text;
-      link.href = address;
-      link.append(title, detail);
-      const item = document.createElement('li');
-      item.append(link);
-      list.append(item);
-    }
-    const count = document.createElement('p');
-    count.textContent = found.length === 0 ? 'No results' : found.length === 1 ? '1 result' : `${found.length} results`;
-    results.replaceChildren(count, ...(found.length === 0 ? [] : [list]));
-    results.hidden = words.length === 0;
+  function load() {
+    loading ??= Promise.all([
+      import(searchModule),
+      fetch('/docs/search.json').then((response) => {
+        if (!response.ok) throw new Error(`The index could not be loaded: ${response.status}`);
+        return response.json();
+      }),
+    ]).then(([{ default: MiniSearch }, { options, index }]) => MiniSearch.loadJS(index, options));
+    // After a failure the next use tries again.
+    loading.catch(() => {
+      loading = undefined;
+    });
+    return loading;
   }
+
+  async function find() {
+    const wanted = input.value.trim();
+    if (wanted === '') return close();
+    try {
+      const search = await load();
+      // Whoever types faster than the index loads sees the results of the last text alone.
+      if (wanted === input.value.trim()) show(search.search(wanted));
+    } catch {
+      status.textContent = 'Search is not available. Check your connection and try again.';
+      list.replaceChildren();
+      open();
+    }
+    return undefined;
+  }
+
+  function show(found) {
+    list.replaceChildren(...found.slice(0, 20).map(option));
+    status.textContent =
+      found.length === 0 ? 'No results' : found.length === 1 ? '1 result' : `${found.length} results`;
+    current = -1;
+    input.removeAttribute('aria-activedescendant');
+    open();
+  }
+
+  function option({ title, place, text, address, terms }, index) {
+    const link = document.createElement('a');
+    Object.assign(link, { href: address, tabIndex: -1, role: 'option', id: `result-${index}`, ariaSelected: 'false' });
+    const [where, excerpt] = [document.createElement('span'), document.createElement('span')];
+    where.textContent = place;
+    excerpt.textContent = excerptOf(text, terms);
+    link.append(title, where, ...(excerpt.textContent === '' ? [] : [excerpt]));
+    return link;
+  }
+
+  function mark(index) {
+    list.children[current]?.setAttribute('aria-selected', 'false');
+    current = index;
+    const item = list.children[index];
+    item.setAttribute('aria-selected', 'true');
+    input.setAttribute('aria-activedescendant', item.id);
+    item.scrollIntoView({ block: 'nearest' });
+  }
+
+  function open() {
+    results.hidden = false;
+    input.setAttribute('aria-expanded', 'true');
+  }
+
+  function close() {
+    results.hidden = true;
+    current = -1;
+    input.setAttribute('aria-expanded', 'false');
+    input.removeAttribute('aria-activedescendant');
+  }
+}
+
+/** About 120 characters of a text around the first of these words. */
+function excerptOf(text, terms) {
+  const places = terms.map((term) => text.toLowerCase().indexOf(term)).filter((place) => place >= 0);
+  const at = Math.max(0, Math.min(...places, text.length) - 40);
+  const start = places.length === 0 || at === 0 ? 0 : text.indexOf(' ', at) + 1;
+  const excerpt = text.slice(start, start + 120);
+  return `${start > 0 ? '… ' : ''}${excerpt}${start + 120 < text.length ? ' …' : ''}`;
 }

@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Marked, type Token, type Tokens } from 'marked';
 import { type Code, snippetHtml } from './html.ts';
+import { plainText } from './search.ts';
 
 /** A guide as the list of guides names it. */
 export interface GuideLink {
@@ -71,8 +72,23 @@ export function renderGuide(text: string): Guide {
   const title = headings.find(({ depth }) => depth === 1)?.text ?? '';
   const sections = headings
     .filter(({ depth }) => depth === 2)
-    .map((heading) => ({ id: anchorOf(heading.text), title: plainText(heading.text) }));
+    .map((heading) => ({ id: anchorOf(heading.text), title: withoutMarkup(heading.text) }));
   return { title, sections, html: blocksOf(tokens).join('') };
+}
+
+/** The parts of a guide that have an address: its beginning, and each heading with what follows it. */
+export function guideParts(text: string): { id: string | null; title: string; text: string }[] {
+  const parts: { id: string | null; title: string; text: string }[] = [];
+  for (const token of markdown.lexer(text)) {
+    if (token.type === 'heading') {
+      const { text: heading, depth } = token as Tokens.Heading;
+      parts.push({ id: depth === 1 ? null : anchorOf(heading), title: withoutMarkup(heading), text: '' });
+    } else {
+      const last = parts.at(-1);
+      if (last !== undefined) last.text += `${token.raw}\n`;
+    }
+  }
+  return parts.map((part) => ({ ...part, text: plainText(part.text) }));
 }
 
 function blocksOf(tokens: readonly Token[]): string[] {
@@ -99,13 +115,13 @@ function blocksOf(tokens: readonly Token[]): string[] {
 
 // As GitHub makes it, so that links work there as well.
 function anchorOf(heading: string): string {
-  return plainText(heading)
+  return withoutMarkup(heading)
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
     .replaceAll(' ', '-');
 }
 
-function plainText(text: string): string {
+function withoutMarkup(text: string): string {
   return text.replaceAll('`', '');
 }
 

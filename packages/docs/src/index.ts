@@ -1,11 +1,13 @@
+import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OpenApiDocument } from './document.ts';
 import { type Download, downloadsText, type Served } from './downloads.ts';
-import { type Guide, type GuideLink, listGuides, renderGuide } from './guides.ts';
+import { type Guide, type GuideLink, guideParts, listGuides, renderGuide } from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
+import { type SearchEntry, searchIndex, searchModule } from './search.ts';
 
 export type { OpenApiDocument } from './document.ts';
 export type { Download } from './downloads.ts';
@@ -14,7 +16,11 @@ export type { Download } from './downloads.ts';
 export interface DocsFile {
   type: 'html' | 'css' | 'js' | 'json' | 'md' | 'txt';
   text: string;
+  /** Of its text: another for another text. */
+  hash: string;
 }
+
+type Content = Omit<DocsFile, 'hash'>;
 
 const assets = fileURLToPath(new URL('../assets/', import.meta.url));
 
@@ -40,7 +46,8 @@ export class Docs {
   find(address: string): DocsFile | null {
     const known = this.#files.get(address);
     if (known !== undefined) return known;
-    const made = this.#make(address);
+    const content = this.#make(address);
+    const made = content === null ? null : hashed(content);
     // Addresses that lead nowhere are not kept: there is no end of them.
     if (made !== null) this.#files.set(address, made);
     return made;
@@ -48,19 +55,20 @@ export class Docs {
 
   /** The page `/downloads/` about these files, or about files that are still being built. */
   downloads(files: readonly Download[] | null): DocsFile {
-    return this.#html('/downloads/', renderGuide(downloadsText(files, this.#served)));
+    return hashed(this.#html('/downloads/', renderGuide(downloadsText(files, this.#served))));
   }
 
-  #html(address: string, page: Guide): DocsFile {
+  #html(address: string, page: Guide): Content {
     const { navigation } = this.#parts();
     return { type: 'html', text: docsPage({ address, twin: twinOf(address), navigation, ...page }) };
   }
 
-  #make(address: string): DocsFile | null {
+  #make(address: string): Content | null {
     if (address === '/docs/assets/docs.css')
       return { type: 'css', text: readFileSync(join(assets, 'docs.css'), 'utf8') };
     if (address === '/docs/assets/docs.js') return { type: 'js', text: readFileSync(join(assets, 'docs.js'), 'utf8') };
-    if (address === '/docs/search.json') return { type: 'json', text: JSON.stringify(this.#searchEntries()) };
+    if (address === '/docs/assets/minisearch.js') return { type: 'js', text: searchModule() };
+    if (address === '/docs/search.json') return { type: 'json', text: searchIndex(this.#searchEntries()) };
     if (address === '/docs/llms.txt') return { type: 'txt', text: this.#forLanguageModels() };
     const path = address.slice('/docs'.length);
     if (path.endsWith('.md')) {
@@ -137,17 +145,21 @@ export class Docs {
     return this.#known;
   }
 
-  #searchEntries(): { title: string; text: string; address: string }[] {
-    const guides = this.#parts().guides.flatMap(({ name, title }) => {
-      const { sections } = renderGuide(this.#guideText(name));
-      const address = `/docs/${name}`;
-      return [
-        { title, text: 'Guide', address },
-        ...sections.map((section) => ({ title: section.title, text: title, address: `${address}#${section.id}` })),
-      ];
-    });
+  #searchEntries(): SearchEntry[] {
+    const guides = this.#parts().guides.flatMap(({ name, title }) =>
+      guideParts(this.#guideText(name)).map((part) => ({
+        title: part.title,
+        place: part.id === null ? 'Guide' : title,
+        text: part.text,
+        address: part.id === null ? `/docs/${name}` : `/docs/${name}#${part.id}`,
+      })),
+    );
     return [...guides, ...this.#parts().reference.entries()];
   }
+}
+
+function hashed(content: Content): DocsFile {
+  return { ...content, hash: createHash('sha256').update(content.text).digest('base64url') };
 }
 
 // Where a page is in Markdown, or null: the page of downloads changes as they are built.

@@ -41,7 +41,7 @@ ${twin === null ? '' : `<link rel="alternate" type="text/markdown" href="${twin}
 <header>
 <a class="brand" href="/docs">Fernpost docs</a>
 <button type="button" class="menu" aria-expanded="false" aria-controls="navigation" hidden>Menu</button>
-<search hidden><label><span class="hidden">Search the docs</span><input type="search" placeholder="Search the docs" autocomplete="off" spellcheck="false"></label><div class="results" role="region" aria-label="Search results" aria-live="polite" hidden></div></search>
+<search hidden><label><span class="hidden">Search the docs</span><input type="search" placeholder="Search the docs (press /)" autocomplete="off" spellcheck="false" role="combobox" aria-expanded="false" aria-controls="results" aria-autocomplete="list"></label><div class="results" hidden><p role="status"></p><div id="results" role="listbox" aria-label="Search results"></div></div></search>
 </header>
 <div class="columns">
 <nav id="navigation" aria-label="Documentation">

@@ -8,9 +8,10 @@ import {
   resolve,
   type Schema,
 } from './document.ts';
-import { type Field, FieldReader, fieldsHtml, isPlain, partsHtml, partsMarkdown } from './fields.ts';
+import { type Field, FieldReader, fieldsHtml, isPlain, type Parts, partsHtml, partsMarkdown } from './fields.ts';
 import type { Guide } from './guides.ts';
 import { escapeHtml, inlineHtml, proseHtml, snippetHtml } from './html.ts';
+import { plainText, type SearchEntry } from './search.ts';
 
 /** An operation with its place. */
 interface Placed extends Operation {
@@ -42,13 +43,45 @@ export class Reference {
       .map(({ name, description }) => ({ slug: slugOf(name), title: name, description }));
   }
 
-  /** Each operation for the search. */
-  entries(): { title: string; text: string; address: string }[] {
-    return this.#operations.map(({ summary, method, path, operationId, tags: [tag = ''] }) => ({
-      title: summary,
-      text: `${method} ${path}`,
-      address: `/docs/reference/${slugOf(tag)}#${operationId}`,
+  /** The operations, their fields and the errors, for the search. A field that several operations of a tag share is found once. */
+  entries(): SearchEntry[] {
+    const seen = new Set<string>();
+    const operations = this.#operations.flatMap((operation) => {
+      const {
+        summary,
+        method,
+        path,
+        operationId,
+        description = '',
+        tags: [tag = ''],
+      } = operation;
+      const address = `/docs/reference/${slugOf(tag)}#${operationId}`;
+      const fields = this.#fieldsOf(operation).flatMap(({ name, text, facts }) => {
+        const entry = { title: name, place: `Field · ${tag} API`, text: plainText(`${text} ${facts}`) };
+        const key = JSON.stringify(entry);
+        if (seen.has(key)) return [];
+        seen.add(key);
+        return [{ ...entry, address }];
+      });
+      return [{ title: summary, place: `${method} ${path}`, text: plainText(description), address }, ...fields];
+    });
+    const errors = Object.entries(this.#document.components.responses).map(([name, { description }]) => ({
+      title: name.replace(/^Error(?=\d)/, 'Error '),
+      place: 'Errors',
+      text: plainText(description),
+      address: '/docs/reference#errors',
     }));
+    return [...operations, ...errors];
+  }
+
+  // Parameters and fields at every depth of what is sent and returned.
+  #fieldsOf(operation: Operation): Field[] {
+    const responses = Object.values(operation.responses)
+      .map((response) => resolve<Response>(this.#document, response))
+      .flatMap(({ name, part }) => (name === null ? Object.values(part.content ?? {}) : []));
+    const bodies = [...Object.values(operation.requestBody?.content ?? {}), ...responses];
+    const parts = bodies.flatMap(({ schema }) => (schema === undefined ? [] : [this.#fields.parts(schema)]));
+    return [...this.#parameters(operation).flatMap(({ fields }) => fields), ...parts.flatMap(flattened)];
   }
 
   overview(): Guide {
@@ -227,6 +260,13 @@ ${answers.join('\n')}
 }
 
 const parameterTitles = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
+
+function flattened({ fields, choices }: Parts): Field[] {
+  return [
+    ...fields.flatMap((field) => [field, ...flattened(field.parts)]),
+    ...choices.flatMap(({ parts }) => flattened(parts)),
+  ];
+}
 
 // Blocks of Markdown, each after an empty line.
 function blocks(parts: readonly string[]): string {

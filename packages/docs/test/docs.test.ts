@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Docs, type OpenApiDocument } from '../src/index.ts';
 
@@ -41,9 +42,9 @@ const document: OpenApiDocument = {
         type: 'object',
         required: ['name'],
         properties: {
-          name: { type: 'string', maxLength: 1_000, description: 'Its `name`.' },
+          name: { type: 'string', maxLength: 1_000, description: 'Its `name`, a denomination.' },
           kind: { enum: ['a', 'b'], type: 'string' },
-          children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
+          childThings: { type: 'array', items: { $ref: '#/components/schemas/Tree' } },
         },
       },
     },
@@ -64,7 +65,7 @@ beforeAll(() => {
   const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
   writeFileSync(
     join(folder, 'first.md'),
-    `# First\n\n## Use \`it\`\n\n${snippets}\n\nAt https://mail.example.com: <version>.\n\n[Back](README.md)\n`,
+    `# First\n\n## Use \`it\`\n\n${snippets}\n\nAt https://mail.example.com: <version>.\n\nA **command** fails with \`THING_LOCKED\`.\n\n[Back](README.md)\n`,
   );
   writeFileSync(join(folder, 'draft.md'), '# Not listed\n');
   docs = new Docs({
@@ -107,10 +108,10 @@ test('shows an operation once, with its fields and a command to paste', () => {
   const page = pageOf('/docs/reference/things');
   expect(page).not.toContain('Twin');
   expect(page).toContain('<code>name</code> <span class="type">string</span> <span class="required">required</span>');
-  expect(page).toContain('<p>Its <code>name</code>.</p><p class="facts">At most 1,000 characters.</p>');
+  expect(page).toContain('<p>Its <code>name</code>, a denomination.</p><p class="facts">At most 1,000 characters.</p>');
   expect(page).toContain('One of <code>a</code>, <code>b</code>.');
   // A tree refers to itself: it is named, not written out for ever.
-  expect(page.match(/<code>children<\/code>/g)).toHaveLength(1);
+  expect(page.match(/<code>childThings<\/code>/g)).toHaveLength(1);
   expect(page).toContain('list of Tree');
   const command = page.match(/<code>(curl[\s\S]*?)<\/code><\/pre>/)?.[1]?.replaceAll(/<[^>]+>/g, '') ?? '';
   expect(command).toContain('curl -X PATCH &quot;$FERNPOST_URL/v1/things/$THING_ID&quot;');
@@ -119,12 +120,28 @@ test('shows an operation once, with its fields and a command to paste', () => {
   expect(pageOf('/docs/reference')).toContain('<li><code>404</code> There is none.</li>');
 });
 
-test('lists what can be found', () => {
-  expect(JSON.parse(pageOf('/docs/search.json'))).toEqual([
-    { title: 'First', text: 'Guide', address: '/docs/first' },
-    { title: 'Use it', text: 'First', address: '/docs/first#use-it' },
-    { title: 'Change a thing', text: 'PATCH /v1/things/{thingId}', address: '/docs/reference/things#updateThing' },
-  ]);
+test.each([
+  ['First', 'First', '/docs/first'],
+  ['a paragraph by a word with a typo', 'Use it', '/docs/first#use-it', 'comand'],
+  ['a code, whole or begun', 'Use it', '/docs/first#use-it', 'THING_LOC'],
+  ['an operation by its summary', 'Change a thing', '/docs/reference/things#updateThing', 'change thing'],
+  ['an operation by its path', 'Change a thing', '/docs/reference/things#updateThing', 'PATCH /v1/things'],
+  ['a field', 'childThings', '/docs/reference/things#updateThing', 'childThings'],
+  ['a field by its words', 'childThings', '/docs/reference/things#updateThing', 'things child'],
+  ['a field by what it means', 'name', '/docs/reference/things#updateThing', 'denomination'],
+  ['an error', 'Error 404', '/docs/reference#errors', '404'],
+])('search finds %s', (_, title, address, query = title) => {
+  const { options, index } = JSON.parse(pageOf('/docs/search.json'));
+  expect(MiniSearch.loadJS(index, options).search(query)[0]).toMatchObject({ title, address });
+});
+
+test('search finds nothing that is not there, and its module is served', () => {
+  const { options, index } = JSON.parse(pageOf('/docs/search.json'));
+  expect(MiniSearch.loadJS(index, options).search('zebra')).toEqual([]);
+  expect(docs.find('/docs/assets/minisearch.js')).toMatchObject({
+    type: 'js',
+    text: expect.stringMatching(/export \{ MiniSearch as default \}/),
+  });
 });
 
 test('has each page in Markdown, and lists them in llms.txt', () => {
@@ -140,7 +157,7 @@ test('has each page in Markdown, and lists them in llms.txt', () => {
     '# Things API\n\nThings of a project.\n\n## Change a thing\n\n`PATCH /v1/things/{thingId}`',
   );
   expect(reference).toContain('- `thingId` (string, required)');
-  expect(reference).toContain('- `name` (string, required): Its `name`. At most 1,000 characters.');
+  expect(reference).toContain('- `name` (string, required): Its `name`, a denomination. At most 1,000 characters.');
   expect(reference).toContain('- `kind` (string): One of `a`, `b`.');
   expect(reference).toContain('**404** There is none.');
   expect(pageOf('/docs/reference.md')).toContain('- `PATCH /v1/things/{thingId}`: Change a thing');

@@ -30,10 +30,16 @@ export function docsPages(docs: () => Promise<Docs>): Middleware {
   };
 }
 
-/** Answers with a page of the documentation. */
+/** Sends a file of the documentation, or 304 to a client that has it. */
 export function sendDocsFile(ctx: Context, file: DocsFile): void {
   ctx.set('Content-Security-Policy', policy);
   ctx.set('Cache-Control', 'no-cache');
+  ctx.set('ETag', `"${file.hash}"`);
+  // `ctx.fresh` would send it whole to clients that ask with "no-cache", as `fetch` does.
+  if (ctx.get('if-none-match').includes(`"${file.hash}"`)) {
+    ctx.status = 304;
+    return;
+  }
   ctx.type = file.type;
   ctx.body = file.text;
 }

@@ -379,6 +379,11 @@ describe('the service about itself', () => {
       ['/docs/reference/emails.md', 'text/markdown'],
     ] as const)
       expect((await api.call(null, 'GET', path)).headers.get('content-type'), path).toBe(`${type}; charset=utf-8`);
+    const index = await fetch(`${api.url}/docs/search.json`);
+    expect(index.headers.get('content-type')).toContain('application/json');
+    expect(Object.keys((await index.json()) as object)).toEqual(['options', 'index']);
+    const known = { 'If-None-Match': index.headers.get('etag') ?? '' };
+    expect((await fetch(`${api.url}/docs/search.json`, { headers: known })).status).toBe(304);
     expect((await api.call(null, 'GET', '/docs/nothing')).status).toBe(404);
     expect((await api.call(null, 'GET', '/docs/nothing.md')).status).toBe(404);
   });

@@ -1,0 +1,51 @@
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import MiniSearch, { type Options } from 'minisearch';
+
+/** A place in the documentation that can be found. */
+export interface SearchEntry {
+  title: string;
+  /** Where it belongs, in a few words: `Guide`, `POST /v1/send`. */
+  place: string;
+  /** Its text without markup. */
+  text: string;
+  address: string;
+}
+
+// Everything that a browser needs to search the index the same way, so it is sent along.
+const options = {
+  fields: ['title', 'words', 'place', 'text'],
+  storeFields: ['title', 'place', 'text', 'address'],
+  searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { title: 4, words: 3, place: 2 } },
+} satisfies Options;
+
+/** The index as JSON: `{ options, index }`, both for `MiniSearch.loadJS(index, options)`. */
+export function searchIndex(entries: readonly SearchEntry[]): string {
+  const index = new MiniSearch<SearchEntry & { id: number; words: string }>(options);
+  index.addAll(entries.map((entry, id) => ({ id, ...entry, words: wordsOf(entry.title) })));
+  return JSON.stringify({ options, index });
+}
+
+/** The module that searches in browsers. */
+export function searchModule(): string {
+  const file = readFileSync(fileURLToPath(import.meta.resolve('minisearch')), 'utf8');
+  return file.replace(/^\/\/# sourceMappingURL=.*$/m, '');
+}
+
+/** Markdown without its markup, in one line. */
+export function plainText(markdown: string): string {
+  return markdown
+    .replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .replaceAll(/^```\w*$/gm, '')
+    .replaceAll(/^\|?(?:\s*:?-+:?\s*\|)+\s*$/gm, '')
+    .replaceAll(/`|\*\*/g, '')
+    .replaceAll('|', ' ')
+    .replaceAll(/\s+/g, ' ')
+    .trim();
+}
+
+// `publicKeyMode` is found by "key mode" as well.
+function wordsOf(title: string): string {
+  const words = title.replaceAll(/(?<=[a-z\d])(?=[A-Z])/g, ' ');
+  return words === title ? '' : words;
+}
