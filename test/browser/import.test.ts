@@ -144,6 +144,31 @@ test('an import asks whether to subscribe new contacts, says how many that are, 
   });
 });
 
+test('rows that repeat an address are called that, and an undo from the dialog is followed and shown in the list', async () => {
+  const own = await aProject(database, 'Repeated');
+  const content = 'email,plan\nenno@example.org,free\nenno@example.org,pro\nenno@example.org,pro\n';
+  await asOwner(browser, { api, database, project: own }, async (page) => {
+    await page.goto(`${api.url}/app/${own.id}/contacts`);
+    await page.getByRole('button', { name: 'Import', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog
+      .getByLabel('File')
+      .setInputFiles({ name: 'fair.csv', mimeType: 'text/csv', buffer: Buffer.from(content) });
+    await dialog.getByRole('button', { name: 'Preview changes' }).click();
+    await dialog.getByText('2 rows repeat an address of the file.').waitFor();
+    const updated = dialog.locator('[data-slot=figure]', { hasText: 'Updated' }).locator('dd');
+    expect(await updated.textContent()).toBe('0');
+    await dialog.getByRole('button', { name: 'Import 3 rows' }).click();
+    await dialog.getByText('2 rows repeat an address of the file: counted as updated or unchanged.').waitFor();
+    await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
+    const confirmation = page.getByRole('alertdialog', { name: 'Undo this import?' });
+    await confirmation.getByRole('button', { name: 'Undo import', exact: true }).click();
+    await dialog.getByText('Undone: 1 contact changed.').waitFor();
+    await dialog.getByRole('button', { name: 'Close' }).click();
+    await page.getByText('No contacts yet').waitFor();
+  });
+});
+
 test('a file without a column of addresses cannot be sent', async () => {
   await asOwner(browser, { api, database, project }, async (page) => {
     await page.goto(`${api.url}/app/${project.id}/contacts`);

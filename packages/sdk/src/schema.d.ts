@@ -6590,6 +6590,10 @@ export interface components {
             unchangedCount: number;
             /** @description How many failed. */
             failureCount: number;
+            /** @description Rows that repeat an address of the file; they are counted as updated or unchanged as well. */
+            repeatedCount: number;
+            /** @description Rows of `updatedCount` that repeat an address of the file. */
+            repeatedUpdatedCount: number;
             /** @description New contacts who would be subscribed. */
             newSubscribedCount: number;
             /** @description Existing contacts who are not subscribed and would be. */

@@ -73,6 +73,8 @@ class Preview {
     updatedCount: 0,
     unchangedCount: 0,
     failureCount: 0,
+    repeatedCount: 0,
+    repeatedUpdatedCount: 0,
     newSubscribedCount: 0,
     resubscribedCount: 0,
     unsubscribedCount: 0,
@@ -124,6 +126,10 @@ class Preview {
     if (change.isNew) result.createdCount += 1;
     else if (change.isChanged) result.updatedCount += 1;
     else result.unchangedCount += 1;
+    if (row.written) {
+      result.repeatedCount += 1;
+      if (change.isChanged) result.repeatedUpdatedCount += 1;
+    }
     // A row that repeats a new contact may change what its rows before said.
     const isNew = row.written?.isNew ?? change.isNew;
     const subscribed = change.becomes ?? row.written?.subscribed ?? null;

@@ -118,6 +118,11 @@ export const ImportPreview = v.object({
   updatedCount: v.number(),
   unchangedCount: v.number(),
   failureCount: v.number(),
+  repeatedCount: v.pipe(
+    v.number(),
+    v.description('Rows that repeat an address of the file; they are counted as updated or unchanged as well.'),
+  ),
+  repeatedUpdatedCount: v.pipe(v.number(), v.description('Rows of `updatedCount` that repeat an address of the file.')),
   newSubscribedCount: v.pipe(v.number(), v.description('New contacts who would be subscribed.')),
   resubscribedCount: v.pipe(v.number(), v.description('Existing contacts who are not subscribed and would be.')),
   unsubscribedCount: v.pipe(v.number(), v.description('Contacts who are subscribed and would no longer be.')),

@@ -42,7 +42,7 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
     own as materialized (
       select h.* from contact_history h where h.contact_id = any (array(select id from page)) and h.cause ->> 'id' = ${jobId}
         and h.moved is distinct from 'deleted'),
-    job as materialized (select created_at, finished_at from jobs where id = ${jobId}),
+    job as materialized (select created_at, finished_at, spec ->> 'segmentId' as segment_id from jobs where id = ${jobId}),
     created as materialized (select contact_id as id from own where before is null or moved = 'restored'),
     person as materialized (
       select c.*, c.id in (select id from created) as is_created from contacts c
@@ -85,9 +85,14 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
           when p.updated_at > (select finished_at from job) then 'changed since'
           when exists (select from emails e where e.contact_id = p.id and e.created_at >= (select created_at from job)) then 'has mail'
           when exists (select from events e where e.contact_id = p.id and e.created_at >= (select created_at from job)
-            and e.name !~ '^segment\\..*\\.(entry|exit)$') then 'has events'
+            and e.name !~ '^segment\\..*\\.(entry|exit)$'
+            -- The job's own changes of the subscription, as of an address that its file repeats.
+            and not (e.name in ('contact.subscribed', 'contact.unsubscribed') and e.created_at <= (select finished_at from job)
+              and not exists (select from contact_history h where h.contact_id = p.id and h.cause ->> 'id' is distinct from ${jobId}
+                and h.subscribed_before <> h.subscribed_after))) then 'has events'
           when exists (select from segment_memberships m join segments g on g.id = m.segment_id and g.type = 'STATIC'
-            where m.contact_id = p.id and m.entered_at >= (select created_at from job))
+            where m.contact_id = p.id and m.entered_at >= (select created_at from job)
+              and m.segment_id::text is distinct from (select segment_id from job))
             then 'was added to a segment' end as why
         where p.is_created) n on true)`;
 }

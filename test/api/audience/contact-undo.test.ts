@@ -287,6 +287,29 @@ test('created contacts with mail, events or a segment stay, and who came back el
   expect(await emptyTrash(database.db, 100)).toBe(1);
 });
 
+test('what the job itself did to the contacts it created does not keep them: a segment, and subscriptions of repeated addresses', async () => {
+  const form = new FormData();
+  form.set(
+    'file',
+    new Blob([`email,subscribed\n${email(1)},yes\n${email(1)},no\n${email(2)},\n${email(3)},no\n${email(3)},yes\n`]),
+    'list.csv',
+  );
+  form.set('segmentName', 'Fair');
+  const headers = { Authorization: `Bearer ${project.secretKey}` };
+  const started = await fetch(`${api.url}/contacts/import`, { method: 'POST', headers, body: form });
+  const { jobId } = await started.json();
+  const job = await jobDone(api, project, `/contacts/import/${jobId}`);
+  expect(job.result).toMatchObject({ createdCount: 3, updatedCount: 2 });
+  const flips = `select 1 from events where project_id = $1 and name like 'contact.%subscribed'`;
+  expect(await database.db.rows(flips, [project.id])).toHaveLength(2);
+  // Somebody else's change of a subscription does keep the contact.
+  const kept = (await people()).get(email(3))?.id;
+  await call('PATCH', `/contacts/${kept}`, { subscribed: false });
+  await call('PATCH', `/contacts/${kept}`, { subscribed: true });
+  expect(await undone('import', jobId)).toMatchObject({ deletes: 2, keeps: [{ reason: 'changed since', count: 1 }] });
+  expect([...(await people()).keys()]).toEqual([email(3)]);
+});
+
 test('is refused for jobs of others, for those that run and for those too long ago', async () => {
   const undo = (job: string) => call('POST', `/contacts/import/${job}/undo`, {});
   const old = await imported([`${email(2)},pro,,`]);

@@ -259,6 +259,9 @@ test('new contacts are subscribed only if their row says so with subscribeNew=fa
   const told = await preview(file, options);
   expect(told.body).toMatchObject({
     createdCount: 4,
+    updatedCount: 3,
+    repeatedCount: 1,
+    repeatedUpdatedCount: 1,
     newSubscribedCount: 2,
     resubscribedCount: 1,
     unsubscribedCount: 0,

@@ -21,7 +21,8 @@ export function UndoJob({
   kind: 'import' | 'bulk';
   jobId: string;
   of?: string;
-  onStarted?: () => void;
+  /** Called with the job that undoes it. */
+  onStarted?: (undoId: string) => void;
 }) {
   const [isOpen, setOpen] = useState(false);
   return (
@@ -42,7 +43,7 @@ function UndoDialog({
 }: {
   kind: 'import' | 'bulk';
   jobId: string;
-  onStarted: (() => void) | undefined;
+  onStarted: ((undoId: string) => void) | undefined;
   onClose: () => void;
 }) {
   const project = useProjectId();
@@ -61,12 +62,12 @@ function UndoDialog({
     queryFn: ({ signal }) => untilCounted(() => undo(true), signal),
   });
   const start = async () => {
-    await untilCounted(() => undo(false));
+    const { jobId: undoId } = await untilCounted(() => undo(false));
     toast('Undo started: contacts change in the background', 'good', {
       text: 'View progress',
       run: () => void navigate({ to: '/app/$project/contact-jobs', params: { project } }),
     });
-    onStarted?.();
+    if (undoId !== null) onStarted?.(undoId);
   };
   return (
     <ConfirmDialog

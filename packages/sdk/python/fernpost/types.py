@@ -2663,6 +2663,10 @@ class ImportPreview(TypedDict):
     """Rows that changed nothing."""
     failureCount: float
     """How many failed."""
+    repeatedCount: float
+    """Rows that repeat an address of the file; they are counted as updated or unchanged as well."""
+    repeatedUpdatedCount: float
+    """Rows of `updatedCount` that repeat an address of the file."""
     newSubscribedCount: float
     """New contacts who would be subscribed."""
     resubscribedCount: float

@@ -18,16 +18,16 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   const [file, setFile] = useState<File | null>(null);
   const [choices, setChoices] = useState<ColumnChoice[]>([]);
   const [isPreviewed, setPreviewed] = useState(false);
-  const [jobId, setJobId] = useState<string | null>(null);
+  const [started, setStarted] = useState<{ jobId: string; repeated: number } | null>(null);
   const choose = async (event: ChangeEvent<HTMLInputElement>) => {
     const chosen = event.target.files?.[0] ?? null;
     setChoices(chosen ? choicesOf(beginningOf(await chosen.slice(0, 64 * 1024).text()), fields) : []);
     setFile(chosen);
   };
-  if (jobId !== null)
+  if (started !== null)
     return (
       <Dialog title="Import contacts" onClose={onClose}>
-        <ImportProgress jobId={jobId} onDone={onDone} />
+        <ImportProgress {...started} onDone={onDone} />
         <footer>
           <Button onClick={onClose}>Close</Button>
         </footer>
@@ -36,7 +36,12 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
   if (file !== null && isPreviewed)
     return (
       <Dialog title="Review the import" wide onClose={onClose}>
-        <PreviewStep file={file} choices={choices} onBack={() => setPreviewed(false)} onStarted={setJobId} />
+        <PreviewStep
+          file={file}
+          choices={choices}
+          onBack={() => setPreviewed(false)}
+          onStarted={(jobId, repeated) => setStarted({ jobId, repeated })}
+        />
       </Dialog>
     );
   const missing = file === null ? null : missingColumn(choices);

@@ -1,19 +1,20 @@
 import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
-import { useEffect } from 'react';
+import { useEffect, useState } from 'react';
 import { answer, api } from '../../../api/client.ts';
 import { useProjectId } from '../../../app/address.ts';
 import { Button } from '../../../ui/Button.tsx';
 import { Figure } from '../../../ui/Figure.tsx';
 import { Note, Shown } from '../../../ui/States.tsx';
 import { saveFile } from '../../../ui/save-file.ts';
-import { count, rate } from '../../../words/numbers.ts';
+import { count, counted, rate } from '../../../words/numbers.ts';
 import { UndoJob } from '../UndoJob.tsx';
 
 const running = ['waiting', 'active', 'delayed'];
 
-/** How far an import is, and in the end what became of its rows. */
-export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) {
+/** How far an import is, and in the end what became of its rows. `repeated` rows have an address that the file has before. */
+export function ImportProgress({ jobId, repeated, onDone }: { jobId: string; repeated: number; onDone: () => void }) {
+  const [undoId, setUndoId] = useState<string | null>(null);
   const project = useProjectId();
   const job = useQuery({
     queryKey: ['import', jobId],
@@ -47,9 +48,19 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
                 <Figure name="Unchanged" value={count(result.unchangedCount)} />
                 <Figure name="Failed" value={count(result.failureCount)} />
               </dl>
-              <div>
-                <UndoJob kind="import" jobId={jobId} />
-              </div>
+              {repeated > 0 ? (
+                <p>
+                  {counted(repeated, 'row repeats', 'rows repeat')} an address of the file: counted as updated or
+                  unchanged.
+                </p>
+              ) : null}
+              {undoId === null ? (
+                <div>
+                  <UndoJob kind="import" jobId={jobId} onStarted={setUndoId} />
+                </div>
+              ) : (
+                <UndoProgress jobId={undoId} onDone={onDone} />
+              )}
               {data.segmentId ? (
                 <p>
                   <Link to="/app/$project/segments/$segment" params={{ project, segment: data.segmentId }}>
@@ -75,6 +86,32 @@ export function ImportProgress({ jobId, onDone }: { jobId: string; onDone: () =>
           ) : null}
         </div>
       )}
+    </Shown>
+  );
+}
+
+function UndoProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) {
+  const job = useQuery({
+    queryKey: ['undo-job', jobId],
+    refetchInterval: ({ state }) => (state.data && !running.includes(state.data.state) ? false : 700),
+    queryFn: () => answer(api.GET('/contacts/bulk/{jobId}', { params: { path: { jobId } } })),
+  });
+  const hasEnded = job.data !== undefined && !running.includes(job.data.state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the job has ended
+  useEffect(() => {
+    if (hasEnded) onDone();
+  }, [hasEnded]);
+  return (
+    <Shown query={job}>
+      {({ state, progress, result, failedReason }) =>
+        state === 'failed' ? (
+          <Note tone="bad">The undo failed: {failedReason}</Note>
+        ) : (
+          <Note>
+            {result ? `Undone: ${counted(result.successCount, 'contact')} changed.` : `Undoing: ${rate(progress)}`}
+          </Note>
+        )
+      }
     </Shown>
   );
 }

@@ -25,7 +25,8 @@ export function PreviewStep({
   file: File;
   choices: readonly ColumnChoice[];
   onBack: () => void;
-  onStarted: (jobId: string) => void;
+  /** Called with the job, and the number of rows that repeat an address of the file. */
+  onStarted: (jobId: string, repeated: number) => void;
 }) {
   const project = useProjectId();
   const [segment, setSegment] = useState('');
@@ -49,7 +50,7 @@ export function PreviewStep({
         ...(subscribes && consentSource.trim() ? { consentSource: consentSource.trim() } : {}),
         ...(segment === newSegment ? { segmentName: name.trim() } : segment ? { segmentId: segment } : {}),
       }),
-    onSuccess: onStarted,
+    onSuccess: (jobId) => onStarted(jobId, preview.data?.repeatedCount ?? 0),
   });
   const subscribes = preview.data ? preview.data.newSubscribedCount + preview.data.resubscribedCount > 0 : false;
   const valid = preview.data ? preview.data.totalRows - preview.data.failureCount : 0;
@@ -101,10 +102,16 @@ function Changes({ found }: { found: Preview }) {
     <>
       <dl className="figures">
         <Figure name="New" value={count(found.createdCount)} />
-        <Figure name="Updated" value={count(found.updatedCount)} />
-        <Figure name="Unchanged" value={count(found.unchangedCount)} />
+        <Figure name="Updated" value={count(found.updatedCount - found.repeatedUpdatedCount)} />
+        <Figure
+          name="Unchanged"
+          value={count(found.unchangedCount - (found.repeatedCount - found.repeatedUpdatedCount))}
+        />
         <Figure name="Invalid" value={count(found.failureCount)} />
       </dl>
+      {found.repeatedCount > 0 ? (
+        <p>{counted(found.repeatedCount, 'row repeats', 'rows repeat')} an address of the file.</p>
+      ) : null}
       {subscribed ? (
         <Note tone="warn">This subscribes {subscribed}. Only subscribe contacts who gave their consent.</Note>
       ) : null}
