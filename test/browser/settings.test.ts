@@ -300,7 +300,9 @@ test('a plan of an AI assistant waits in the dashboard for somebody to approve o
     await second.waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await first.getByRole('button', { name: 'Approve plan' }).click();
-    await page.getByText('Approved. The assistant can carry the plan out until it expires, unless something changes.').waitFor();
+    await page
+      .getByText('Approved. The assistant can carry the plan out until it expires, unless something changes.')
+      .waitFor();
     await first.waitFor({ state: 'detached' });
     await second.getByRole('button', { name: 'Refuse plan' }).click();
     await second.waitFor({ state: 'detached' });
