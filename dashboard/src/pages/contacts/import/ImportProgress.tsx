@@ -12,20 +12,30 @@ import { UndoJob } from '../UndoJob.tsx';
 
 const running = ['waiting', 'active', 'delayed'];
 
+/** Follows a job until it has ended, and then calls `onDone` once. */
+function useJob<Job extends { state: string }>(queryKey: string[], queryFn: () => Promise<Job>, onDone: () => void) {
+  const job = useQuery({
+    queryKey,
+    refetchInterval: ({ state }) => (state.data && !running.includes(state.data.state) ? false : 700),
+    queryFn,
+  });
+  const hasEnded = job.data !== undefined && !running.includes(job.data.state);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the job has ended
+  useEffect(() => {
+    if (hasEnded) onDone();
+  }, [hasEnded]);
+  return [job, hasEnded] as const;
+}
+
 /** How far an import is, and in the end what became of its rows. `repeated` rows have an address that the file has before. */
 export function ImportProgress({ jobId, repeated, onDone }: { jobId: string; repeated: number; onDone: () => void }) {
   const [undoId, setUndoId] = useState<string | null>(null);
   const project = useProjectId();
-  const job = useQuery({
-    queryKey: ['import', jobId],
-    refetchInterval: ({ state }) => (state.data && !running.includes(state.data.state) ? false : 700),
-    queryFn: () => answer(api.GET('/contacts/import/{jobId}', { params: { path: { jobId } } })),
-  });
-  const hasEnded = job.data !== undefined && !running.includes(job.data.state);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the job has ended
-  useEffect(() => {
-    if (hasEnded) onDone();
-  }, [hasEnded]);
+  const [job, hasEnded] = useJob(
+    ['import', jobId],
+    () => answer(api.GET('/contacts/import/{jobId}', { params: { path: { jobId } } })),
+    onDone,
+  );
   return (
     <Shown query={job}>
       {({ progress, state, result, failedReason, data }) => (
@@ -91,16 +101,11 @@ export function ImportProgress({ jobId, repeated, onDone }: { jobId: string; rep
 }
 
 function UndoProgress({ jobId, onDone }: { jobId: string; onDone: () => void }) {
-  const job = useQuery({
-    queryKey: ['undo-job', jobId],
-    refetchInterval: ({ state }) => (state.data && !running.includes(state.data.state) ? false : 700),
-    queryFn: () => answer(api.GET('/contacts/bulk/{jobId}', { params: { path: { jobId } } })),
-  });
-  const hasEnded = job.data !== undefined && !running.includes(job.data.state);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the job has ended
-  useEffect(() => {
-    if (hasEnded) onDone();
-  }, [hasEnded]);
+  const [job] = useJob(
+    ['undo-job', jobId],
+    () => answer(api.GET('/contacts/bulk/{jobId}', { params: { path: { jobId } } })),
+    onDone,
+  );
   return (
     <Shown query={job}>
       {({ state, progress, result, failedReason }) =>
