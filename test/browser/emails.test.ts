@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { recordReceivedMail } from '../../src/sending/reports/receive.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { accessibilityProblems } from '../support/browser.ts';
@@ -159,6 +160,35 @@ test('what the filters leave is downloaded as a CSV file, by keyboard', async ()
     await page.getByLabel('Recipient').fill('ina@');
     await button(page, 'ina@wattenmeer.test').waitFor();
     expect(await button(page, 'Export').getAttribute('aria-disabled')).toBe('true');
+  });
+});
+
+test('a received mail is shown with the name of its sender', async () => {
+  const wrote = 'Grace Hopper <grace@reader.test>';
+  const mail = {
+    provider: 'postmark' as const,
+    key: 'inbound:grace',
+    messageId: 'grace',
+    from: 'bounces@lists.test',
+    fromHeader: wrote,
+    received: [project.sender],
+    recipients: [project.sender],
+    subject: 'A question',
+    timestamp: new Date().toISOString(),
+    hasContent: true,
+    body: '<p>Where is the heron?</p>',
+    verdicts: {},
+    processingTimeMillis: null,
+  };
+  const erased = { suppressed: async () => new Set<string>() };
+  await recordReceivedMail(world.database.db, { freeTier: null, publicDailyEmails: null }, erased, mail);
+  await inDashboard(async (page) => {
+    await open(page, 'emails');
+    await rows(page).filter({ hasText: 'A question' }).getByRole('link', { name: 'Grace Hopper' }).click();
+    await page.locator('header').getByRole('link', { name: wrote }).waitFor();
+    await page.getByRole('tab', { name: 'Headers' }).click();
+    await page.getByRole('tabpanel').getByText(wrote, { exact: true }).waitFor();
+    expect(await accessibilityProblems(page)).toEqual([]);
   });
 });
 

@@ -5711,6 +5711,13 @@ export interface components {
             to: string;
             /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
+            sender: {
+                /** @description The email address. */
+                email: string;
+                /** @description The name. */
+                name: string | null;
+            } | null;
             /** @description As it was sent; before that, as it was given, with its variables. */
             subject: string;
             /**
@@ -5825,6 +5832,13 @@ export interface components {
             to: string;
             /** @description The sender's address; its domain must be verified. */
             from: string;
+            /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
+            sender: {
+                /** @description The email address. */
+                email: string;
+                /** @description The name. */
+                name: string | null;
+            } | null;
             /** @description As it was sent; before that, as it was given, with its variables. */
             subject: string;
             /**

@@ -14,6 +14,7 @@ export interface EmailRow
       | 'templateId'
       | 'campaignId'
       | 'workflowExecutionId'
+      | 'sender'
       | 'error'
       | 'errorCode'
       | 'opens'
@@ -24,7 +25,11 @@ export interface EmailRow
       | 'sentAt'
     > {}
 
-const outcome = sql`e.status, e.template_id as "templateId", e.campaign_id as "campaignId",
+// The event of received mail is written with its row, at the same instant: the index of its contact leads to it.
+const sender = sql`case when e.source_type = 'INBOUND' then coalesce(
+  (select v.data -> 'sender' from events v where v.contact_id = e.contact_id and v.created_at = e.created_at
+    and v.email_id = e.id and v.name = 'email.received'), jsonb_build_object('email', c.email, 'name', null)) end`;
+const outcome = sql`e.status, ${sender} as sender, e.template_id as "templateId", e.campaign_id as "campaignId",
   e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error,
   e.reason ->> 'code' as "errorCode", e.opens, e.clicks,
   e.scheduled_for::text as "scheduledFor", e.held_until::text as "heldUntil",

@@ -22,6 +22,10 @@ export const EmailSummary = v.object({
   contact: v.object({ id: Uuid, email: v.string() }),
   to: v.string(),
   from: v.string(),
+  sender: v.pipe(
+    v.nullable(v.object({ email: v.string(), name: v.nullable(v.string()) })),
+    v.description('Who sent a received email, by its `From` header; null for emails that the project sends.'),
+  ),
   subject: v.pipe(v.string(), v.description('As it was sent; before that, as it was given, with its variables.')),
   status: v.picklist(mailStatuses),
   source: v.picklist(mailSources),

@@ -105,6 +105,7 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
     contact: { id: row.contact.id, email: row.contact.email },
     to: row.recipientAddress,
     from: row.from,
+    sender: row.sender,
     subject,
     status: row.status,
     source: row.sourceType as EmailSummary['source'],

@@ -4,7 +4,7 @@ import { newId } from '../../../src/core/lib/ids.ts';
 import { systemClock } from '../../../src/core/lib/time.ts';
 import { removeOldReceipts } from '../../../src/sending/reports/notify.ts';
 import { receivePostmark } from '../../../src/sending/reports/webhooks.ts';
-import { type TestApi, testApi } from '../../support/api.ts';
+import { aProject as ownProject, type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject } from '../../support/delivery-fixtures.ts';
 import { aSentMail, type SentMail as Mail, type MailChanges } from '../../support/sent-mail.ts';
@@ -477,6 +477,21 @@ test('received mail becomes a contact, a RECEIVED row and one email.received eve
       },
     ]);
   }
+});
+
+test('a received mail says who sent it, as its header has it, and mail that is sent has no sender', async () => {
+  const project = await ownProject(store);
+  const reader = 'bob.heron@reader.test';
+  await post(JSON.stringify(inbound([project.sender])));
+  const mail = { to: reader, from: project.sender, subject: 'Re: A heron!', body: '<p>Where?</p>' };
+  expect((await api.call(project.secretKey, 'POST', '/v1/send', mail)).status).toBe(200);
+  const { data } = (await api.call(project.secretKey, 'GET', `/v1/emails?to=${reader}`)).body;
+  expect(data).toMatchObject([{ sender: null }, { sender: { email: reader, name: 'Bob Heron' } }]);
+  const one = async () => (await api.call(project.secretKey, 'GET', `/v1/emails/${data[1].id}`)).body;
+  expect(await one()).toMatchObject({ status: 'RECEIVED', sender: { email: reader, name: 'Bob Heron' } });
+  // Events are older than the field, or were emptied.
+  await store.db.count('update events set data = null where email_id = $1', [data[1].id]);
+  expect(await one()).toMatchObject({ sender: { email: reader, name: null } });
 });
 
 test('a sender who had unsubscribed stays unsubscribed, and a mail without a subject gets one', async () => {

@@ -14,7 +14,7 @@ import { counted } from '../../words/numbers.ts';
 import { WhyButton } from '../explain/Why.tsx';
 import { Content } from './Content.tsx';
 import { Details, Headers, TextPart } from './EmailParts.tsx';
-import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, stateOf, whyOf } from './email.ts';
+import { clickedLinks, type Email, isQueued, isResendable, isUnderWay, stateOf, whyOf, withName } from './email.ts';
 import { type QueueChange, QueuedDialog } from './QueuedDialog.tsx';
 import { ResendDialog } from './ResendDialog.tsx';
 import { Timeline } from './Timeline.tsx';
@@ -63,9 +63,9 @@ function OneEmail({ email }: { email: Email }) {
       }
       about={
         <span className="row">
-          <Badge tone={state.tone}>{state.name}</Badge> to{' '}
+          <Badge tone={state.tone}>{state.name}</Badge> {email.sender ? 'from' : 'to'}{' '}
           <Link to="/app/$project/contacts/$contact" params={{ project, contact: email.contact.id }}>
-            {email.to}
+            {email.sender ? withName(email.sender) : email.to}
           </Link>
         </span>
       }

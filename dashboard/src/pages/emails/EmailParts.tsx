@@ -2,7 +2,7 @@ import { Link } from '@tanstack/react-router';
 import { useProjectId } from '../../app/address.ts';
 import { Badge } from '../../ui/Badge.tsx';
 import { Fact } from '../../ui/Fact.tsx';
-import { type Email, sources } from './email.ts';
+import { type Email, sources, withName } from './email.ts';
 
 /** Where an email came from, and by what it is found elsewhere. */
 export function Details({ email }: { email: Email }) {
@@ -87,9 +87,8 @@ export function TextPart({ text }: { text: string | null }) {
 
 /** The headers of an email as mail clients show them. */
 export function Headers({ email }: { email: Email }) {
-  const from = email.fromName ? `${email.fromName} <${email.from}>` : email.from;
   const headers: [string, string | null][] = [
-    ['From', from],
+    ['From', withName(email.sender ?? { email: email.from, name: email.fromName })],
     ['To', email.to],
     ['Reply-To', email.replyTo],
     ['Subject', email.subject],

@@ -7,7 +7,7 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { WhyButton } from '../explain/Why.tsx';
 import { type EmailSummary, sources, stateOf } from './email.ts';
 
-/** A mail in a list: to whom, what, and what became of it. */
+/** A mail in a list: to whom or, where it was received, from whom, what, and what became of it. */
 export function EmailRow({ email, children }: { email: EmailSummary; children?: ReactNode }) {
   const project = useProjectId();
   const state = stateOf(email);
@@ -20,7 +20,13 @@ export function EmailRow({ email, children }: { email: EmailSummary; children?: 
       }`}
     >
       <Link data-main to="/app/$project/emails/$email" params={{ project, email: email.id }}>
-        <Address>{email.to}</Address>
+        {email.sender?.name ? (
+          <span className="break" dir="auto">
+            {email.sender.name}
+          </span>
+        ) : (
+          <Address>{email.sender?.email ?? email.to}</Address>
+        )}
       </Link>
       <span className="break max-sm:basis-full" dir="auto">
         {email.subject || <span className="muted">No subject</span>}

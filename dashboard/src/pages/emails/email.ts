@@ -91,6 +91,11 @@ export function whyOf(email: Email): string {
   }
 }
 
+/** An address as mail clients show it. */
+export function withName({ email, name }: { email: string; name: string | null }): string {
+  return name ? `${name} <${email}>` : email;
+}
+
 /** Links that were clicked in a mail, the most clicked first. */
 export function clickedLinks({ timeline }: Pick<Email, 'timeline'>): { link: string; clicks: number }[] {
   const counts = new Map<string, number>();

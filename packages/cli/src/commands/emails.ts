@@ -16,7 +16,7 @@ export function emailCommands(): Command {
           const head = table([
             ['Status', email.status],
             ['To', email.to],
-            ['From', email.from],
+            ['From', email.sender?.email ?? email.from],
             ['Subject', email.subject],
             ...(email.error === null ? [] : [['Reason', email.error]]),
           ]);

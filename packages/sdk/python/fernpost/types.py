@@ -1770,6 +1770,7 @@ Email = TypedDict(
         "contact": "EmailContact",
         "to": "str",
         "from": "str",
+        "sender": "Optional[EmailSender]",
         "subject": "str",
         "status": "Literal['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'RECEIVED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED', 'CANCELLED']",
         "source": "Literal['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND']",
@@ -1816,6 +1817,13 @@ class EmailContact(TypedDict):
     """The email address."""
 
 
+class EmailSender(TypedDict):
+    email: str
+    """The email address."""
+    name: Optional[str]
+    """The name."""
+
+
 class EmailTimelineItem(TypedDict):
     at: str
     """When it happened."""
@@ -1843,6 +1851,7 @@ EmailSummary = TypedDict(
         "contact": "EmailSummaryContact",
         "to": "str",
         "from": "str",
+        "sender": "Optional[EmailSummarySender]",
         "subject": "str",
         "status": "Literal['PENDING', 'SENDING', 'SENT', 'DELIVERED', 'RECEIVED', 'OPENED', 'CLICKED', 'BOUNCED', 'COMPLAINED', 'FAILED', 'SUPPRESSED', 'CANCELLED']",
         "source": "Literal['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND']",
@@ -1867,6 +1876,13 @@ class EmailSummaryContact(TypedDict):
     """Unique ID."""
     email: str
     """The email address."""
+
+
+class EmailSummarySender(TypedDict):
+    email: str
+    """The email address."""
+    name: Optional[str]
+    """The name."""
 
 
 class EraseContactRequest(TypedDict):
