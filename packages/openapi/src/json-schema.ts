@@ -1,6 +1,6 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
-import { shapeOf } from './names.ts';
+import { describedFields, shapeOf } from './names.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -21,8 +21,12 @@ export function nameIn(reference: string): string {
 
 /** The JSON Schemas (2020-12) of named schemas, which refer to one another, in the form that generators of clients read. */
 export function jsonSchemas(names: ReadonlyMap<v.GenericSchema, string>, typeMode: Mode): Record<string, JsonSchema> {
-  const definitions = Object.fromEntries([...names].map(([schema, name]) => [name, schema]));
-  return toJsonSchemaDefs(definitions, {
+  const fields = [...describedFields()];
+  const definitions = Object.fromEntries([
+    ...[...names].map(([schema, name]) => [name, schema]),
+    ...fields.map(([schema], index) => [fieldName(index), schema]),
+  ]);
+  const made = toJsonSchemaDefs(definitions, {
     target: 'draft-2020-12',
     typeMode,
     errorMode: 'ignore',
@@ -35,6 +39,28 @@ export function jsonSchemas(names: ReadonlyMap<v.GenericSchema, string>, typeMod
       return { $ref: referenceTo(name) };
     },
   }) as Record<string, JsonSchema>;
+  const placed = new Map(
+    fields.map(([, { text, schema }], index) => {
+      const name = names.get(schema);
+      const own = name === undefined ? made[fieldName(index)] : { $ref: referenceTo(name) };
+      return [referenceTo(fieldName(index)), { ...own, description: text }];
+    }),
+  );
+  return Object.fromEntries([...names.values()].map((name) => [name, inPlace(made[name], placed) as JsonSchema]));
+}
+
+const fieldName = (index: number) => `field ${index}`;
+
+/** A schema with the described fields in their places, and with defaults in words. */
+function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>): unknown {
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map((part) => inPlace(part, placed));
+  const { $ref, ...beside } = node as JsonSchema;
+  const own = typeof $ref === 'string' ? placed.get($ref) : undefined;
+  if (own !== undefined) return inPlace({ ...own, ...beside }, placed);
+  const { [defaultWords]: words, ...parts } = node as JsonSchema;
+  const made = Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed)]));
+  return words === undefined ? made : { ...made, description: [made.description, words].filter(Boolean).join(' ') };
 }
 
 /** What stands for a schema in place of what the converter made of it; undefined for just that. */
@@ -78,10 +104,11 @@ function wordsOf(schema: unknown): readonly string[] {
   return options.every((word) => typeof word === 'string') ? options : [];
 }
 
+const defaultWords = 'default in words';
+
 // Generators of types take a property with a default for one that is always there, in requests too.
-function defaultInWords({ default: value, description, ...rest }: JsonSchema): JsonSchema {
-  const words = `Default: \`${JSON.stringify(value)}\`.`;
-  return { ...rest, description: description === undefined ? words : `${description} ${words}` };
+function defaultInWords({ default: value, ...rest }: JsonSchema): JsonSchema {
+  return { ...rest, [defaultWords]: `Default: \`${JSON.stringify(value)}\`.` };
 }
 
 // Keys of JSON are strings anyway, and `true` is what generators read as "anything".

@@ -2,6 +2,13 @@ import type * as v from 'valibot';
 
 const names = new Map<v.GenericSchema, string>();
 const shapes = new WeakMap<v.GenericSchema, v.GenericSchema>();
+const fields = new Map<v.GenericSchema, DescribedField>();
+
+/** A schema in one place of another one, with what it means there. */
+export interface DescribedField {
+  text: string;
+  schema: v.GenericSchema;
+}
 
 /**
  * Gives schemas the names that they have in the document and in clients generated from it: `Contact` is one type
@@ -14,6 +21,24 @@ export function nameSchemas(schemas: Readonly<Record<string, v.GenericSchema>>):
 /** Every named schema. */
 export function namedSchemas(): ReadonlyMap<v.GenericSchema, string> {
   return names;
+}
+
+/**
+ * Describes a field in the object that it belongs to: `id: field('ID of the contact.', Uuid)`. A named schema stays the
+ * component it is.
+ */
+export function field<Schema extends v.GenericSchema>(text: string, schema: Schema): Schema {
+  // Actions of a pipe would not do: the converter takes a pipe of a named schema apart, and drops what follows a transformation.
+  const own = { ...schema };
+  const shape = shapes.get(schema);
+  if (shape !== undefined) shapes.set(own, shape);
+  fields.set(own, { text, schema: fields.get(schema)?.schema ?? schema });
+  return own;
+}
+
+/** Every field that was described. */
+export function describedFields(): ReadonlyMap<v.GenericSchema, DescribedField> {
+  return fields;
 }
 
 /**

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { type Operation, openApiDocument } from '../src/index.ts';
-import { describedBy, nameSchemas } from '../src/names.ts';
+import { describedBy, field, nameSchemas } from '../src/names.ts';
 import { api, operation } from './books.ts';
 
 function documentOf(...operations: Operation[]) {
@@ -106,6 +106,30 @@ test('a schema with a name is a component wherever it stands, and describes othe
     properties: { author: { $ref: '#/components/schemas/Author' }, parsed: { $ref: '#/components/schemas/Author' } },
   });
   expect(document.components.schemas.Author).toMatchObject({ properties: { born: { type: 'number' } } });
+});
+
+test('a field is described where it stands, also one of a named schema, and what it takes stays', () => {
+  const Shelf = v.object({ row: field('Counted from the door.', v.number()) });
+  nameSchemas({ Shelf });
+  const schema = v.object({
+    shelf: field('Where the book is.', v.nullable(Shelf)),
+    home: field('Where the book belongs.', Shelf),
+    year: field('Year of the edition.', v.pipe(v.string(), v.transform(Number))),
+    copies: field('How many to order.', v.optional(v.number(), 1)),
+  });
+  const reference = { $ref: '#/components/schemas/Shelf' };
+  expect(documentOf(operation({ body: { schema } })).components.schemas.CreateBookRequest).toEqual({
+    type: 'object',
+    properties: {
+      shelf: { description: 'Where the book is.', anyOf: [reference, { type: 'null' }] },
+      home: { description: 'Where the book belongs.', ...reference },
+      year: { description: 'Year of the edition.', type: 'string' },
+      copies: { description: 'How many to order. Default: `1`.', type: 'number' },
+    },
+    required: ['shelf', 'home', 'year'],
+  });
+  const given = { shelf: null, home: { row: 1 }, year: '1815' };
+  expect(v.parse(schema, given)).toEqual({ ...given, year: 1815, copies: 1 });
 });
 
 test('one name for two schemas is refused, and so is one that differs between requests and answers', () => {

@@ -1,30 +1,40 @@
 import type { ApiDescription, Failure, Status } from '@fernpost/openapi';
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { sessionCookie } from '../lib/session-cookie.ts';
 import fields from './field-descriptions.json' with { type: 'json' };
 import { tags } from './tags.ts';
 
 const text = v.string();
-const FieldProblem = v.object({ field: text, message: text, code: text, received: v.optional(text) });
-const ErrorEnvelope = v.object({
-  success: v.literal(false),
-  error: v.object({
-    code: v.pipe(text, v.description('What went wrong, as a code for programs.'), v.examples(['VALIDATION_ERROR'])),
-    message: v.pipe(text, v.description('What went wrong, as a sentence for people.')),
-    statusCode: v.pipe(v.number(), v.integer()),
-    requestId: v.pipe(
-      text,
-      v.uuid(),
-      v.description('The `X-Request-ID` of the answer; name it when you ask for help.'),
-    ),
-    details: v.optional(v.record(text, v.unknown())),
-    errors: v.optional(v.pipe(v.array(FieldProblem), v.description('Each field that was refused.'))),
-    suggestion: v.optional(v.pipe(text, v.description('What to do about it.'))),
-  }),
-  timestamp: v.pipe(text, v.isoTimestamp()),
+const FieldProblem = v.object({
+  field: field('Path of the field, such as `to.0.email`; empty for the request as a whole.', text),
+  message: field('What is wrong with the field, for people.', text),
+  code: field('What is wrong with the field, for programs, such as `invalid_type` or `too_big`.', text),
+  received: field('JSON type of the value, such as `null`; only when another type is expected.', v.optional(text)),
 });
-const BareError = v.strictObject({ error: text });
+const ErrorEnvelope = v.object({
+  success: field('Always false.', v.literal(false)),
+  error: field(
+    'The error.',
+    v.object({
+      code: field('What went wrong, as a code for programs.', v.pipe(text, v.examples(['VALIDATION_ERROR']))),
+      message: field('What went wrong, as a sentence for people.', text),
+      statusCode: field('HTTP status of the response.', v.pipe(v.number(), v.integer())),
+      requestId: field(
+        'ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help.',
+        v.pipe(text, v.uuid()),
+      ),
+      details: field(
+        'Facts about the error, for programs; they depend on the code.',
+        v.optional(v.record(text, v.unknown())),
+      ),
+      errors: field('Every field that was refused.', v.optional(v.array(FieldProblem))),
+      suggestion: field('What to do about the error.', v.optional(text)),
+    }),
+  ),
+  timestamp: field('Time of the response.', v.pipe(text, v.isoTimestamp())),
+});
+const BareError = v.strictObject({ error: field('What went wrong, as a sentence for people.', text) });
 nameSchemas({ Error: ErrorEnvelope, BareError, FieldProblem });
 
 const failureTexts: Readonly<Record<Status, string>> = {
