@@ -68,6 +68,7 @@ COPY migrations ./migrations
 COPY packages ./packages
 COPY temporal ./temporal
 COPY docs/guides ./docs/guides
+COPY docs/operations.md docs/settings.md ./docs/
 COPY --from=build /app/dashboard/dist ./dashboard/dist
 COPY --from=build /app/dist ./dist
 USER node

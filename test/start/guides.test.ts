@@ -24,9 +24,10 @@ function snippetsOf(page: string, language: string): string[] {
   );
 }
 
-const guides = [...readFileSync(join(root, 'docs/guides/README.md'), 'utf8').matchAll(/^- \[.*?\]\((.*?)\.md\)/gm)].map(
-  ([, name = '']) => name,
-);
+// Those beside the folder are for operators, who run other things than a client.
+const guides = [
+  ...readFileSync(join(root, 'docs/guides/README.md'), 'utf8').matchAll(/^- \[.*?\]\(([\w-]+)\.md\)/gm),
+].map(([, name = '']) => name);
 
 interface Mail {
   to: { email: string }[];

@@ -118,6 +118,23 @@ test('/docs/llms.txt and the Markdown of guides link to pages that are served', 
   expect(broken).toEqual([]);
 });
 
+test('the pages below /docs link to pages and headings that are served', () => {
+  const pages = [...(site.find('/docs')?.text ?? '').matchAll(/<li><a href="(\/docs\/[\w-]+)"/g)].map(
+    ([, page = '']) => page,
+  );
+  expect(pages).toEqual(
+    expect.arrayContaining(['/docs/operations', '/docs/settings', '/docs/sdk', '/docs/cli', '/docs/receiving']),
+  );
+  const broken = pages.flatMap((page) =>
+    [...(site.find(page)?.text ?? '').matchAll(/<a [^>]*href="([^"]*)"/g)].flatMap(([, href = '']) => {
+      const [file = '', anchor] = href.split('#');
+      const isOther = /^https?:|^\/(openapi\.json|icon\.svg)$/.test(file);
+      return isOther || servesPage(file === '' ? page : file, anchor) ? [] : [`${page}: ${href}`];
+    }),
+  );
+  expect(broken).toEqual([]);
+});
+
 describe('CONTRIBUTING.md', () => {
   const changes = read('CONTRIBUTING.md')
     .split(/^## /m)

@@ -8,6 +8,8 @@ import { plainText } from './search.ts';
 export interface GuideLink {
   /** The last part of its address, and the name of its file. */
   name: string;
+  /** Its file, seen from the folder of the guides. */
+  file: string;
   title: string;
   /** What it is about, in a sentence. */
   about: string;
@@ -60,9 +62,17 @@ export function listGuides(folder: string): GuideLink[] {
     .split('\n')
     .flatMap((line) => {
       group = /^## (.*)/.exec(line)?.[1] ?? group;
-      const [, title, name, about = ''] = /^- \[(.*?)\]\((.*?)\.md\)(?:: (.*))?/.exec(line) ?? [];
-      return title === undefined || name === undefined ? [] : [{ name, title, about, group }];
+      const [, title, file, name, about = ''] = /^- \[(.*?)\]\(((?:\.\.\/)?([\w-]+)\.md)\)(?:: (.*))?/.exec(line) ?? [];
+      return title === undefined || file === undefined || name === undefined
+        ? []
+        : [{ name, file, title, about, group }];
     });
+}
+
+/** The Markdown of a file in the folder of the guides, or beside that folder: pages are all at one place, and so link each other. */
+export function readGuide(folder: string, file: string): string {
+  const text = readFileSync(join(folder, file), 'utf8');
+  return text.replaceAll(/\]\((?:\.\.|guides)\/(?=[\w-]+\.md)/g, '](');
 }
 
 /** Renders the Markdown of a guide. */

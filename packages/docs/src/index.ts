@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { OpenApiDocument } from './document.ts';
 import { type Download, downloadsText, type Served } from './downloads.ts';
-import { type Guide, type GuideLink, guideParts, listGuides, renderGuide } from './guides.ts';
+import { type Guide, type GuideLink, guideParts, listGuides, readGuide, renderGuide } from './guides.ts';
 import { docsPage, type LinkGroup } from './layout.ts';
 import { Reference } from './reference.ts';
 import { type SearchEntry, searchIndex, searchModule } from './search.ts';
@@ -30,10 +30,13 @@ export class Docs {
   readonly #document: () => OpenApiDocument;
   readonly #served: Served;
   readonly #files = new Map<string, DocsFile | null>();
-  #known: { reference: Reference; guides: GuideLink[]; navigation: LinkGroup[]; names: Set<string> } | undefined;
+  #known:
+    | { reference: Reference; guides: GuideLink[]; navigation: LinkGroup[]; files: Map<string, string> }
+    | undefined;
+  #index: Promise<DocsFile> | undefined;
 
   /**
-   * `guides` is a folder of Markdown files, with a README that lists them. Where they say `https://mail.example.com` and `<version>`, their
+   * `guides` is a folder of Markdown files, with a README that lists them, and files beside the folder. Where they say `https://mail.example.com` and `<version>`, their
    * pages say where the service is and its version.
    */
   constructor(options: { guides: string; document: () => OpenApiDocument; served: Served }) {
@@ -53,6 +56,12 @@ export class Docs {
     return made;
   }
 
+  /** The index of the search, built once and in small steps: other requests do not wait for it. */
+  search(): Promise<DocsFile> {
+    this.#index ??= searchIndex(this.#searchEntries()).then((text) => hashed({ type: 'json', text }));
+    return this.#index;
+  }
+
   /** The page `/downloads/` about these files, or about files that are still being built. */
   downloads(files: readonly Download[] | null): DocsFile {
     return hashed(this.#html('/downloads/', renderGuide(downloadsText(files, this.#served))));
@@ -68,7 +77,6 @@ export class Docs {
       return { type: 'css', text: readFileSync(join(assets, 'docs.css'), 'utf8') };
     if (address === '/docs/assets/docs.js') return { type: 'js', text: readFileSync(join(assets, 'docs.js'), 'utf8') };
     if (address === '/docs/assets/minisearch.js') return { type: 'js', text: searchModule() };
-    if (address === '/docs/search.json') return { type: 'json', text: searchIndex(this.#searchEntries()) };
     if (address === '/docs/llms.txt') return { type: 'txt', text: this.#forLanguageModels() };
     const path = address.slice('/docs'.length);
     if (path.endsWith('.md')) {
@@ -80,19 +88,19 @@ export class Docs {
   }
 
   #page(path: string): Guide | null {
-    const { reference, names } = this.#parts();
+    const { reference, files } = this.#parts();
     if (path === '/reference') return reference.overview();
     if (path.startsWith('/reference/')) return reference.page(path.slice('/reference/'.length));
     const name = path === '' ? 'README' : path.slice(1);
-    return names.has(name) ? renderGuide(this.#guideText(name)) : null;
+    return files.has(name) ? renderGuide(this.#guideText(name)) : null;
   }
 
   // The Markdown of a page. Guides link each other by their files, which are the addresses of their Markdown.
   #markdown(path: string): string | null {
-    const { reference, names } = this.#parts();
+    const { reference, files } = this.#parts();
     if (path === '/reference') return reference.overviewMarkdown();
     if (path.startsWith('/reference/')) return reference.pageMarkdown(path.slice('/reference/'.length));
-    return names.has(path.slice(1)) ? this.#guideText(path.slice(1)) : null;
+    return files.has(path.slice(1)) ? this.#guideText(path.slice(1)) : null;
   }
 
   // In the format of https://llmstxt.org: title, summary, and lists of links to Markdown.
@@ -123,7 +131,7 @@ export class Docs {
 
   #guideText(name: string): string {
     const { baseUrl, version } = this.#served;
-    const text = readFileSync(join(this.#folder, `${name}.md`), 'utf8');
+    const text = readGuide(this.#folder, this.#parts().files.get(name) ?? '');
     return text.replaceAll('https://mail.example.com', baseUrl).replaceAll('<version>', version);
   }
 
@@ -141,20 +149,23 @@ export class Docs {
     const tags = reference.tags().map(({ slug, title }) => ({ title, address: `/docs/reference/${slug}` }));
     const overview = { title: 'Overview', address: '/docs/reference' };
     const navigation = [...groups, { title: 'API reference', links: [overview, ...tags] }];
-    this.#known = { reference, guides, navigation, names: new Set(['README', ...guides.map(({ name }) => name)]) };
+    const files = new Map([['README', 'README.md'], ...guides.map(({ name, file }) => [name, file] as const)]);
+    this.#known = { reference, guides, navigation, files };
     return this.#known;
   }
 
-  #searchEntries(): SearchEntry[] {
-    const guides = this.#parts().guides.flatMap(({ name, title }) =>
-      guideParts(this.#guideText(name)).map((part) => ({
-        title: part.title,
-        place: part.id === null ? 'Guide' : title,
-        text: part.text,
-        address: part.id === null ? `/docs/${name}` : `/docs/${name}#${part.id}`,
-      })),
-    );
-    return [...guides, ...this.#parts().reference.entries()];
+  *#searchEntries(): Generator<SearchEntry> {
+    const { guides, reference } = this.#parts();
+    for (const { name, title } of guides) {
+      for (const part of guideParts(this.#guideText(name)))
+        yield {
+          title: part.title,
+          place: part.id === null ? 'Guide' : title,
+          text: part.text,
+          address: part.id === null ? `/docs/${name}` : `/docs/${name}#${part.id}`,
+        };
+    }
+    yield* reference.entries();
   }
 }
 

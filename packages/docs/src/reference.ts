@@ -44,9 +44,9 @@ export class Reference {
   }
 
   /** The operations, their fields and the errors, for the search. A field that several operations of a tag share is found once. */
-  entries(): SearchEntry[] {
+  *entries(): Generator<SearchEntry> {
     const seen = new Set<string>();
-    const operations = this.#operations.flatMap((operation) => {
+    for (const operation of this.#operations) {
       const {
         summary,
         method,
@@ -56,22 +56,22 @@ export class Reference {
         tags: [tag = ''],
       } = operation;
       const address = `/docs/reference/${slugOf(tag)}#${operationId}`;
-      const fields = this.#fieldsOf(operation).flatMap(({ name, text, facts }) => {
+      yield { title: summary, place: `${method} ${path}`, text: plainText(description), address };
+      for (const { name, text, facts } of this.#fieldsOf(operation)) {
         const entry = { title: name, place: `Field · ${tag} API`, text: plainText(`${text} ${facts}`) };
         const key = JSON.stringify(entry);
-        if (seen.has(key)) return [];
+        if (seen.has(key)) continue;
         seen.add(key);
-        return [{ ...entry, address }];
-      });
-      return [{ title: summary, place: `${method} ${path}`, text: plainText(description), address }, ...fields];
-    });
-    const errors = Object.entries(this.#document.components.responses).map(([name, { description }]) => ({
-      title: name.replace(/^Error(?=\d)/, 'Error '),
-      place: 'Errors',
-      text: plainText(description),
-      address: '/docs/reference#errors',
-    }));
-    return [...operations, ...errors];
+        yield { ...entry, address };
+      }
+    }
+    for (const [name, { description }] of Object.entries(this.#document.components.responses))
+      yield {
+        title: name.replace(/^Error(?=\d)/, 'Error '),
+        place: 'Errors',
+        text: plainText(description),
+        address: '/docs/reference#errors',
+      };
   }
 
   // Parameters and fields at every depth of what is sent and returned.

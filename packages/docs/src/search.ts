@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import MiniSearch, { type Options } from 'minisearch';
 
@@ -19,10 +20,19 @@ const options = {
   searchOptions: { prefix: true, fuzzy: 0.2, combineWith: 'AND', boost: { title: 4, words: 3, place: 2 } },
 } satisfies Options;
 
-/** The index as JSON: `{ options, index }`, both for `MiniSearch.loadJS(index, options)`. */
-export function searchIndex(entries: readonly SearchEntry[]): string {
+/** Milliseconds of work on the index, after which everything else in the process has its turn. */
+const step = 5;
+
+/** The index as JSON: `{ options, index }`, both for `MiniSearch.loadJS(index, options)`. Entries are read one by one as they are added. */
+export async function searchIndex(entries: Iterable<SearchEntry>): Promise<string> {
   const index = new MiniSearch<SearchEntry & { id: number; words: string }>(options);
-  index.addAll(entries.map((entry, id) => ({ id, ...entry, words: wordsOf(entry.title) })));
+  let began = performance.now();
+  for (const entry of entries) {
+    index.add({ id: index.documentCount, ...entry, words: wordsOf(entry.title) });
+    if (performance.now() - began < step) continue;
+    await setImmediate();
+    began = performance.now();
+  }
   return JSON.stringify({ options, index });
 }
 

@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import MiniSearch from 'minisearch';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Docs, type OpenApiDocument } from '../src/index.ts';
+import { searchIndex } from '../src/search.ts';
 
 let folder: string;
 let docs: Docs;
@@ -57,10 +58,12 @@ const document: OpenApiDocument = {
 const pageOf = (address: string) => docs.find(address)?.text ?? '';
 
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), 'fernpost-docs-'));
+  folder = join(mkdtempSync(join(tmpdir(), 'fernpost-docs-')), 'guides');
+  mkdirSync(folder);
+  writeFileSync(join(folder, '../running.md'), '# Running\n\nAfter the [first](guides/first.md#use-it).\n');
   writeFileSync(
     join(folder, 'README.md'),
-    '# Docs\n\nAbout all of it.\nSee [First](first.md).\n\n## Start\n\n- [First](first.md): begin here\n',
+    '# Docs\n\nAbout all of it.\nSee [First](first.md).\n\n## Start\n\n- [First](first.md): begin here\n- [Running](../running.md)\n',
   );
   const snippets = ['sh', 'ts', 'python'].map((language) => `\`\`\`${language}\necho "<&>"\n\`\`\``).join('\n\n');
   writeFileSync(
@@ -74,7 +77,7 @@ beforeAll(() => {
     served: { baseUrl: 'https://mail.acme.test', version: '1.2.3' },
   });
 });
-afterAll(() => rmSync(folder, { recursive: true }));
+afterAll(() => rmSync(join(folder, '..'), { recursive: true }));
 
 test('shows guides that the README lists, linked as pages', () => {
   expect(pageOf('/docs')).toContain('<a href="/docs/first">First</a>');
@@ -85,6 +88,13 @@ test('shows guides that the README lists, linked as pages', () => {
   expect(first).toContain('<a href="/docs/first" aria-current="page">');
   for (const none of ['/docs/draft', '/docs/../package', '/docs/README/x', '/docs/reference/unused', '/docs/assets/x'])
     expect(docs.find(none), none).toBeNull();
+});
+
+test('shows guides beside the folder among the others', () => {
+  expect(pageOf('/docs')).toContain('<a href="/docs/running">Running</a>');
+  expect(pageOf('/docs/running')).toContain('After the <a href="/docs/first#use-it">first</a>.');
+  expect(pageOf('/docs/running.md')).toContain('[first](first.md#use-it)');
+  expect(pageOf('/docs/llms.txt')).toContain('[Running](https://mail.acme.test/docs/running.md)');
 });
 
 test('says where the service is, and its version', () => {
@@ -130,13 +140,24 @@ test.each([
   ['a field by its words', 'childThings', '/docs/reference/things#updateThing', 'things child'],
   ['a field by what it means', 'name', '/docs/reference/things#updateThing', 'denomination'],
   ['an error', 'Error 404', '/docs/reference#errors', '404'],
-])('search finds %s', (_, title, address, query = title) => {
-  const { options, index } = JSON.parse(pageOf('/docs/search.json'));
+])('search finds %s', async (_, title, address, query = title) => {
+  const { options, index } = JSON.parse((await docs.search()).text);
   expect(MiniSearch.loadJS(index, options).search(query)[0]).toMatchObject({ title, address });
 });
 
-test('search finds nothing that is not there, and its module is served', () => {
-  const { options, index } = JSON.parse(pageOf('/docs/search.json'));
+test('the index of the search is built in small steps, between which other work goes on', async () => {
+  let turns = 0;
+  const counting = setInterval(() => turns++);
+  const text = Array.from({ length: 400 }, (_, word) => `word${word}`).join(' ');
+  await searchIndex(
+    Array.from({ length: 400 }, (_, page) => ({ title: `Page ${page}`, place: 'Guide', text, address: `/${page}` })),
+  );
+  clearInterval(counting);
+  expect(turns).toBeGreaterThan(2);
+});
+
+test('search finds nothing that is not there, and its module is served', async () => {
+  const { options, index } = JSON.parse((await docs.search()).text);
   expect(MiniSearch.loadJS(index, options).search('zebra')).toEqual([]);
   expect(docs.find('/docs/assets/minisearch.js')).toMatchObject({
     type: 'js',
@@ -172,6 +193,7 @@ test('has each page in Markdown, and lists them in llms.txt', () => {
 ## Start
 
 - [First](https://mail.acme.test/docs/first.md): begin here
+- [Running](https://mail.acme.test/docs/running.md)
 
 ## API reference
 

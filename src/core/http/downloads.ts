@@ -33,7 +33,7 @@ export function downloads(docs: () => Promise<Docs>, folder = built): Middleware
         folder,
         files?.find((file) => file.name === name),
       );
-    sendDocsFile(ctx, (await docs()).downloads(files));
+    await sendDocsFile(ctx, (await docs()).downloads(files));
     if (files !== null) return undefined;
     ctx.status = 503;
     ctx.set('Retry-After', pause);

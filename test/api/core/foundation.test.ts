@@ -382,6 +382,10 @@ describe('the service about itself', () => {
     const index = await fetch(`${api.url}/docs/search.json`);
     expect(index.headers.get('content-type')).toContain('application/json');
     expect(Object.keys((await index.json()) as object)).toEqual(['options', 'index']);
+    expect(index.headers.get('content-encoding')).toBe('gzip');
+    const plain = await fetch(`${api.url}/docs/operations`, { headers: { 'Accept-Encoding': 'identity' } });
+    expect(plain.headers.get('content-encoding')).toBeNull();
+    expect(await plain.text()).toContain('<h1>Operating Fernpost</h1>');
     const known = { 'If-None-Match': index.headers.get('etag') ?? '' };
     expect((await fetch(`${api.url}/docs/search.json`, { headers: known })).status).toBe(304);
     expect((await api.call(null, 'GET', '/docs/nothing')).status).toBe(404);
