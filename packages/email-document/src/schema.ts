@@ -203,16 +203,23 @@ export const fonts = {
 
 /** How the emails of a project look. */
 export const Brand = v.object({
-  logoUrl: v.optional(v.nullable(Address), null),
-  logoAlt: v.optional(text(200), ''),
-  /** Buttons and links. */
-  primaryColor: v.optional(Color, '#1f2937'),
-  textColor: v.optional(Color, '#1f2937'),
-  backgroundColor: v.optional(Color, '#f4f4f5'),
-  font: v.optional(v.picklist(Object.keys(fonts) as (keyof typeof fonts)[]), 'System'),
-  /** Lines below every email; Liquid. */
-  footer: v.optional(text(2000), ''),
-  postalAddress: v.optional(text(500), ''),
+  logoUrl: v.pipe(v.optional(v.nullable(Address), null), v.description('URL of the logo; null without one.')),
+  logoAlt: v.pipe(v.optional(text(200), ''), v.description('Text in place of the logo, up to 200 characters.')),
+  primaryColor: v.pipe(v.optional(Color, '#1f2937'), v.description('Color of buttons and links, such as `#1f2937`.')),
+  textColor: v.pipe(v.optional(Color, '#1f2937'), v.description('Color of text.')),
+  backgroundColor: v.pipe(v.optional(Color, '#f4f4f5'), v.description('Color behind the email.')),
+  font: v.pipe(
+    v.optional(v.picklist(Object.keys(fonts) as (keyof typeof fonts)[]), 'System'),
+    v.description('Font of the email.'),
+  ),
+  footer: v.pipe(
+    v.optional(text(2000), ''),
+    v.description('Lines below every email, up to 2,000 characters, with Liquid variables.'),
+  ),
+  postalAddress: v.pipe(
+    v.optional(text(500), ''),
+    v.description('Postal address in the footer, up to 500 characters.'),
+  ),
 });
 export type Brand = v.InferOutput<typeof Brand>;
 

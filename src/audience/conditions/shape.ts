@@ -1,10 +1,10 @@
 import { maxFilters, maxLevels, valueOperators } from '@fernpost/conditions';
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
 
-const field = v.pipe(
+const FieldName = v.pipe(
   v.string(),
   v.description(
     '`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`.',
@@ -12,19 +12,25 @@ const field = v.pipe(
 );
 
 const ComparisonFilter = v.object({
-  field,
-  operator: v.picklist(valueOperators),
-  value: v.unknown(),
+  field: FieldName,
+  operator: field('How the value of the field is compared.', v.picklist(valueOperators)),
+  value: field('The value to compare with; its type follows from the field and the operator.', v.unknown()),
 });
 const WindowFilter = v.object({
-  field,
-  operator: v.picklist(['within', 'olderThan', 'triggeredWithin', 'triggeredOlderThan', 'notTriggeredWithin']),
-  value: v.union([v.number(), v.string()]),
-  unit: v.picklist(['days', 'hours', 'minutes']),
+  field: FieldName,
+  operator: field(
+    'Whether the time lies within the last `value` units, or before that.',
+    v.picklist(['within', 'olderThan', 'triggeredWithin', 'triggeredOlderThan', 'notTriggeredWithin']),
+  ),
+  value: field('Number of units; a whole number, or its digits as text.', v.union([v.number(), v.string()])),
+  unit: field('Unit of `value`.', v.picklist(['days', 'hours', 'minutes'])),
 });
 const StateFilter = v.object({
-  field,
-  operator: v.picklist(['exists', 'notExists', 'triggered', 'notTriggered', 'memberOfSegment', 'notMemberOfSegment']),
+  field: FieldName,
+  operator: field(
+    'The state that the field must be in.',
+    v.picklist(['exists', 'notExists', 'triggered', 'notTriggered', 'memberOfSegment', 'notMemberOfSegment']),
+  ),
 });
 const ConditionFilter = v.variant('operator', [ComparisonFilter, WindowFilter, StateFilter]);
 
@@ -34,15 +40,18 @@ interface Tree {
 }
 
 const ConditionGroup: v.GenericSchema<Tree['groups'][number]> = v.object({
-  filters: v.array(ConditionFilter),
-  conditions: v.nullish(v.lazy(() => ConditionShape)),
+  filters: field('Filters that must all match.', v.array(ConditionFilter)),
+  conditions: field(
+    'A condition tree that must match as well; null or absent for none.',
+    v.nullish(v.lazy(() => ConditionShape)),
+  ),
 });
 
 /** A condition tree as callers write it: groups of filters joined by AND or OR; all filters of a group must hold. */
 export const ConditionShape: v.GenericSchema<Tree> = v.pipe(
   v.object({
-    logic: v.picklist(['AND', 'OR']),
-    groups: v.pipe(v.array(ConditionGroup), v.minLength(1)),
+    logic: field('`AND`: every group must match. `OR`: at least one group must match.', v.picklist(['AND', 'OR'])),
+    groups: field('Groups of filters, combined by `logic`.', v.pipe(v.array(ConditionGroup), v.minLength(1))),
   }),
   v.description(`Groups of filters, at most ${maxLevels} levels and ${maxFilters} filters.`),
 );

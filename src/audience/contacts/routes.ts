@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { inProject, reply, route } from '../../core/http/route.ts';
 import { bareBadRequest, bareInvalid } from '../../core/lib/errors.ts';
@@ -38,7 +39,16 @@ export const contactRoutes = [
       return email === undefined || email === null || email === '' ? bareBadRequest('Email is required') : null;
     },
     alsoStatus: 201,
-    reply: v.object({ ...ContactBody.entries, _meta: v.object({ isNew: v.boolean(), isUpdate: v.boolean() }) }),
+    reply: v.object({
+      ...ContactBody.entries,
+      _meta: field(
+        'Whether the request created or updated the contact.',
+        v.object({
+          isNew: field('Whether the request created the contact.', v.boolean()),
+          isUpdate: field('Whether the contact existed before the request.', v.boolean()),
+        }),
+      ),
+    }),
     async handle({ app, db, project, body }) {
       await refuseErased(app.erasedAddresses, project.id, [{ field: 'email', email: body.email }]);
       const { isNew, ...contact } = await upsertContact(db, project.id, body);

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import {
   choiceParameter,
   directionParameter,
@@ -16,16 +16,19 @@ import type { JsonObjectValue } from '../../core/lib/json.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({
-  id: Uuid,
-  email: v.string(),
-  subscribed: v.boolean(),
-  data: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  id: field('ID of the contact.', Uuid),
+  email: field('Email address of the contact, in lower case.', v.string()),
+  subscribed: field('Whether the contact is subscribed to marketing mail.', v.boolean()),
+  data: field(
+    'Custom fields of the contact, by key.',
+    v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  ),
   dataOmitted: v.optional(
     v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is empty here.')),
   ),
-  projectId: Uuid,
-  createdAt: Instant,
-  updatedAt: Instant,
+  projectId: field('ID of the project.', Uuid),
+  createdAt: field('Time at which the contact was created.', Instant),
+  updatedAt: field('Time of the last change of the contact.', Instant),
 });
 export type ContactBody = v.InferOutput<typeof ContactBody>;
 
@@ -48,43 +51,56 @@ export const DeleteContact = v.object({
 
 /** A page of contacts. */
 export const ContactPage = v.object({
-  data: v.array(ContactBody),
-  cursor: v.nullable(v.string()),
-  hasMore: v.boolean(),
-  total: v.number(),
+  data: field('Contacts of this page.', v.array(ContactBody)),
+  cursor: field('Cursor of the next page; null on the last page.', v.nullable(v.string())),
+  hasMore: field('Whether there is another page.', v.boolean()),
+  total: field('Number of contacts that match, on all pages.', v.number()),
 });
 
 /** `POST /contacts`. */
 export const UpsertContact = v.object({
-  email: EmailField,
-  subscribed: v.optional(v.boolean()),
-  data: v.nullish(JsonObject),
+  email: field('Email address of the contact, stored in lower case.', EmailField),
+  subscribed: field(
+    'Whether the contact is subscribed to marketing mail; unchanged when absent.',
+    v.optional(v.boolean()),
+  ),
+  data: field(
+    'Custom fields, merged into those of the contact; `null` as a value deletes a key.',
+    v.nullish(JsonObject),
+  ),
 });
 export type UpsertContact = v.InferOutput<typeof UpsertContact>;
 
 /** `PATCH /contacts/{id}`; `data: null` clears all data, `reason` is kept with a change of the subscription. */
 export const PatchContact = v.object({
   ...v.partial(UpsertContact).entries,
-  reason: v.pipe(
+  reason: field(
+    'Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`.',
     v.optional(textField('reason', 1, 500)),
-    v.description(
-      'Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`.',
-    ),
   ),
 });
 export type PatchContact = v.InferOutput<typeof PatchContact>;
 
 /** `POST /contacts/lookup`. */
 export const LookupContacts = v.object({
-  emails: v.pipe(
-    v.array(v.string('must be a string'), 'must be a non-empty array'),
-    v.minLength(1, 'must be a non-empty array'),
-    v.maxLength(500, 'must have at most 500 addresses'),
+  emails: field(
+    '1 to 500 email addresses, in any letter case.',
+    v.pipe(
+      v.array(v.string('must be a string'), 'must be a non-empty array'),
+      v.minLength(1, 'must be a non-empty array'),
+      v.maxLength(500, 'must have at most 500 addresses'),
+    ),
   ),
 });
 export type LookupContacts = v.InferOutput<typeof LookupContacts>;
 
 /** The caller's own spellings, in request order, duplicates kept. */
-export const LookupResult = v.object({ found: v.array(v.string()), notFound: v.array(v.string()) });
+export const LookupResult = v.object({
+  found: field('Addresses that belong to a contact, in the spelling and order of the request.', v.array(v.string())),
+  notFound: field(
+    'Addresses that belong to no contact, in the spelling and order of the request.',
+    v.array(v.string()),
+  ),
+});
 
 nameSchemas({ Contact: ContactBody, ContactPage });

@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@fernpost/openapi/names';
+import { describedBy, field, nameSchemas } from '@fernpost/openapi/names';
 import {
   dayParameter,
   EmailField,
@@ -14,26 +14,36 @@ import type { JsonObjectValue } from '../../core/lib/json.ts';
 
 /** `POST /v1/track`. */
 export const TrackBody = v.object({
-  email: EmailField,
-  event: textField('event', 1, 255),
-  subscribed: v.optional(v.boolean()),
-  data: v.nullish(JsonObject),
+  email: field('Email address of the contact; a new address creates a contact.', EmailField),
+  event: field('Name of the event, up to 255 characters.', textField('event', 1, 255)),
+  subscribed: field(
+    'Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged.',
+    v.optional(v.boolean()),
+  ),
+  data: field('Data of the event; its values are also stored on the contact.', v.nullish(JsonObject)),
 });
 export type TrackBody = v.InferOutput<typeof TrackBody>;
 
 /** The answer of `POST /v1/track`. */
 export const TrackReply = v.object({
-  success: v.literal(true),
-  data: v.object({ contact: v.string(), event: v.string(), timestamp: v.string() }),
+  success: field('Always true.', v.literal(true)),
+  data: field(
+    'The recorded event.',
+    v.object({
+      contact: field('ID of the contact.', v.string()),
+      event: field('ID of the event.', v.string()),
+      timestamp: field('Time at which the event was recorded.', v.string()),
+    }),
+  ),
 });
 export type TrackReply = v.InferOutput<typeof TrackReply>;
 
 /** `POST /events/track` for a contact that is known by its id, or for none. */
 export const RecordEvent = v.object({
-  name: textField('name', 1, 255),
-  contactId: v.nullish(Uuid),
-  emailId: v.nullish(Uuid),
-  data: v.nullish(JsonObject),
+  name: field('Name of the event, up to 255 characters.', textField('name', 1, 255)),
+  contactId: field('ID of the contact; null or absent for an event of no contact.', v.nullish(Uuid)),
+  emailId: field('ID of the email that the event is about; null or absent for none.', v.nullish(Uuid)),
+  data: field('Data of the event.', v.nullish(JsonObject)),
 });
 export type RecordEvent = v.InferOutput<typeof RecordEvent>;
 
@@ -56,19 +66,22 @@ export type TrackEither = v.InferOutput<typeof TrackEither>;
 
 /** An event in an answer. */
 export const EventBody = v.object({
-  id: v.string(),
-  name: v.string(),
-  data: v.nullable(v.record(v.string(), v.unknown())) as unknown as v.GenericSchema<
-    JsonObjectValue | null,
-    JsonObjectValue | null
-  >,
+  id: field('ID of the event.', v.string()),
+  name: field('Name of the event.', v.string()),
+  data: field(
+    'Data of the event; null when there is none.',
+    v.nullable(v.record(v.string(), v.unknown())) as unknown as v.GenericSchema<
+      JsonObjectValue | null,
+      JsonObjectValue | null
+    >,
+  ),
   dataOmitted: v.optional(
     v.pipe(v.literal(true), v.description('The data is too large for this answer: `data` is null here.')),
   ),
-  projectId: v.string(),
-  contactId: v.nullable(v.string()),
-  emailId: v.nullable(v.string()),
-  createdAt: Instant,
+  projectId: field('ID of the project.', v.string()),
+  contactId: field('ID of the contact; null for an event of no contact.', v.nullable(v.string())),
+  emailId: field('ID of the email that the event is about; null for none.', v.nullable(v.string())),
+  createdAt: field('Time at which the event was recorded.', Instant),
 });
 export type EventBody = v.InferOutput<typeof EventBody>;
 
@@ -81,14 +94,25 @@ export type ListEvents = v.InferOutput<typeof ListEvents>;
 
 /** Events of a project, newest first, each with the address of its contact. */
 export const EventList = v.object({
-  events: v.array(v.object({ ...EventBody.entries, contact: v.nullable(v.object({ email: v.string() })) })),
+  events: field(
+    'Events of the project, newest first.',
+    v.array(
+      v.object({
+        ...EventBody.entries,
+        contact: field(
+          'The contact of the event; null when there is none.',
+          v.nullable(v.object({ email: field('Email address of the contact.', v.string()) })),
+        ),
+      }),
+    ),
+  ),
 });
 
 /** `GET /events/contact/{contactId}`. */
 export const ListContactEvents = v.object({ limit: limitParameter(50, 1_000) });
 
 /** Events of one contact, newest first. */
-export const ContactEventList = v.object({ events: v.array(EventBody) });
+export const ContactEventList = v.object({ events: field('Events of the contact, newest first.', v.array(EventBody)) });
 
 /** `GET /events/stats`: both ends belong to the range. */
 export const EventStatsQuery = v.object({
@@ -98,25 +122,35 @@ export const EventStatsQuery = v.object({
 export type EventStatsQuery = v.InferOutput<typeof EventStatsQuery>;
 
 /** How often each event happened, the most frequent first. */
-export const EventStats = v.array(v.object({ name: v.string(), count: v.number() }));
+export const EventStats = v.array(
+  v.object({
+    name: field('Name of the event.', v.string()),
+    count: field('Number of times the event occurred.', v.number()),
+  }),
+);
 export type EventStats = v.InferOutput<typeof EventStats>;
 
 /** The answer of `GET /events/names`. */
-export const EventNames = v.object({ eventNames: v.array(v.string()) });
+export const EventNames = v.object({
+  eventNames: field("Names of the project's events, most frequent first.", v.array(v.string())),
+});
 
-const Use = v.object({ id: v.string(), name: v.string() });
+const Use = v.object({
+  id: field('ID of the segment or workflow.', v.string()),
+  name: field('Name of the segment or workflow.', v.string()),
+});
 
 /** What uses an event. */
 export const EventUsage = v.object({
-  usedInSegments: v.array(Use),
-  usedInWorkflows: v.array(Use),
-  totalCount: v.number(),
-  uniqueContacts: v.number(),
-  canDelete: v.boolean(),
+  usedInSegments: field('Segments whose conditions use the event.', v.array(Use)),
+  usedInWorkflows: field('Workflows that use the event.', v.array(Use)),
+  totalCount: field('Number of times the event occurred.', v.number()),
+  uniqueContacts: field('Number of contacts with the event.', v.number()),
+  canDelete: field('Whether the event can be deleted, because nothing uses it.', v.boolean()),
 });
 export type EventUsage = v.InferOutput<typeof EventUsage>;
 
 /** The answer of `DELETE /events/{eventName}`. */
-export const EventDeletion = v.object({ deletedCount: v.number() });
+export const EventDeletion = v.object({ deletedCount: field('Number of events that were deleted.', v.number()) });
 
 nameSchemas({ Event: EventBody, EventUsage, EventToRecord, RecordedEvent: RecordEvent, TrackEventRequest: TrackBody });

@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@fernpost/openapi/names';
+import { describedBy, field, nameSchemas } from '@fernpost/openapi/names';
 import { choice, GivenUuid, Instant, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
@@ -8,12 +8,15 @@ import { contactSorts } from '../contacts/index.ts';
 /** Which contacts of a project are meant: all of the parts must hold. */
 export const FilterBody = v.object(
   {
-    search: v.pipe(
+    search: field(
+      'Text in the address, in any letter case.',
       v.optional(v.pipe(v.string('must be a string'), v.maxLength(255, 'must have at most 255 characters'))),
-      v.description('Text in the address, in any letter case.'),
     ),
-    subscribed: v.pipe(v.optional(v.boolean('must be true or false')), v.description('All when absent.')),
-    condition: v.nullish(describedBy(v.unknown(), ConditionShape)),
+    subscribed: field('All when absent.', v.optional(v.boolean('must be true or false'))),
+    condition: field(
+      'Condition that the contacts must match; null or absent for any contact.',
+      v.nullish(describedBy(v.unknown(), ConditionShape)),
+    ),
   },
   'must be an object',
 );
@@ -24,12 +27,12 @@ const Direction = v.picklist(['asc', 'desc'], 'must be "asc" or "desc"');
 
 /** `POST /contacts/search`. */
 export const SearchContacts = v.object({
-  filter: v.optional(FilterBody),
-  sort: v.pipe(v.optional(Sort, 'createdAt'), v.description('What to sort by.')),
-  dir: v.pipe(v.optional(Direction, 'desc'), v.description('Direction of the sort.')),
-  limit: v.pipe(
+  filter: field('The contacts to list; all when absent.', v.optional(FilterBody)),
+  sort: field('What to sort by.', v.optional(Sort, 'createdAt')),
+  dir: field('Direction of the sort.', v.optional(Direction, 'desc')),
+  limit: field(
+    'Items of a page; 20 when absent.',
     v.optional(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100)), 20),
-    v.description('Items of a page; 20 when absent.'),
   ),
   cursor: CursorParameter,
 });
@@ -56,8 +59,9 @@ const ContactIds = v.array(GivenUuid, 'must be an array of contact ids');
 /** `POST /contacts/export`. */
 export const ExportContacts = v.pipe(
   v.object({
-    filter: v.optional(FilterBody),
-    contactIds: v.pipe(
+    filter: field('The contacts to export; all when absent.', v.optional(FilterBody)),
+    contactIds: field(
+      'Only these contacts, of those that the filter leaves.',
       v.optional(
         v.pipe(
           ContactIds,
@@ -65,28 +69,30 @@ export const ExportContacts = v.pipe(
           v.maxLength(1_000, 'must have at most 1000 contact ids'),
         ),
       ),
-      v.description('Only these contacts, of those that the filter leaves.'),
     ),
-    excludeIds: v.pipe(
+    excludeIds: field(
+      'Contacts to leave out.',
       v.optional(v.pipe(ContactIds, v.maxLength(10_000, 'must have at most 10000 contact ids')), []),
-      v.description('Contacts to leave out.'),
     ),
-    columns: v.pipe(
+    columns: field(
+      '`email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file.',
       v.optional(Columns, ['email', 'subscribed', 'createdAt']),
-      v.description('`email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file.'),
     ),
   }),
 );
 export type ExportContacts = v.InferOutput<typeof ExportContacts>;
 
 const viewParts = {
-  name: v.pipe(textField('name', 1, 100), v.trim(), v.nonEmpty('must not be empty')),
-  filter: v.optional(FilterBody, {}),
-  sort: v.pipe(v.optional(Sort, 'createdAt'), v.description('What to sort by.')),
-  dir: v.pipe(v.optional(Direction, 'desc'), v.description('Direction of the sort.')),
-  columns: v.pipe(
+  name: field(
+    'Name of the view, 1 to 100 characters.',
+    v.pipe(textField('name', 1, 100), v.trim(), v.nonEmpty('must not be empty')),
+  ),
+  filter: field('The contacts that the view shows.', v.optional(FilterBody, {})),
+  sort: field('What to sort by.', v.optional(Sort, 'createdAt')),
+  dir: field('Direction of the sort.', v.optional(Direction, 'desc')),
+  columns: field(
+    'Columns of the list in their order; null keeps each person’s own choice.',
     v.optional(v.nullable(Columns), null),
-    v.description('Columns of the list in their order; null keeps each person’s own choice.'),
   ),
 };
 
@@ -96,32 +102,38 @@ export type CreateView = v.InferOutput<typeof CreateView>;
 
 /** `PATCH /contacts/views/{viewId}`: what is absent stays. */
 export const PatchView = v.object({
-  name: v.optional(viewParts.name),
-  filter: v.optional(FilterBody),
-  sort: v.pipe(v.optional(Sort), v.description('What to sort by.')),
-  dir: v.pipe(v.optional(Direction), v.description('Direction of the sort.')),
-  columns: v.pipe(v.optional(v.nullable(Columns)), v.description('Columns of the list in their order, or null.')),
+  name: field('New name of the view.', v.optional(viewParts.name)),
+  filter: field('The contacts that the view shows.', v.optional(FilterBody)),
+  sort: field('What to sort by.', v.optional(Sort)),
+  dir: field('Direction of the sort.', v.optional(Direction)),
+  columns: field('Columns of the list in their order, or null.', v.optional(v.nullable(Columns))),
 });
 export type PatchView = v.InferOutput<typeof PatchView>;
 
 /** A saved view of the list of contacts. */
 export const ViewBody = v.object({
-  id: Uuid,
-  name: v.string(),
-  filter: v.object({
-    search: v.optional(v.string()),
-    subscribed: v.optional(v.boolean()),
-    condition: v.nullish(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
-  }),
-  sort: v.pipe(v.picklist(contactSorts), v.description('What the list is sorted by.')),
-  dir: v.pipe(v.picklist(['asc', 'desc']), v.description('Direction of the sort.')),
-  columns: v.pipe(v.nullable(v.array(v.string())), v.description('Columns of the list in their order, or null.')),
-  createdAt: Instant,
-  updatedAt: Instant,
+  id: field('ID of the view.', Uuid),
+  name: field('Name of the view.', v.string()),
+  filter: field(
+    'The contacts that the view shows.',
+    v.object({
+      search: field('Text in the email address; absent when the view does not search.', v.optional(v.string())),
+      subscribed: field('Subscription state of the contacts; absent for both.', v.optional(v.boolean())),
+      condition: field(
+        'Condition that the contacts match; null or absent for any contact.',
+        v.nullish(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
+      ),
+    }),
+  ),
+  sort: field('What the list is sorted by.', v.picklist(contactSorts)),
+  dir: field('Direction of the sort.', v.picklist(['asc', 'desc'])),
+  columns: field('Columns of the list in their order, or null.', v.nullable(v.array(v.string()))),
+  createdAt: field('Time at which the view was created.', Instant),
+  updatedAt: field('Time of the last change of the view.', Instant),
 });
 export type ViewBody = v.InferOutput<typeof ViewBody>;
 
 /** All saved views of a project, by name. */
-export const ViewList = v.object({ data: v.array(ViewBody) });
+export const ViewList = v.object({ data: field('Saved views of the project, by name.', v.array(ViewBody)) });
 
 nameSchemas({ ContactFilter: FilterBody, ContactView: ViewBody, ContactViewList: ViewList });

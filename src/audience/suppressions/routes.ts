@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import type { FieldProblem } from '@fernpost/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
@@ -38,7 +39,7 @@ export const suppressionRoutes = [
     body: WriteRule,
     example: { name: 'Test accounts', kind: 'DOMAIN', pattern: 'test.example', enabled: false },
     bodyError: refusedRule,
-    reply: v.object({ success: v.literal(true) }),
+    reply: v.object({ success: field('Always true.', v.literal(true)) }),
     async handle({ app, db, project, params, body }) {
       await replaceRule(db, project.id, params.id, body);
       app.directory.forget(project.id);

@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { clampLimit } from './cursor.ts';
 
@@ -26,8 +27,8 @@ export function offsetAnswer<Item>(data: Item[], { page, pageSize }: OffsetPage,
 
 /** What such an answer says of its page, for the schema of a list. */
 export const PageFigures = v.object({
-  page: v.number(),
-  pageSize: v.number(),
-  total: v.number(),
-  totalPages: v.number(),
+  page: field('Number of this page, from 1.', v.number()),
+  pageSize: field('Maximum number of items on a page.', v.number()),
+  total: field('Number of items on all pages.', v.number()),
+  totalPages: field('Number of pages.', v.number()),
 });

@@ -1,31 +1,79 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { Config } from '../../core/config/config.ts';
 import { reply, route } from '../../core/http/route.ts';
 
-const Enabled = v.object({ enabled: v.boolean() });
+const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });
 const Url = v.nullable(v.string());
 
 /** What a dashboard must know of the deployment (contract page 3, 7). */
 const PublicConfig = v.object({
-  environment: v.string(),
-  urls: v.object({ api: v.string(), dashboard: v.string(), landing: v.string(), wiki: Url }),
-  features: v.object({
-    billing: Enabled,
-    storage: v.object({ s3Enabled: v.boolean(), uploadsEnabled: v.boolean(), driver: v.picklist(['local', 's3']) }),
-    authProviders: v.object({ github: v.boolean(), google: v.boolean() }),
-    signup: v.object({ signupsDisabled: v.boolean() }),
-    email: v.object({ trackingToggleEnabled: v.boolean(), provider: v.string() }),
-    sponsor: Enabled,
-    smtp: v.object({
-      enabled: v.boolean(),
-      domain: v.nullable(v.string()),
-      ports: v.pipe(
-        v.nullable(v.object({ secure: v.nullable(v.number()), submission: v.nullable(v.number()) })),
-        v.description('With TLS from the first byte, and with STARTTLS; null for one that is off.'),
+  environment: field('`production` or `development`.', v.string()),
+  urls: field(
+    'Base URLs of the deployment.',
+    v.object({
+      api: field('Base URL of the API.', v.string()),
+      dashboard: field('Base URL of the dashboard.', v.string()),
+      landing: field('URL of the website.', v.string()),
+      wiki: field('URL of the documentation; null without one.', Url),
+    }),
+  ),
+  features: field(
+    'Features of the deployment.',
+    v.object({
+      billing: field('Billing of projects.', Enabled),
+      storage: field(
+        'Storage of uploaded images.',
+        v.object({
+          s3Enabled: field('Whether images are stored in an S3 bucket.', v.boolean()),
+          uploadsEnabled: field('Whether images can be uploaded.', v.boolean()),
+          driver: field('Where images are stored: `local` disk or `s3`.', v.picklist(['local', 's3'])),
+        }),
+      ),
+      authProviders: field(
+        'Sign-in providers besides passwords.',
+        v.object({
+          github: field('Whether users can sign in with GitHub.', v.boolean()),
+          google: field('Whether users can sign in with Google.', v.boolean()),
+        }),
+      ),
+      signup: field(
+        'Creation of accounts.',
+        v.object({ signupsDisabled: field('Whether new accounts can be created by invitation only.', v.boolean()) }),
+      ),
+      email: field(
+        'Sending of email.',
+        v.object({
+          trackingToggleEnabled: field('Whether tracking of opens and clicks can be turned off.', v.boolean()),
+          provider: field('Mail provider of the deployment.', v.string()),
+        }),
+      ),
+      sponsor: field('Sponsoring, which this deployment does not have.', Enabled),
+      smtp: field(
+        'Submission of mail by SMTP.',
+        v.object({
+          enabled: field('Whether the service accepts mail by SMTP.', v.boolean()),
+          domain: field('Host name of the SMTP server; null when SMTP is off.', v.nullable(v.string())),
+          ports: field(
+            'With TLS from the first byte, and with STARTTLS; null for one that is off.',
+            v.nullable(
+              v.object({
+                secure: field('Port with implicit TLS; null when it is off.', v.nullable(v.number())),
+                submission: field('Port with STARTTLS; null when it is off.', v.nullable(v.number())),
+              }),
+            ),
+          ),
+        }),
       ),
     }),
-  }),
-  aws: v.object({ sesRegion: v.nullable(v.string()), mailFromSubdomain: v.string() }),
+  ),
+  aws: field(
+    'Settings of Amazon SES.',
+    v.object({
+      sesRegion: field('AWS region; null without Amazon SES.', v.nullable(v.string())),
+      mailFromSubdomain: field('Subdomain of the return path of sender domains.', v.string()),
+    }),
+  ),
 });
 
 /** `GET /config`: no secrets, no versions. */

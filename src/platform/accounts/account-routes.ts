@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
@@ -46,7 +47,7 @@ export const accountRoutes = [
     summary: 'List where you are signed in',
     operationId: 'listSessions',
     description: 'The latest sign-in first, at most 100.',
-    reply: v.object({ data: v.array(SessionBody) }),
+    reply: v.object({ data: field('Sessions of the account.', v.array(SessionBody)) }),
     handle: async ({ db, actor, header }) => ({
       data: await openSessions(db, actor.userId, sessionHash(sessionTokens(header('cookie'))[0] ?? '')),
     }),

@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { type Reply, reply, route } from '../../core/http/route.ts';
@@ -35,7 +36,11 @@ export const oauthRoutes = [
     operationId: 'finishOAuth',
     description:
       'Sets the session cookie and redirects to the dashboard; failures redirect to its sign-in page with a message.',
-    query: v.object({ code: v.optional(v.string()), state: v.optional(v.string()), error: v.optional(v.string()) }),
+    query: v.object({
+      code: field('Authorization code from the provider; absent when the user declined.', v.optional(v.string())),
+      state: field('The `state` that the sign-in was started with.', v.optional(v.string())),
+      error: field('Why the provider refused the sign-in; absent when it succeeded.', v.optional(v.string())),
+    }),
     async handle(request) {
       const { app, db, params, query, header, log } = request;
       const { name, provider } = providerOf(app, params.provider);

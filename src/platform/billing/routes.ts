@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { type Payments, PaymentsUnreachable } from '@fernpost/payments';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
@@ -21,7 +22,7 @@ export const billingRoutes = [
     role: 'ADMIN',
     summary: 'Get the URL of the checkout page',
     operationId: 'openCheckout',
-    query: v.object({ currency: v.optional(v.string()) }),
+    query: v.object({ currency: field('Currency of the subscription, such as `usd`.', v.optional(v.string())) }),
     reply: PaymentPage,
     async handle({ app, db, project, query }) {
       const found = await billingProject(db, project.id);

@@ -1,28 +1,27 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { coded, Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const UsageLimit = v.object({
-  limit: v.nullable(v.number()),
-  usage: v.number(),
-  /** Of the limit; 0 without one. */
-  percentage: v.number(),
-  isWarning: v.boolean(),
-  isBlocked: v.boolean(),
+  limit: field('Maximum number of emails in the period; null for no limit.', v.nullable(v.number())),
+  usage: field('Number of emails in the period so far.', v.number()),
+  percentage: field('Usage as a whole percentage of the limit; 0 without a limit.', v.number()),
+  isWarning: field('Whether at least 80 percent of the limit are used.', v.boolean()),
+  isBlocked: field('Whether the limit is reached, so that further emails are refused.', v.boolean()),
 });
 export type UsageLimit = v.InferOutput<typeof UsageLimit>;
 
 /** Limits and usage of this month (contract page 3, 6.3). */
 export const BillingLimits = v.object({
-  workflows: UsageLimit,
-  campaigns: UsageLimit,
-  transactional: UsageLimit,
-  inbound: UsageLimit,
-  daily: v.pipe(
+  workflows: field('Limit and usage of workflow emails in this month.', UsageLimit),
+  campaigns: field('Limit and usage of campaign emails in this month.', UsageLimit),
+  transactional: field('Limit and usage of transactional emails in this month.', UsageLimit),
+  inbound: field('Limit and usage of received emails in this month.', UsageLimit),
+  daily: field(
+    'Emails of today (UTC), for a project that the operator of the service has not approved.',
     v.optional(UsageLimit),
-    v.description('Emails of today (UTC), for a project that the operator of the service has not approved.'),
   ),
-  currency: v.nullable(v.string()),
+  currency: field('Currency of the account, such as `usd`; null without a customer.', v.nullable(v.string())),
 });
 export type BillingLimits = v.InferOutput<typeof BillingLimits>;
 
@@ -48,72 +47,107 @@ const NewLimit = v.nullable(
 
 /** `PUT …/billing-limits`: all four are required. */
 export const ChangeLimits = v.object({
-  workflows: NewLimit,
-  campaigns: NewLimit,
-  transactional: NewLimit,
-  inbound: NewLimit,
+  workflows: field('New monthly limit of workflow emails; null for no limit.', NewLimit),
+  campaigns: field('New monthly limit of campaign emails; null for no limit.', NewLimit),
+  transactional: field('New monthly limit of transactional emails; null for no limit.', NewLimit),
+  inbound: field('New monthly limit of received emails; null for no limit.', NewLimit),
 });
 export type ChangeLimits = v.InferOutput<typeof ChangeLimits>;
 
 /** What the running month came to so far (contract page 3, 6.5). Amounts are in the currency's smallest unit. */
 export const Consumption = v.object({
-  period: v.object({ start: Instant, end: Instant }),
-  usage: v.object({ total: v.number(), records: v.array(v.never()) }),
-  credits: v.nullable(
+  period: field(
+    'The running billing period.',
+    v.object({ start: field('Start of the period.', Instant), end: field('End of the period.', Instant) }),
+  ),
+  usage: field(
+    'Usage in the period.',
     v.object({
-      balance: v.number(),
-      hasCredits: v.boolean(),
-      creditAmount: v.number(),
-      currency: v.nullable(v.string()),
+      total: field('Number of emails in the period so far.', v.number()),
+      records: field('Always empty; kept for existing clients.', v.array(v.never())),
     }),
   ),
-  upcomingInvoice: v.nullable(
-    v.object({
-      amountDue: v.number(),
-      currency: v.string(),
-      periodStart: Instant,
-      periodEnd: Instant,
-      subtotal: v.number(),
-      total: v.number(),
-    }),
+  credits: field(
+    'Credit of the account; null without a customer.',
+    v.nullable(
+      v.object({
+        balance: field(
+          'Balance of the account, in the smallest unit of the currency; negative for a credit.',
+          v.number(),
+        ),
+        hasCredits: field('Whether the account has a credit.', v.boolean()),
+        creditAmount: field('Amount of the credit, in the smallest unit of the currency.', v.number()),
+        currency: field('Currency of the balance, such as `usd`; null without one.', v.nullable(v.string())),
+      }),
+    ),
+  ),
+  upcomingInvoice: field(
+    'Preview of the next invoice; null without one.',
+    v.nullable(
+      v.object({
+        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
+        currency: field('Currency of the invoice, such as `usd`.', v.string()),
+        periodStart: field('Start of the billing period.', Instant),
+        periodEnd: field('End of the billing period.', Instant),
+        subtotal: field('Amount before taxes, in the smallest unit of the currency.', v.number()),
+        total: field('Total amount, in the smallest unit of the currency.', v.number()),
+      }),
+    ),
   ),
 });
 export type Consumption = v.InferOutput<typeof Consumption>;
 
 /** Invoices of a customer (contract page 3, 6.6). */
 export const InvoiceList = v.object({
-  invoices: v.array(
-    v.object({
-      id: v.string(),
-      number: v.nullable(v.string()),
-      status: v.nullable(v.string()),
-      amountDue: v.number(),
-      amountPaid: v.number(),
-      currency: v.string(),
-      created: Instant,
-      periodStart: Instant,
-      periodEnd: Instant,
-      hostedInvoiceUrl: v.nullable(v.string()),
-      invoicePdf: v.nullable(v.string()),
-      subtotal: v.number(),
-      total: v.number(),
-      paid: v.boolean(),
-    }),
+  invoices: field(
+    'Invoices of the project, newest first.',
+    v.array(
+      v.object({
+        id: field('ID of the invoice at the payment processor.', v.string()),
+        number: field('Number of the invoice; null for a draft.', v.nullable(v.string())),
+        status: field(
+          'Status of the invoice at the payment processor, such as `open` or `paid`; null without one.',
+          v.nullable(v.string()),
+        ),
+        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
+        amountPaid: field('Amount paid so far, in the smallest unit of the currency.', v.number()),
+        currency: field('Currency of the invoice, such as `usd`.', v.string()),
+        created: field('Time at which the invoice was created.', Instant),
+        periodStart: field('Start of the billing period.', Instant),
+        periodEnd: field('End of the billing period.', Instant),
+        hostedInvoiceUrl: field(
+          "URL of the invoice's page at the payment processor; null without one.",
+          v.nullable(v.string()),
+        ),
+        invoicePdf: field('URL of the invoice as PDF; null without one.', v.nullable(v.string())),
+        subtotal: field('Amount before taxes, in the smallest unit of the currency.', v.number()),
+        total: field('Total amount, in the smallest unit of the currency.', v.number()),
+        paid: field('Whether the invoice is paid.', v.boolean()),
+      }),
+    ),
   ),
-  hasUnpaidInvoices: v.boolean(),
-  unpaidInvoices: v.array(
-    v.object({
-      id: v.string(),
-      number: v.nullable(v.string()),
-      amountDue: v.number(),
-      currency: v.string(),
-      dueDate: v.nullable(Instant),
-      hostedInvoiceUrl: v.nullable(v.string()),
-    }),
+  hasUnpaidInvoices: field('Whether any invoice is unpaid.', v.boolean()),
+  unpaidInvoices: field(
+    'The unpaid invoices.',
+    v.array(
+      v.object({
+        id: field('ID of the invoice at the payment processor.', v.string()),
+        number: field('Number of the invoice; null for a draft.', v.nullable(v.string())),
+        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
+        currency: field('Currency of the invoice, such as `usd`.', v.string()),
+        dueDate: field('Time at which the invoice is due; null without one.', v.nullable(Instant)),
+        hostedInvoiceUrl: field(
+          "URL of the invoice's page at the payment processor; null without one.",
+          v.nullable(v.string()),
+        ),
+      }),
+    ),
   ),
 });
 export type InvoiceList = v.InferOutput<typeof InvoiceList>;
 
-export const PaymentPage = v.object({ url: v.string() });
+export const PaymentPage = v.object({
+  url: field('URL of the page at the payment processor; open it in a browser.', v.string()),
+});
 
 nameSchemas({ BillingLimits, UsageLimit, BillingConsumption: Consumption, InvoiceList, PaymentPage });

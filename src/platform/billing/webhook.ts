@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { InvalidSignature, type PaymentEvent, type Payments } from '@fernpost/payments';
 import * as v from 'valibot';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -14,9 +15,9 @@ interface PaymentWebhookDeps
 
 /** The body of every answer to the processor, of refusals too. */
 export const paymentWebhookReplySchema = v.object({
-  success: v.boolean(),
-  error: v.optional(v.string()),
-  received: v.optional(v.literal(true)),
+  success: field('Whether the webhook was processed.', v.boolean()),
+  error: field('Why the webhook was refused; absent when it was processed.', v.optional(v.string())),
+  received: field('Always true; absent when the webhook was refused.', v.optional(v.literal(true))),
 });
 
 export interface PaymentWebhookAnswer {

@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
 import { route } from '../../core/http/route.ts';
@@ -54,7 +55,7 @@ export const domainRoutes = [
     findProject: ({ app, params, userId }) => projectOfDomain(app.db, params.id, userId),
     summary: 'Remove a sender domain',
     ids: { id: '422' },
-    reply: v.object({ success: v.literal(true) }),
+    reply: v.object({ success: field('Always true.', v.literal(true)) }),
     async handle(input) {
       await deleteDomain(deps(input), input.project.id, input.params.id);
       return { success: true };

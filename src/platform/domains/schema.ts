@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { coded, Instant, Uuid } from '@fernpost/validation';
 import { parse } from 'tldts';
 import * as v from 'valibot';
@@ -9,34 +9,39 @@ export type DomainStatus = (typeof domainStatuses)[number];
 
 /** A DNS record to set (contract page 3, 3.2). Only DKIM decides whether a domain is verified. */
 export const DnsRecord = v.object({
-  purpose: v.picklist(['DKIM', 'RETURN_PATH', 'SPF', 'DMARC', 'INBOUND_MX']),
-  type: v.picklist(['TXT', 'CNAME', 'MX']),
-  name: v.string(),
-  value: v.string(),
-  priority: v.nullable(v.number()),
-  required: v.boolean(),
-  status: v.picklist(['pending', 'verified', 'failed']),
-  /** What the last check of the DNS found, for people; null when the record is right or was not checked. */
-  finding: v.nullable(v.string()),
+  purpose: field('What the record is for.', v.picklist(['DKIM', 'RETURN_PATH', 'SPF', 'DMARC', 'INBOUND_MX'])),
+  type: field('Type of the DNS record.', v.picklist(['TXT', 'CNAME', 'MX'])),
+  name: field('Name of the DNS record.', v.string()),
+  value: field('Value of the DNS record.', v.string()),
+  priority: field('Priority of an `MX` record; null for other types.', v.nullable(v.number())),
+  required: field('Whether the domain needs the record to be verified.', v.boolean()),
+  status: field('Result of the last check of the record.', v.picklist(['pending', 'verified', 'failed'])),
+  finding: field(
+    'What the last check found, for people; null when the record is right or was not checked.',
+    v.nullable(v.string()),
+  ),
 });
 export type DnsRecord = v.InferOutput<typeof DnsRecord>;
 
 /** A sender domain in an answer. */
 export const DomainBody = v.object({
-  id: Uuid,
-  domain: v.string(),
-  verified: v.boolean(),
-  approved: v.pipe(
+  id: field('ID of the domain.', Uuid),
+  domain: field('Name of the domain, in lower case.', v.string()),
+  verified: field('Whether the domain is verified.', v.boolean()),
+  approved: field(
+    'Whether it may send once it is verified; false while it waits for the operator of the service.',
     v.boolean(),
-    v.description('Whether it may send once it is verified; false while it waits for the operator of the service.'),
   ),
-  status: v.picklist(domainStatuses),
-  dkimTokens: v.array(v.string()),
-  records: v.array(DnsRecord),
-  projectId: Uuid,
-  project: v.optional(v.object({ name: v.string() })),
-  createdAt: Instant,
-  updatedAt: Instant,
+  status: field('Status of the verification.', v.picklist(domainStatuses)),
+  dkimTokens: field('Selectors of the DKIM records.', v.array(v.string())),
+  records: field('DNS records to set.', v.array(DnsRecord)),
+  projectId: field('ID of the project.', Uuid),
+  project: field(
+    'The project; only where domains of several projects are listed.',
+    v.optional(v.object({ name: field('Name of the project.', v.string()) })),
+  ),
+  createdAt: field('Time at which the domain was added.', Instant),
+  updatedAt: field('Time of the last change of the domain.', Instant),
 });
 export type DomainBody = v.InferOutput<typeof DomainBody>;
 
@@ -51,41 +56,38 @@ const DomainName = v.pipe(
 
 /** `POST /domains`. */
 export const CreateDomain = v.object({
-  domain: DomainName,
-  projectId: v.optional(Uuid),
+  domain: field('Name of the domain, such as `example.com`; stored in lower case.', DomainName),
+  projectId: field('ID of the project; that of the request when absent.', v.optional(Uuid)),
 });
 export type CreateDomain = v.InferOutput<typeof CreateDomain>;
 
 /** The answer of a check. */
 export const DomainCheck = v.object({
   ...v.pick(DomainBody, ['domain', 'status', 'verified', 'records']).entries,
-  tokens: v.array(v.string()),
+  tokens: field('Selectors of the DKIM records.', v.array(v.string())),
 });
 export type DomainCheck = v.InferOutput<typeof DomainCheck>;
 
 /** What the DMARC record of a domain does. */
 export const DmarcCheck = v.object({
-  state: v.pipe(
+  state: field(
+    '`unanswered` while name servers fail, `skipped` with the mail sandbox, which asks no DNS.',
     v.picklist(['found', 'missing', 'unanswered', 'skipped']),
-    v.description('`unanswered` while name servers fail, `skipped` with the mail sandbox, which asks no DNS.'),
   ),
-  name: v.pipe(v.string(), v.description('Where the record stands, or belongs.')),
-  record: v.pipe(v.nullable(v.string()), v.description('As the DNS has it now.')),
-  inheritedFrom: v.pipe(v.nullable(v.string()), v.description('The domain above whose record counts.')),
-  policy: v.pipe(
-    v.nullable(v.picklist(['none', 'quarantine', 'reject'])),
-    v.description('What counts for this domain.'),
-  ),
-  advice: v.pipe(
+  name: field('Where the record stands, or belongs.', v.string()),
+  record: field('As the DNS has it now.', v.nullable(v.string())),
+  inheritedFrom: field('The domain above whose record counts.', v.nullable(v.string())),
+  policy: field('What counts for this domain.', v.nullable(v.picklist(['none', 'quarantine', 'reject']))),
+  advice: field(
+    'The most urgent first.',
     v.array(
       v.object({
-        code: v.pipe(v.string(), v.description('Such as `MISSING`, `NONE` or `NO_REPORTS`.')),
-        level: v.pipe(v.picklist(['bad', 'warn', 'info', 'good']), v.description('How urgent it is.')),
-        text: v.pipe(v.string(), v.description('What is so, and what to do.')),
-        value: v.pipe(v.nullable(v.string()), v.description('The whole record with the change, to copy.')),
+        code: field('Such as `MISSING`, `NONE` or `NO_REPORTS`.', v.string()),
+        level: field('How urgent it is.', v.picklist(['bad', 'warn', 'info', 'good'])),
+        text: field('What is so, and what to do.', v.string()),
+        value: field('The whole record with the change, to copy.', v.nullable(v.string())),
       }),
     ),
-    v.description('The most urgent first.'),
   ),
 });
 export type DmarcCheck = v.InferOutput<typeof DmarcCheck>;

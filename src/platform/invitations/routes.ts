@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { SignedIn, signedIn } from '../accounts/index.ts';
@@ -15,7 +16,7 @@ export const invitationRoutes = [
     summary: 'List pending invitations',
     operationId: 'listInvitations',
     tag: 'members',
-    reply: v.object({ data: v.array(InvitationBody) }),
+    reply: v.object({ data: field('Open invitations of the project.', v.array(InvitationBody)) }),
     handle: async ({ db, project }) => ({ data: await openInvitations(db, project.id) }),
   }),
   route.post('/projects/:id/invitations', {

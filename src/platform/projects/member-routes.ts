@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { type FieldProblem, sentenceOf } from '@fernpost/validation';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
@@ -13,7 +14,10 @@ export const memberRoutes = [
     access: 'project',
     summary: 'List the members of a project',
     tag: 'members',
-    reply: v.object({ success: v.literal(true), data: v.array(ListedMember) }),
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field('Members of the project.', v.array(ListedMember)),
+    }),
     handle: async ({ db, project }) => ({ success: true, data: await listMembers(db, project.id) }),
   }),
   route.post('/projects/:id/members', {
@@ -24,7 +28,10 @@ export const memberRoutes = [
     body: AddMember,
     example: { email: 'alan@acme.com', role: 'MEMBER' },
     bodyError: firstProblem,
-    reply: v.object({ success: v.literal(true), data: Member }),
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field('The member who was added.', Member),
+    }),
     handle: async ({ db, project, body }) => ({ success: true, data: await addMember(db, project.id, body) }),
   }),
   route.patch('/projects/:id/members/:userId', {
@@ -33,7 +40,10 @@ export const memberRoutes = [
     body: ChangeMember,
     example: { role: 'ADMIN' },
     bodyError: firstProblem,
-    reply: v.object({ success: v.literal(true), data: Member }),
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field('The member with the new role.', Member),
+    }),
     handle: async ({ db, project, params, body }) => ({
       success: true,
       data: await changeMember(db, project.id, params.userId, body),
@@ -43,7 +53,10 @@ export const memberRoutes = [
     ...changes,
     summary: 'Remove a member',
     operationId: 'removeProjectMember',
-    reply: v.object({ success: v.literal(true), data: v.object({ message: v.string() }) }),
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field('The result.', v.object({ message: field('What happened, for people.', v.string()) })),
+    }),
     async handle({ db, project, params, actor }) {
       // Keys are refused before.
       const caller = actor.kind === 'user' ? actor.userId : '';

@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { noSuchProject } from '../../core/http/errors.ts';
@@ -67,7 +68,13 @@ export const projectRoutes = [
     access: 'account',
     summary: 'List the project of the key, or the projects of the session',
     operationId: 'listProjectSummaries',
-    reply: v.object({ success: v.literal(true), data: v.union([ProjectSummary, v.array(ProjectSummary)]) }),
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field(
+        'The project of the key, or the projects of the session.',
+        v.union([ProjectSummary, v.array(ProjectSummary)]),
+      ),
+    }),
     async handle({ db, actor, project }) {
       if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };
       return { success: true, data: project && (await projectSummary(db, project.id)) };
@@ -76,7 +83,7 @@ export const projectRoutes = [
   route.get('/projects/:id', {
     access: 'project',
     summary: 'Get a summary of a project',
-    reply: v.object({ success: v.literal(true), data: ProjectSummary }),
+    reply: v.object({ success: field('Always true.', v.literal(true)), data: field('The project.', ProjectSummary) }),
     async handle({ db, project }) {
       const data = await projectSummary(db, project.id);
       if (data === null) throw noSuchProject(project.id);

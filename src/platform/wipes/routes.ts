@@ -1,9 +1,13 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { removeLater } from '../domains/index.ts';
 import { deleteProject, resetProject, waitForWipe } from './service.ts';
 
-const Done = v.object({ success: v.literal(true), message: v.string() });
+const Done = v.object({
+  success: field('Always true.', v.literal(true)),
+  message: field('What happened, for people.', v.string()),
+});
 const resetMayTakeMs = 25_000;
 
 const wipe = { access: 'project', role: 'ADMIN', refusedWhenDisabled: true, tag: 'projects', reply: Done } as const;
