@@ -1,8 +1,9 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
-import { csvLines } from '../../core/lib/csv.ts';
+import { csvFile } from '../../core/lib/csv.ts';
 import { leastId } from '../../core/lib/ids.ts';
+import { streamOf } from '../../core/lib/streams.ts';
 import { type ContactFilter, matchesNobody, matching } from '../contacts/index.ts';
 import type { ExportContacts } from './schema.ts';
 
@@ -17,11 +18,10 @@ export function contactsCsv(
   projectId: string,
   filter: ContactFilter,
   { columns, contactIds, excludeIds }: Omit<ExportContacts, 'filter'>,
-): Readable {
-  return Readable.from(lines());
+): Promise<Readable> {
+  return streamOf(csvFile(columns, pages()));
 
-  async function* lines(): AsyncGenerator<string> {
-    yield csvLines([columns]);
+  async function* pages(): AsyncGenerator<unknown[][]> {
     if (matchesNobody(filter)) return;
     const only = contactIds === undefined ? sql`` : sql`and c.id = any(${contactIds}::uuid[])`;
     const cells = cellsOf(columns);
@@ -33,7 +33,7 @@ export function contactsCsv(
             and not (c.id = any(${excludeIds}::uuid[]))
           order by c.id limit ${rowsPerPage}`),
       );
-      if (rows.length > 0) yield csvLines(rows.map((row) => row.cells));
+      yield rows.map((row) => row.cells);
       if (rows.length < rowsPerPage) return;
       after = rows.at(-1)?.id ?? after;
     }

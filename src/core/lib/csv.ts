@@ -11,3 +11,16 @@ const format: Options = {
 export function csvLines(rows: readonly (readonly unknown[])[]): string {
   return stringify(rows as unknown[][], format);
 }
+
+/** The text of a CSV file: its titles, together with the first page of rows, and then each further page. */
+export async function* csvFile(
+  titles: readonly string[],
+  pages: AsyncIterable<readonly (readonly unknown[])[]>,
+): AsyncGenerator<string> {
+  let head = [titles];
+  for await (const rows of pages) {
+    if (head.length + rows.length > 0) yield csvLines([...head, ...rows]);
+    head = [];
+  }
+  if (head.length > 0) yield csvLines(head);
+}

@@ -1,7 +1,8 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import { getContact } from '../../audience/contacts/index.ts';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
+import { streamOf } from '../../core/lib/streams.ts';
 import { takeAttempt } from '../../platform/accounts/index.ts';
 
 const mostPerMinute = 10;
@@ -24,7 +25,7 @@ export async function exportContact(db: Database, projectId: string, contactId: 
   const contact = await getContact(db, projectId, contactId);
   const attempt = { scope: 'export', subject: projectId, limit: mostPerMinute, seconds: 60 } as const;
   await takeAttempt(db, attempt, `A project gets ${mostPerMinute} exports of contacts a minute`);
-  return Readable.from(exportText(db, projectId, contactId, contact));
+  return streamOf(exportText(db, projectId, contactId, contact));
 }
 
 async function* exportText(
@@ -34,23 +35,24 @@ async function* exportText(
   contact: object,
 ): AsyncGenerator<string> {
   const head = { format: 'fernpost-contact/1', exportedAt: new Date().toISOString(), contact };
-  yield JSON.stringify(head).slice(0, -1);
+  let begun = JSON.stringify(head).slice(0, -1);
   for (const { name, first, rows: limit, page } of sections) {
-    yield `,\n${JSON.stringify(name)}: [`;
+    begun += `,\n${JSON.stringify(name)}: [`;
     let separator = '\n';
     for (let after = first; ; ) {
       const rows = await db.rows<{ key: string; item: unknown }>(page(projectId, contactId, after, limit));
       for (const { item } of rows) {
-        yield `${separator}${JSON.stringify(item)}`;
+        yield `${begun}${separator}${JSON.stringify(item)}`;
+        begun = '';
         separator = ',\n';
       }
       const last = rows.at(-1);
       if (rows.length < limit || last === undefined) break;
       after = last.key;
     }
-    yield ']';
+    begun += ']';
   }
-  yield '}\n';
+  yield `${begun}}\n`;
 }
 
 // Postgres names the columns of the item: what is added to a table later is exported as well, where it is the contact's.

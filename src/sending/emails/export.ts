@@ -1,7 +1,8 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Database } from '../../core/database/sql.ts';
-import { csvLines } from '../../core/lib/csv.ts';
+import { csvFile } from '../../core/lib/csv.ts';
 import { newId } from '../../core/lib/ids.ts';
+import { streamOf } from '../../core/lib/streams.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import type { Composer } from '../engine/index.ts';
 import { type EmailSearch, findEmails } from './list-queries.ts';
@@ -43,16 +44,15 @@ export async function exportEmails(
   const { to: _, ...named } = filters;
   const after = search?.contactId ? { ...named, contactId: search.contactId } : named;
   await db.transaction((tx) => recordChange(tx, projectId, { action: 'emails.exported', target: newId(), after }));
-  return Readable.from(emailLines(db, compose, search));
+  return streamOf(csvFile(columns, emailPages(db, compose, search)));
 }
 
-/** CSV (RFC 4180, UTF-8): a header line, then a line for each mail, the latest first, read a page at a time. */
-async function* emailLines(db: Database, compose: Composer, search: EmailSearch | null): AsyncGenerator<string> {
-  yield csvLines([columns]);
+/** A row for each mail, the latest first, a page at a time. */
+async function* emailPages(db: Database, compose: Composer, search: EmailSearch | null): AsyncGenerator<unknown[][]> {
   for (let before = search?.before ?? null; search !== null && before !== null; ) {
     const { rows, lookedUpTo } = await findEmails(db, { ...search, before }, { limit: rowsPerPage, look: rowsPerPage });
     const emails = rows.map((row) => listedEmail(compose, row));
-    if (emails.length > 0) yield csvLines(emails.map((email) => columns.map((name) => email[name])));
+    yield emails.map((email) => columns.map((name) => email[name]));
     before = lookedUpTo;
   }
 }

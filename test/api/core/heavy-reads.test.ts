@@ -77,6 +77,29 @@ describe('heavy reads of a project', () => {
     });
   });
 
+  test('also refuse a file whose first page they cannot read, before it begins', async () => {
+    await using api = await testApi(database, { HEAVY_READ_TIMEOUT: '1' });
+    const call = (method: string, path: string, body?: object) => api.call(project.secretKey, method, path, body);
+    const contact = await call('POST', '/contacts', { email: 'file@example.com' });
+    const letter = { name: 'File', subject: 'File', body: '<p>File</p>', from: project.sender, audienceType: 'ALL' };
+    const campaign = await call('POST', '/campaigns', letter);
+    // Each with the table that its first page reads, and what is checked before does not.
+    const files: [table: string, () => Promise<Answer>][] = [
+      ['contacts', () => call('POST', '/contacts/export', { columns: ['email'] })],
+      ['emails', () => call('POST', '/emails/export', { from: new Date(Date.now() - 86_400_000).toISOString() })],
+      ['emails', () => call('GET', `/campaigns/${campaign.body.data.id}/recipients?format=csv`)],
+      ['segment_memberships', () => call('GET', `/contacts/${contact.body.id}/export`)],
+    ];
+    for (const [table, file] of files) {
+      {
+        await using _ = await holding(`lock table ${table} in access exclusive mode`);
+        const { status, body } = await file();
+        expect([table, status, body.error?.details?.limit]).toEqual([table, 503, 'HEAVY_READ_TIMEOUT']);
+      }
+      expect((await file()).status).toBe(200);
+    }
+  });
+
   test('wait for their turn for as long as a read may take', async () => {
     await using api = await testApi(database, { HEAVY_READ_TIMEOUT: '1', HEAVY_READS_PER_PROJECT: '1' });
     const made = await api.call(project.secretKey, 'POST', '/segments', { name: 'Pro', condition });

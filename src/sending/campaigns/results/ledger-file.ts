@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Database } from '../../../core/database/sql.ts';
-import { csvLines } from '../../../core/lib/csv.ts';
+import { csvFile } from '../../../core/lib/csv.ts';
 import type { SendKey } from '../delivery/ledger.ts';
 import { ledgerPage } from './recipients-queries.ts';
 import type { LedgerVerdict } from './verdicts.ts';
@@ -14,18 +14,23 @@ const rowsPerPage = 5000;
  * The ledger of a send as CSV, in the order of contact ids, a page of rows at a time: header line, CRLF, UTF-8. Nothing in
  * it changes once every row has its verdict, whatever recipients do later. `verdict` leaves out all other rows.
  */
-export async function* ledgerFile(
+export function ledgerFile(
   db: Database,
   send: Pick<SendKey, 'campaignId' | 'sendSeq'>,
   verdict: LedgerVerdict | null = null,
 ): AsyncGenerator<string> {
-  yield csvLines([columns]);
+  return csvFile(columns, ledgerPages(db, send, verdict));
+}
+
+async function* ledgerPages(
+  db: Database,
+  send: Pick<SendKey, 'campaignId' | 'sendSeq'>,
+  verdict: LedgerVerdict | null,
+): AsyncGenerator<unknown[][]> {
   for (let after: string | null = null; ; ) {
     const rows = await ledgerPage(db, send, after, rowsPerPage);
-    const lines = rows
-      .filter((row) => verdict === null || row.verdict === verdict)
-      .map((row) => columns.map((name) => row[name]));
-    if (lines.length > 0) yield csvLines(lines);
+    const wanted = rows.filter((row) => verdict === null || row.verdict === verdict);
+    yield wanted.map((row) => columns.map((name) => row[name]));
     if (rows.length < rowsPerPage) return;
     after = rows.at(-1)?.contactId ?? null;
   }

@@ -1,7 +1,8 @@
-import { Readable } from 'node:stream';
+import type { Readable } from 'node:stream';
 import type { Database } from '../../../core/database/sql.ts';
 import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '../../../core/lib/cursor.ts';
 import { AppError, badRequest } from '../../../core/lib/errors.ts';
+import { streamOf } from '../../../core/lib/streams.ts';
 import { ledgerFile } from './ledger-file.ts';
 import { type CountedSend, countedOf, countedSend, ledgerPage, reportedPage } from './recipients-queries.ts';
 import type { LedgerRecipient, ListRecipients, ReportedRecipient } from './schema.ts';
@@ -75,7 +76,7 @@ export async function recipientsCsv(
 ): Promise<Readable> {
   const send = await countedSend(db, projectId, id);
   if (query.type !== undefined) throw badRequest('"type" has no CSV form: leave it out for the whole ledger');
-  return Readable.from(ledgerFile(db, send, readVerdict(query.verdict)));
+  return streamOf(ledgerFile(db, send, readVerdict(query.verdict)));
 }
 
 async function reportedRecipients(
