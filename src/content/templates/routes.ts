@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
 import { needScope } from '../../core/http/errors.ts';
@@ -76,7 +77,12 @@ export const templateRoutes = [
     body: BulkUpdateTemplates,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
-    reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
+    reply: v.union([
+      v.object({ deleted: field('Number of templates deleted, for a request with `delete`.', v.number()) }),
+      v.object({
+        updated: field('Always 0. No template was changed, because the request did not set `delete`.', v.number()),
+      }),
+    ]),
     handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),
   }),
   route.get('/templates/:id', {

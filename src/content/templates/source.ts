@@ -6,12 +6,7 @@ import { badRequest } from '../../core/lib/errors.ts';
 import { compileDocument } from '../brand/index.ts';
 
 /** The blocks that content was written as, in a request. Its grammar is checked when it is compiled. */
-export const DocumentSource = v.nullish(
-  v.pipe(
-    JsonObject,
-    v.description('The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone.'),
-  ),
-);
+export const DocumentSource = v.nullish(JsonObject);
 
 /** The blocks that content was written as, in an answer; null for content written as HTML. */
 export const DocumentBody = v.nullable(v.record(v.string(), v.unknown()));

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { isoText } from '../../core/database/columns.ts';
@@ -12,15 +12,15 @@ const { name, subject } = contentEntries;
 
 /** A version of a template or campaign, as lists show it. */
 export const VersionBody = v.object({
-  /** Counts from 1; numbers of versions that are no longer kept are missing. */
-  version: v.number(),
-  createdAt: Instant,
-  /** Null for what was saved before versions were kept. */
-  author: v.nullable(Actor),
-  /** The version that was restored to make this one. */
-  restoredFrom: v.nullable(v.number()),
-  name,
-  subject,
+  version: field('Version number, counting from 1. Versions that are no longer kept leave gaps.', v.number()),
+  createdAt: field('When the version was saved.', Instant),
+  author: field('Who saved the version; null for content saved before versions were kept.', v.nullable(Actor)),
+  restoredFrom: field(
+    'Number of the version that was restored to make this one; null otherwise.',
+    v.nullable(v.number()),
+  ),
+  name: field('Internal name of the template or campaign in this version.', name),
+  subject: field('Subject line in this version, with Liquid variables.', subject),
 });
 export type VersionBody = v.InferOutput<typeof VersionBody>;
 
@@ -34,7 +34,7 @@ export const restoreAbout =
   'Saves its content as a new version, with blocks compiled by the brand kit as it is now. Nothing is lost: what was there before is the version below.';
 
 /** The versions of one template or campaign, newest first. */
-export const VersionList = v.object({ data: v.array(VersionBody) });
+export const VersionList = v.object({ data: field('Versions, newest first; up to 100.', v.array(VersionBody)) });
 
 nameSchemas({
   ContentVersion: VersionBody,

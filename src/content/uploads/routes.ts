@@ -12,7 +12,12 @@ export const uploadRoutes = [
     ...inProject('templates'),
     summary: 'Upload an image',
     operationId: 'uploadImage',
-    bodyForm: { type: 'multipart/form-data', fields: { image: { type: 'string', format: 'binary' } } },
+    bodyForm: {
+      type: 'multipart/form-data',
+      fields: {
+        image: { type: 'string', format: 'binary', description: 'The image: JPEG, PNG, GIF or WebP, up to 10 MB.' },
+      },
+    },
     description:
       'Takes the part "image" of a multipart/form-data body: a JPEG, PNG, GIF or WebP of up to 10 MB. Its URL never changes.',
     bodyKind: 'stream',
