@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { iconsUrlOf } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -21,8 +22,12 @@ export const depsOf = ({ app, db }: { app: App; db: Database }) => ({
 /** The envelope of the answers about one campaign. */
 export const ok = <Data>(data: Data) => ({ success: true, data });
 
-/** The schema of the envelope. */
-export const wrapped = <Schema extends v.GenericSchema>(data: Schema) => v.object({ success: v.literal(true), data });
+/** The schema of the envelope, with what `data` is. */
+export const wrapped = <Schema extends v.GenericSchema>(text: string, data: Schema) =>
+  v.object({
+    success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+    data: field(text, data),
+  });
 /** The schema of an envelope that says what was done. */
-export const withMessage = <Schema extends v.GenericSchema>(data: Schema) =>
-  v.object({ ...wrapped(data).entries, message: v.string() });
+export const withMessage = <Schema extends v.GenericSchema>(text: string, data: Schema) =>
+  v.object({ ...wrapped(text, data).entries, message: field('What was done, as a sentence for people.', v.string()) });

@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../../content/templates/index.ts';
 import { needScope } from '../../core/http/errors.ts';
@@ -42,7 +43,10 @@ const answer = <Facts extends { campaign: unknown; message: string }>({ campaign
   ...facts,
 });
 const tagged = (data: CampaignBody) => taggedReply(ok(data), data.revision);
-const message = v.object({ success: v.literal(true), message: v.string() });
+const message = v.object({
+  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+  message: field('What was done, as a sentence for people.', v.string()),
+});
 
 /** Campaigns of a project. */
 export const campaignRoutes = [
@@ -68,14 +72,14 @@ export const campaignRoutes = [
       audienceType: 'ALL',
     },
     bodyLimit: 'document',
-    reply: wrapped(CampaignBody),
+    reply: wrapped('The new campaign.', CampaignBody),
     handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
   }),
   route.get('/campaigns/:id', {
     ...inProject('campaigns:read'),
     summary: 'Get a campaign',
     ids,
-    reply: wrapped(CampaignWithSegment),
+    reply: wrapped('The campaign.', CampaignWithSegment),
     guarded: true,
     handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
@@ -87,7 +91,7 @@ export const campaignRoutes = [
     body: UpdateCampaign,
     example: { subject: 'March news' },
     bodyLimit: 'document',
-    reply: wrapped(CampaignBody),
+    reply: wrapped('The updated campaign.', CampaignBody),
     guarded: true,
     handle: async ({ project, params, body, header, ...input }) =>
       tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match'))),
@@ -107,14 +111,14 @@ export const campaignRoutes = [
     summary: 'List the versions of a campaign',
     description: versionsAbout,
     ids,
-    reply: wrapped(v.array(VersionBody)),
+    reply: wrapped('Versions of the campaign, newest first; up to 100.', v.array(VersionBody)),
     handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/versions/:version', {
     ...inProject('campaigns:read'),
     summary: 'Get a version of a campaign',
     ids,
-    reply: wrapped(VersionWithContent),
+    reply: wrapped('The version with its content.', VersionWithContent),
     handle: async ({ project, params, ...input }) =>
       ok(await campaignVersion(depsOf(input), project.id, params.id, params.version)),
   }),
@@ -123,7 +127,7 @@ export const campaignRoutes = [
     summary: 'Restore a version of a campaign that is not being sent',
     description: `${restoreAbout} The audience stays as it is.`,
     ids,
-    reply: wrapped(CampaignBody),
+    reply: wrapped('The campaign with the restored content.', CampaignBody),
     guarded: true,
     handle: async ({ project, params, header, ...input }) =>
       tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match'))),
@@ -134,7 +138,7 @@ export const campaignRoutes = [
     summary: 'Duplicate a campaign as a draft',
     ids,
     status: 201,
-    reply: withMessage(CampaignBody),
+    reply: withMessage('The new draft.', CampaignBody),
     handle: async (input) => ({
       ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id)),
       message: 'Campaign duplicated',
@@ -149,7 +153,10 @@ export const campaignRoutes = [
     ids,
     body: SendCampaign,
     example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage(
+      'The campaign. With the status 202 it is still a draft, and `approval` is set.',
+      CampaignWithSegment,
+    ),
     refusals: [409],
     async handle(input) {
       const { project, params, body, actor } = input;
@@ -169,7 +176,7 @@ export const campaignRoutes = [
     ids,
     body: ApproveSend,
     example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The campaign, which is now being sent or scheduled.', CampaignWithSegment),
     handle: async ({ project, params, body, actor, ...input }) =>
       answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor)),
   }),
@@ -190,7 +197,14 @@ export const campaignRoutes = [
     summary: 'Cancel a campaign that is scheduled or being sent',
     description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
     ids,
-    reply: v.object({ ...wrapped(CampaignBody).entries, revertPending: v.boolean(), message: v.string() }),
+    reply: v.object({
+      ...wrapped('The canceled campaign.', CampaignBody).entries,
+      revertPending: field(
+        '`true` when nothing had been sent yet: the campaign becomes a draft again instead of `CANCELLED`.',
+        v.boolean(),
+      ),
+      message: field('What was done, as a sentence for people.', v.string()),
+    }),
     handle: async (input) => answer(await cancelCampaign(depsOf(input), input.project.id, input.params.id)),
   }),
   route.post('/campaigns/:id/pause', {
@@ -198,14 +212,14 @@ export const campaignRoutes = [
     summary: 'Pause a campaign that is being sent',
     description: 'Nothing more is sent until it is resumed. Safe to repeat.',
     ids,
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The paused campaign.', CampaignWithSegment),
     handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
   }),
   route.post('/campaigns/:id/resume', {
     ...inProject('campaigns:send'),
     summary: 'Resume a paused campaign',
     ids,
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The resumed campaign.', CampaignWithSegment),
     async handle(input) {
       checkUnplanned(input.actor.kind === 'key' ? input.actor.scoped : null, Infinity);
       return answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false));
@@ -219,7 +233,7 @@ export const campaignRoutes = [
       'Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send.',
     ids,
     status: 201,
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The campaign that was created for the resend.', CampaignWithSegment),
     handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id, input.actor)),
   }),
   ...(
@@ -256,7 +270,7 @@ export const campaignRoutes = [
       ...inProject('campaigns:write'),
       summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
       ids,
-      reply: wrapped(CampaignWithSegment),
+      reply: wrapped('The archived or unarchived campaign.', CampaignWithSegment),
       async handle(input) {
         const { db, project, params } = input;
         const change = { ids: [params.id], archived: action === 'archive' };
@@ -272,14 +286,19 @@ export const campaignRoutes = [
     body: BulkUpdateCampaigns,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], archived: true },
     bodyLimit: 'data',
-    reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
+    reply: v.union([
+      v.object({ deleted: field('Number of drafts deleted, for a request with `delete`.', v.number()) }),
+      v.object({
+        updated: field('Number of campaigns archived or unarchived, for a request with `archived`.', v.number()),
+      }),
+    ]),
     handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),
   }),
   route.get('/campaigns/:id/stats', {
     ...inProject('campaigns:read'),
     summary: 'Get the counts and rates of a campaign',
     ids,
-    reply: wrapped(CampaignStats),
+    reply: wrapped('Counts and rates of the campaign.', CampaignStats),
     handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
   }),
   route.get('/campaigns/:id/audit', {
@@ -289,7 +308,7 @@ export const campaignRoutes = [
     description:
       'Counts the rows of the current send by verdict, says whether they add up, and returns the hash of the ledger.',
     ids,
-    reply: wrapped(CampaignAudit),
+    reply: wrapped('The ledger of the current send, counted by verdict.', CampaignAudit),
     handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id)),
   }),
 ];

@@ -1,4 +1,4 @@
-import { describedBy, nameSchemas } from '@fernpost/openapi/names';
+import { describedBy, field, nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   choiceParameter,
@@ -43,122 +43,165 @@ const ContentVersions = v.pipe(
   v.array(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(1, 'must be at least 1'))),
   v.minLength(1, 'must name at least one version'),
   v.maxLength(100, 'must name at most 100 versions'),
-  v.description('The versions of the content whose recipients it goes to.'),
 );
 
 /** Who a correction goes to: recipients of certain versions of a send. */
 export const Correction = v.object({
-  versions: ContentVersions,
-  who: v.pipe(
+  versions: field(
+    'Versions of the content whose recipients receive the correction, such as `[1]`; up to 100.',
+    ContentVersions,
+  ),
+  who: field(
+    '`got`: all recipients of these versions. `opened`, `clicked`: only those who opened the email or clicked a link in it.',
     choice(correctionReaches),
-    v.description('All recipients of the versions, or only those who opened it or clicked a link.'),
   ),
 });
 export type Correction = v.InferOutput<typeof Correction>;
 
 /** Who a follow-up goes to. Whose mail bounced counts neither as `not_opened` nor as `not_clicked`. */
-export const FollowUpReach = v.pipe(
-  choice(followUpReaches),
-  v.description(
-    'All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.',
-  ),
-);
+export const FollowUpReach = choice(followUpReaches);
 
 /** Which recipients of an earlier campaign a correction or a follow-up goes to. */
-export const EarlierRecipients = v.object({ versions: ContentVersions, who: FollowUpReach });
+export const EarlierRecipients = v.object({
+  versions: field('Versions of the earlier campaign’s content whose recipients receive this one.', ContentVersions),
+  who: field(
+    'Recipients by what they did with these versions: `got`, `opened`, `clicked`, `not_opened` or `not_clicked`.',
+    FollowUpReach,
+  ),
+});
 export type EarlierRecipients = v.InferOutput<typeof EarlierRecipients>;
 
 /** The counters of a campaign that answers show. */
 export const campaignCounts = {
-  totalRecipients: v.number(),
-  sentCount: v.number(),
-  deliveredCount: v.number(),
-  openedCount: v.number(),
-  clickedCount: v.number(),
-  bouncedCount: v.number(),
-  complainedCount: v.number(),
-  unsubscribedCount: v.number(),
+  totalRecipients: field(
+    'Number of recipients. Estimated when the campaign is saved, and exact once sending has begun.',
+    v.number(),
+  ),
+  sentCount: field('Number of emails that the mail provider accepted.', v.number()),
+  deliveredCount: field('Number of emails that were reported as delivered.', v.number()),
+  openedCount: field('Number of emails that were opened at least once.', v.number()),
+  clickedCount: field('Number of emails in which at least one link was clicked.', v.number()),
+  bouncedCount: field('Number of emails that bounced permanently.', v.number()),
+  complainedCount: field('Number of emails that were reported as spam.', v.number()),
+  unsubscribedCount: field(
+    'Number of recipients who unsubscribed by a link or button of this campaign’s email.',
+    v.number(),
+  ),
 };
 
 /** A campaign in an answer. */
 export const CampaignBody = v.object({
-  id: Uuid,
+  id: field('ID of the campaign.', Uuid),
   ...contentEntries,
-  status: v.picklist(campaignStatuses),
-  audienceType: AudienceTypeField,
+  status: field(
+    '`DRAFT`, `SCHEDULED`, `SENDING` (also while it is paused), `SENT` or `CANCELLED`.',
+    v.picklist(campaignStatuses),
+  ),
+  audienceType: field(
+    'Audience of the campaign: `ALL` subscribed contacts, the members of a `SEGMENT`, or contacts `FILTERED` by a condition.',
+    AudienceTypeField,
+  ),
   // What came with another kind of audience is kept as it was, whatever it is.
-  audienceCondition: v.nullable(AnyObject),
-  segmentId: v.nullable(Uuid),
-  scheduledFor: v.nullable(Instant),
+  audienceCondition: field(
+    'Condition that recipients must match, with the audience type `FILTERED`; null if there is none.',
+    v.nullable(AnyObject),
+  ),
+  segmentId: field(
+    'ID of the segment that receives the campaign, with the audience type `SEGMENT`; null if there is none.',
+    v.nullable(Uuid),
+  ),
+  scheduledFor: field('When sending begins; null if the campaign is not scheduled.', v.nullable(Instant)),
   ...campaignCounts,
-  archived: v.boolean(),
-  /** Since when a campaign that is SENDING is paused. */
-  pausedAt: v.nullable(Instant),
-  /** Why the service paused it; null where a person did. */
-  pauseReason: v.pipe(
+  archived: field('Whether the campaign is archived. Lists leave archived campaigns out by default.', v.boolean()),
+  pausedAt: field('When the campaign was paused; null while it is not paused.', v.nullable(Instant)),
+  pauseReason: field(
+    'Why the service paused the campaign, as a code; null if a person did, and while it is not paused.',
     v.nullable(v.string()),
-    v.description('Why the service paused it, as a code; null where a person did.'),
   ),
-  /** The campaign whose recipients this one goes to: those it missed, or by `correction` some of those who got it. */
-  resendOf: v.nullable(Uuid),
-  /** Which of its recipients, where it corrects that campaign or follows it up. */
-  correction: v.pipe(
+  resendOf: field(
+    'ID of the earlier campaign whose recipients this one goes to, as a resend, a correction or a follow-up; null for other campaigns.',
+    v.nullable(Uuid),
+  ),
+  correction: field(
+    'Recipients of `resendOf` that this campaign goes to, if it is a correction or a follow-up; null for other campaigns.',
     v.nullable(EarlierRecipients),
-    v.description(
-      'Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others.',
-    ),
   ),
-  contentVersion: v.pipe(
+  contentVersion: field(
+    'Version of the content that the current send uses: 1, and one more for each revision.',
     v.number(),
-    v.description('The version of the content that its current send hands over: 1, and one more for each revision.'),
   ),
-  /** Counts every edit of content and audience; the `ETag`, without its quotes. */
-  revision: v.number(),
-  projectId: Uuid,
-  sentAt: v.nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
+  revision: field(
+    'Increases with every edit of content or audience. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit.',
+    v.number(),
+  ),
+  projectId: field('ID of the project that the campaign belongs to.', Uuid),
+  sentAt: field('When sending began; null before.', v.nullable(Instant)),
+  createdAt: field('When the campaign was created.', Instant),
+  updatedAt: field('When the campaign last changed.', Instant),
 });
 export type CampaignBody = v.InferOutput<typeof CampaignBody>;
 
 /** A campaign with its segment, as the list, the single look-up and `send` answer it. */
 export const CampaignWithSegment = v.object({
   ...CampaignBody.entries,
-  segment: v.nullable(SegmentBody),
-  /** The send that waits for an admin; null for none. */
-  approval: v.pipe(
-    v.nullable(Approval),
-    v.description('The send that waits for the approval of an admin; null for none.'),
+  segment: field('The segment in `segmentId`; null if there is none.', v.nullable(SegmentBody)),
+  approval: field('The send that is waiting for an admin’s approval; null if there is none.', v.nullable(Approval)),
+  held: field(
+    'Why a campaign that is `SENDING` makes no progress, as a sentence for people; null while it does.',
+    v.nullable(v.string()),
   ),
-  /** Why a campaign that is SENDING stands still, as a sentence; null while it moves. */
-  held: v.nullable(v.string()),
-  hold: v.pipe(
+  hold: field(
+    'Why a campaign that is `SENDING` waits for the mail provider; null while it does not.',
     v.nullable(SendingHold),
-    v.description('Why a campaign that is SENDING waits for the mail provider; null while it does not.'),
   ),
-  /** The canary of its current send; null without one. */
-  canary: v.pipe(v.nullable(CanaryBody), v.description('The canary of its current send; null without one.')),
+  canary: field('Canary of the current send; null if there is none.', v.nullable(CanaryBody)),
 });
 export type CampaignWithSegment = v.InferOutput<typeof CampaignWithSegment>;
 
 const parts = {
-  name: Name,
+  name: field('Internal name of the campaign. Recipients don’t see it.', Name),
   ...givenContentEntries,
-  audienceType: AudienceTypeField,
-  audienceCondition: v.nullish(AudienceCondition),
-  segmentId: v.nullish(GivenUuid),
+  audienceType: field(
+    'Audience of the campaign. `ALL`: all subscribed contacts. `SEGMENT`: of these, the members of `segmentId`. `FILTERED`: of these, the contacts that match `audienceCondition`.',
+    AudienceTypeField,
+  ),
+  audienceCondition: field(
+    'Condition that recipients must match. Required for `FILTERED`; ignored otherwise.',
+    v.nullish(AudienceCondition),
+  ),
+  segmentId: field(
+    'ID of the segment that receives the campaign. Required for `SEGMENT`; ignored otherwise.',
+    v.nullish(GivenUuid),
+  ),
 };
 
 /** `POST /campaigns`. */
 export const CreateCampaign = v.pipe(
-  v.object({ ...parts, type: v.optional(TypeField, 'MARKETING') }),
+  v.object({
+    ...parts,
+    type: field(
+      '`MARKETING`: for subscribed contacts, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: for all contacts, without a footer.',
+      v.optional(TypeField, 'MARKETING'),
+    ),
+  }),
   needsContent(),
   v.transform(withBareSender),
 );
 export type CreateCampaign = v.InferOutput<typeof CreateCampaign>;
 
 /** `PUT /campaigns/{id}`: what is absent stays, `null` clears. */
-export const UpdateCampaign = v.pipe(v.partial(v.object({ ...parts, type: TypeField })), v.transform(withBareSender));
+export const UpdateCampaign = v.pipe(
+  v.partial(
+    v.object({
+      ...parts,
+      type: field(
+        'New type: `MARKETING` for subscribed contacts, with an unsubscribe footer; `HEADLESS` for the same without the footer; `TRANSACTIONAL` for all contacts, without a footer.',
+        TypeField,
+      ),
+    }),
+  ),
+  v.transform(withBareSender),
+);
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
 /** What campaigns are listed by. */
@@ -177,55 +220,57 @@ export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
 
 /** A page of campaigns. */
 export const CampaignPage = v.object({
-  data: v.array(CampaignWithSegment),
+  data: field('Campaigns on this page.', v.array(CampaignWithSegment)),
   ...PageFigures.entries,
-  archivedCount: v.number(),
+  archivedCount: field('Number of archived campaigns in the project.', v.number()),
 });
 
 /** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
 export const SendCampaign = v.object({
-  /** Absent keeps the canary of a scheduled campaign; null removes it. */
-  canary: v.pipe(
+  canary: field(
+    'Sends to a first slice of the audience and holds everyone else back. Absent keeps the canary of a scheduled campaign; null removes it.',
     v.nullish(CanaryOptions),
-    v.description(
-      'Sends a first slice and holds everyone else back. Absent keeps the canary of a scheduled campaign, null removes it.',
-    ),
   ),
   ...reviewedSend,
-  scheduledFor: v.optional(
-    v.pipe(
-      v.unknown(),
-      v.description('When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now.'),
-    ),
+  scheduledFor: field(
+    'When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately.',
+    v.optional(v.unknown()),
   ),
 });
 export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 
 /** `POST /campaigns/{id}/test` and `POST /templates/{id}/test`. */
 export const TestCampaign = v.object({
-  email: EmailField,
-  previewContactId: v.pipe(
+  email: field('Address that receives the test: a member of the project, or one of its test addresses.', EmailField),
+  previewContactId: field(
+    'ID of the contact whose data fills in the variables. When absent, the contact with the address in `email`, if there is one.',
     v.nullish(GivenUuid),
-    v.description('The contact to fill the message in for; the one with the address of the test when absent.'),
   ),
-  asSent: v.pipe(
+  asSent: field(
+    'Whether to send exactly what recipients get, with footer, headers and links. Its unsubscribe links don’t change any contact.',
     v.optional(v.boolean(), false),
-    v.description(
-      'Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody.',
-    ),
   ),
 });
 export type TestCampaign = v.InferOutput<typeof TestCampaign>;
 
 /** `POST /campaigns/bulk-update`: one of the two modes. */
 export const BulkUpdateCampaigns = v.object({
-  ids: v.pipe(
-    v.array(GivenUuid),
-    v.minLength(1, 'must name at least one id'),
-    v.maxLength(1000, 'must name at most 1000 ids'),
+  ids: field(
+    'IDs of the campaigns to change, 1 to 1,000. All of them are changed, or none.',
+    v.pipe(
+      v.array(GivenUuid),
+      v.minLength(1, 'must name at least one id'),
+      v.maxLength(1000, 'must name at most 1000 ids'),
+    ),
   ),
-  delete: v.optional(v.boolean()),
-  archived: v.optional(v.boolean()),
+  delete: field(
+    '`true` deletes the campaigns, which must all be drafts. It cannot be combined with `archived`.',
+    v.optional(v.boolean()),
+  ),
+  archived: field(
+    '`true` archives the campaigns, `false` unarchives them. It cannot be combined with `delete`.',
+    v.optional(v.boolean()),
+  ),
 });
 export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
 

@@ -11,14 +11,12 @@ const minuteMs = 60_000;
 export const ScheduledFor = v.pipe(
   v.string(),
   coded('invalid_string', isInstant, 'must be an ISO 8601 instant with an offset, for example 2026-12-24T18:00:00Z'),
-  v.description('ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now.'),
 );
 
 /** How long mail is held for its sender to cancel it. */
 export const HoldFor = v.pipe(
   v.string(),
   coded('invalid_string', (text) => holdMs(text) !== null, 'must be from "15m" to "24h"'),
-  v.description('How long the email is held, in minutes or hours, `15m` to `24h`, unless it is cancelled or released.'),
 );
 
 /** When mail is sent that is not sent at once; at most one of the two is set. */

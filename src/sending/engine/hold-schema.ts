@@ -1,14 +1,14 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import type { Hold } from './breaker.ts';
 
 /** The mail provider accepts no mail at the moment, so that mail waits. */
 export const SendingHold = v.object({
-  provider: v.pipe(v.string(), v.description('The provider: `postmark`, `ses`, `smtp` or `sandbox`.')),
-  reason: v.pipe(v.string(), v.description('What the provider said, or how calling it failed.')),
-  since: v.pipe(Instant, v.description('When it stopped accepting mail.')),
-  until: v.pipe(Instant, v.description('When it is tried again.')),
+  provider: field('Mail provider: `postmark`, `ses`, `smtp` or `sandbox`.', v.string()),
+  reason: field('Response of the mail provider, or how the connection failed.', v.string()),
+  since: field('When the provider stopped accepting mail.', Instant),
+  until: field('When the next attempt is made.', Instant),
 });
 export type SendingHold = v.InferOutput<typeof SendingHold>;
 

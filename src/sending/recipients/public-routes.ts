@@ -1,10 +1,21 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { publicContact, setOwnSubscription } from './public-service.ts';
 import { limitVisits } from './service.ts';
 
-const LinkQuery = v.object({ e: v.optional(v.string()), t: v.optional(v.string()) });
-const OwnSubscription = v.object({ id: v.string(), email: v.string(), subscribed: v.boolean() });
+const LinkQuery = v.object({
+  e: field(
+    'ID of the email that the link is in, as the link carries it. The change is attributed to it.',
+    v.optional(v.string()),
+  ),
+  t: field('Signature of the link, as the link carries it.', v.optional(v.string())),
+});
+const OwnSubscription = v.object({
+  id: field('ID of the contact.', v.string()),
+  email: field('Address of the contact; masked without a valid signature `t`.', v.string()),
+  subscribed: field('Whether the contact is subscribed to marketing emails.', v.boolean()),
+});
 const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemptFromRateLimit: true } as const;
 
 /** What recipients see and change of themselves, without a key. */
@@ -16,7 +27,10 @@ export const publicContactRoutes = [
     operationId: 'getOwnSubscription',
     description:
       '`t` is the signature in the links of emails; without it the address is masked. 60 requests a minute per client address.',
-    reply: v.object({ ...OwnSubscription.entries, language: v.string() }),
+    reply: v.object({
+      ...OwnSubscription.entries,
+      language: field('Language of the recipient pages, such as `en`.', v.string()),
+    }),
     async handle({ app, db, params, query, ip }) {
       await limitVisits(db, ip, app.config);
       return publicContact(db, params.id, query, app.config);

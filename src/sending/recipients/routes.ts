@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { type PageName, pageHtml, pagePolicy, type RecipientPage } from '@fernpost/service-texts';
 import * as v from 'valibot';
 import type { Handled } from '../../core/http/context.ts';
@@ -16,7 +17,10 @@ import {
 
 // Whatever else a link has come to carry must not keep a recipient from their page.
 const parameter = v.fallback(v.optional(v.string()), undefined);
-const LinkQuery = v.object({ e: parameter, t: parameter });
+const LinkQuery = v.object({
+  e: field('ID of the email that the link is in, as the link carries it. The change is attributed to it.', parameter),
+  t: field('Signature of the link, as the link carries it.', parameter),
+});
 type Visit = Handled<v.InferOutput<typeof LinkQuery>, unknown, 'none', { id: string }>;
 
 const common = { access: 'none', query: LinkQuery, exemptFromRateLimit: true, tag: 'recipients' } as const;
@@ -52,7 +56,13 @@ export const recipientRoutes = [
     operationId: 'submitPreferences',
     bodyForm: {
       type: 'application/x-www-form-urlencoded',
-      fields: { action: { type: 'string', enum: ['subscribe', 'unsubscribe'] } },
+      fields: {
+        action: {
+          type: 'string',
+          enum: ['subscribe', 'unsubscribe'],
+          description: 'Whether the recipient subscribes or unsubscribes.',
+        },
+      },
     },
     description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page with the form.',
     bodyKind: 'raw',

@@ -1,4 +1,5 @@
 import type { Notification } from '@fernpost/mail-providers';
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import type { Database } from '../../core/database/sql.ts';
@@ -9,10 +10,16 @@ import { applyNotification, findByMessageId, type Notified } from './notify.ts';
 
 /** The body of every answer to a webhook, of refusals too. */
 export const webhookReplySchema = v.object({
-  success: v.boolean(),
-  message: v.optional(v.string()),
-  error: v.optional(v.string()),
-  duplicate: v.optional(v.boolean()),
+  success: field('Whether the notification was accepted.', v.boolean()),
+  message: field(
+    'What was done with it, or why it was refused, as a sentence; absent when there is nothing to say.',
+    v.optional(v.string()),
+  ),
+  error: field('Why the notification could not be read; absent otherwise.', v.optional(v.string())),
+  duplicate: field(
+    '`true` when the same notification was processed before; absent otherwise.',
+    v.optional(v.boolean()),
+  ),
 });
 
 /** What a webhook is answered. */

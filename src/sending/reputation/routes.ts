@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { noSuchProject } from '../../core/http/errors.ts';
 import { route } from '../../core/http/route.ts';
@@ -39,7 +40,10 @@ export const securityRoutes = [
     access: 'project',
     summary: 'Get the bounce and complaint rates of a project, in an envelope',
     operationId: 'getProjectReputation',
-    reply: v.object({ success: v.literal(true), data: Security }),
+    reply: v.object({
+      success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+      data: field('How the project’s emails are received.', Security),
+    }),
     async handle({ app, db, project }) {
       const data = await securityOf(db, project.id, app.clock());
       if (data === null) throw noSuchProject(project.id);

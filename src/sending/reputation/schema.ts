@@ -1,42 +1,53 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, numberParameter } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const Rates = v.object({
-  total: v.number(),
-  bounces: v.number(),
-  complaints: v.number(),
-  bounceRate: v.number(),
-  complaintRate: v.number(),
+  total: field('Number of emails sent.', v.number()),
+  bounces: field('Number of emails that bounced permanently.', v.number()),
+  complaints: field('Number of emails that were reported as spam.', v.number()),
+  bounceRate: field('Permanent bounces as a percentage of `total`; 0 when nothing was sent.', v.number()),
+  complaintRate: field('Spam complaints as a percentage of `total`; 0 when nothing was sent.', v.number()),
 });
 const Level = v.picklist(['healthy', 'warning', 'critical']);
 
 /** How a project's mail is received; rates are percentages (contract page 3, 2.4). */
 export const Security = v.object({
-  status: v.object({
-    projectId: v.string(),
-    isHealthy: v.boolean(),
-    shouldDisable: v.boolean(),
-    twentyFourHour: Rates,
-    sevenDay: Rates,
-    allTime: Rates,
-    isNewProject: v.boolean(),
-    violations: v.array(v.string()),
-    warnings: v.array(v.string()),
-  }),
-  levels: v.object({ bounce7Day: Level, bounceAllTime: Level, complaint7Day: Level, complaintAllTime: Level }),
-  isDisabled: v.boolean(),
+  status: field(
+    'Rates of the project and what is wrong with them.',
+    v.object({
+      projectId: field('ID of the project.', v.string()),
+      isHealthy: field('Whether no rate or number has reached a critical limit.', v.boolean()),
+      shouldDisable: field('Whether a critical limit has been reached; the opposite of `isHealthy`.', v.boolean()),
+      twentyFourHour: field('Always 0. `GET /deliverability` returns emails by day.', Rates),
+      sevenDay: field('Emails of the last seven days.', Rates),
+      allTime: field('Emails since the project was created.', Rates),
+      isNewProject: field('Always `false`. `GET /deliverability` returns the limits of new projects.', v.boolean()),
+      violations: field('Critical limits that have been reached, as sentences.', v.array(v.string())),
+      warnings: field('Warning limits that have been reached, as sentences.', v.array(v.string())),
+    }),
+  ),
+  levels: field(
+    'Level of each rate: `healthy`, `warning` or `critical`.',
+    v.object({
+      bounce7Day: field('Level of the bounce rate of the last seven days.', Level),
+      bounceAllTime: field('Level of the bounce rate since the project was created.', Level),
+      complaint7Day: field('Level of the complaint rate of the last seven days.', Level),
+      complaintAllTime: field('Level of the complaint rate since the project was created.', Level),
+    }),
+  ),
+  isDisabled: field('Whether the project is disabled, so that it sends no emails.', v.boolean()),
 });
 export type Security = v.InferOutput<typeof Security>;
 
 const Received = {
-  sent: v.pipe(v.number(), v.description('Emails sent, without those to simulators.')),
-  bounces: v.pipe(v.number(), v.description('Of these, returned for good.')),
-  complaints: v.pipe(v.number(), v.description('Of these, reported as spam.')),
+  sent: field('Number of emails sent, except to simulators.', v.number()),
+  bounces: field('Number of these that bounced permanently.', v.number()),
+  complaints: field('Number of these that were reported as spam.', v.number()),
 };
 const Bound = v.object({
-  rate: v.pipe(v.number(), v.description('In percent; 0 for a limit of a number.')),
-  count: v.pipe(v.number(), v.description('At least this many bounces or complaints.')),
+  rate: field('Rate in percent; 0 for a limit in emails.', v.number()),
+  count: field('Fewest bounces or complaints for the limit to apply.', v.number()),
 });
 
 /** `GET /deliverability`. */
@@ -46,41 +57,41 @@ export const DeliverabilityQuery = v.object({
 
 /** How mail was received: by day, by who received it, and against the limits that pause a project. */
 export const Deliverability = v.object({
-  days: v.pipe(
-    v.array(v.object({ date: v.pipe(v.string(), v.description('Of the day (UTC): `2026-03-01`.')), ...Received })),
-    v.description('Oldest first, including days without emails.'),
+  days: field(
+    'Emails by day, oldest first, including days without emails.',
+    v.array(v.object({ date: field('The day in UTC, such as `2026-03-01`.', v.string()), ...Received })),
   ),
-  limits: v.pipe(
+  limits: field(
+    'All limits, with the project’s current values.',
     v.array(
       v.object({
-        of: v.pipe(v.picklist(['bounces', 'complaints']), v.description('What is limited.')),
-        window: v.pipe(v.picklist(['twentyFourHour', 'sevenDay', 'allTime']), v.description('Which mail counts.')),
-        unit: v.pipe(v.picklist(['percent', 'emails']), v.description('What the value is in.')),
-        value: v.number(),
-        warning: v.pipe(Bound, v.description('Warns from this value on.')),
-        critical: v.pipe(Bound, v.description('Pauses the project where `pauses` is true.')),
-        level: v.pipe(Level, v.description('Which bound the value has reached.')),
-        applies: v.pipe(
+        of: field('What is limited.', v.picklist(['bounces', 'complaints'])),
+        window: field('Period whose emails count.', v.picklist(['twentyFourHour', 'sevenDay', 'allTime'])),
+        unit: field('Unit of `value`.', v.picklist(['percent', 'emails'])),
+        value: field('Current value of the project, in percent or in emails, as `unit` says.', v.number()),
+        warning: field('Values from which on the limit warns.', Bound),
+        critical: field('Values from which on the project is disabled if `pauses` is true.', Bound),
+        level: field('Level that the value has reached.', Level),
+        applies: field(
+          'Whether the limit applies now: rates from 100 emails on, numbers to projects younger than 30 days.',
           v.boolean(),
-          v.description('Rates apply from 100 emails on, numbers to projects younger than 30 days.'),
         ),
       }),
     ),
-    v.description('Every limit, with the project’s current value.'),
   ),
-  pauses: v.pipe(v.boolean(), v.description('Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE).')),
-  isPaused: v.pipe(v.boolean(), v.description('Whether the project is disabled now.')),
-  domains: v.pipe(
-    v.array(v.object({ domain: v.string(), ...Received })),
-    v.description('By domain of the recipients: the 50 with the most complaints and bounces, then with the most mail.'),
+  pauses: field('Whether a project is disabled at a critical limit (AUTO_PROJECT_DISABLE).', v.boolean()),
+  isPaused: field('Whether the project is disabled now.', v.boolean()),
+  domains: field(
+    'By domain of the recipients: the 50 with the most complaints and bounces, then with the most emails.',
+    v.array(v.object({ domain: field('Domain of the recipients’ addresses.', v.string()), ...Received })),
   ),
-  providers: v.pipe(
-    v.array(v.object({ provider: v.pipe(v.string(), v.description('Such as `Google`, or `Other`.')), ...Received })),
-    v.description('By mailbox provider of the recipients, as their domain tells it.'),
+  providers: field(
+    'By mailbox provider of the recipients, derived from their domain.',
+    v.array(v.object({ provider: field('Mailbox provider, such as `Google`, or `Other`.', v.string()), ...Received })),
   ),
-  countedSince: v.pipe(
+  countedSince: field(
+    'Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period.',
     v.nullable(Instant),
-    v.description('`domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it.'),
   ),
 });
 export type Deliverability = v.InferOutput<typeof Deliverability>;

@@ -1,11 +1,17 @@
-import { describedBy } from '@fernpost/openapi/names';
+import { describedBy, field } from '@fernpost/openapi/names';
 import { renderLimits } from '@fernpost/renderer';
 import { coded, codedAt, EmailField, JsonObject, SenderField, singleLine, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { HoldFor, ScheduledFor } from '../emails/index.ts';
 
 const DisplayName = v.pipe(v.string(), singleLine('name'));
-const Address = v.object({ name: v.nullish(DisplayName), email: EmailField });
+const Address = v.object({
+  name: field(
+    'Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact.',
+    v.nullish(DisplayName),
+  ),
+  email: field('Email address.', EmailField),
+});
 const Recipient = v.union([EmailField, Address]);
 
 const HeaderName = v.pipe(
@@ -37,17 +43,32 @@ const Headers = v.pipe(
 /** A file to attach (contract page 1, 2.6). Count and total size are limits of the deployment, checked later. */
 const Attachment = v.pipe(
   v.object({
-    filename: v.pipe(
-      textField('filename', 1, 255),
-      coded('invalid_string', (name: string) => !/[\r\n"]/.test(name), 'must not contain line breaks or quotes'),
-    ),
-    content: v.pipe(v.string(), coded('invalid_string', isBase64, 'must be base64')),
-    contentType: v.pipe(textField('contentType', 1, 255), singleLine('contentType')),
-    disposition: v.optional(v.picklist(['attachment', 'inline'], 'must be attachment or inline'), 'attachment'),
-    contentId: v.optional(
+    filename: field(
+      'File name, 1 to 255 characters, without line breaks and quotes.',
       v.pipe(
-        textField('contentId', 1, 255),
-        coded('invalid_string', (id: string) => !/[<>\r\n]/.test(id), 'must not contain <, > or line breaks'),
+        textField('filename', 1, 255),
+        coded('invalid_string', (name: string) => !/[\r\n"]/.test(name), 'must not contain line breaks or quotes'),
+      ),
+    ),
+    content: field(
+      'Content of the file in base64.',
+      v.pipe(v.string(), coded('invalid_string', isBase64, 'must be base64')),
+    ),
+    contentType: field(
+      'Media type, such as `application/pdf`.',
+      v.pipe(textField('contentType', 1, 255), singleLine('contentType')),
+    ),
+    disposition: field(
+      '`attachment`, or `inline` for an image that the HTML shows by its `contentId`.',
+      v.optional(v.picklist(['attachment', 'inline'], 'must be attachment or inline'), 'attachment'),
+    ),
+    contentId: field(
+      'ID by which the HTML refers to an inline file, as `cid:<contentId>`. Required for `inline`.',
+      v.optional(
+        v.pipe(
+          textField('contentId', 1, 255),
+          coded('invalid_string', (id: string) => !/[<>\r\n]/.test(id), 'must not contain <, > or line breaks'),
+        ),
       ),
     ),
   }),
@@ -140,35 +161,72 @@ const Tags = v.pipe(
     textField('a value', 1, 256),
   ),
   coded('too_big', (tags) => Object.keys(tags).length <= 10, 'must have at most 10 tags'),
-  v.description('Up to 10 names with values, by which the mail is found again; events of the mail carry them.'),
 );
 
 /** `POST /v1/send` (contract page 1, 2.3). */
 export const SendBody = v.pipe(
   v.looseObject({
-    to: v.union([
-      EmailField,
-      Address,
-      v.pipe(v.array(Recipient), v.maxLength(mostRecipients, `must have at most ${mostRecipients} recipients`)),
-    ]),
-    subject: v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
-    body: v.optional(Content),
-    text: v.pipe(v.nullish(Content), v.description('The text part, with Liquid; derived from the HTML when absent.')),
-    template: v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
-    from: v.optional(v.union([SenderField, Address])),
-    fromName: v.optional(DisplayName),
-    name: v.optional(DisplayName),
-    reply: v.optional(EmailField),
-    /** What other services, and templates here, call `reply`; `reply` wins when both are given. */
-    replyTo: v.optional(EmailField),
-    subscribed: v.optional(v.boolean()),
-    data: v.nullish(JsonObject),
-    headers: v.optional(Headers),
-    attachments: v.optional(v.array(Attachment)),
-    tracking: v.optional(v.boolean()),
-    tags: v.nullish(Tags),
-    scheduledFor: v.nullish(ScheduledFor),
-    hold: v.nullish(HoldFor),
+    to: field(
+      'Recipient, or up to 1,000 of them. Each receives an email of their own and does not see the others.',
+      v.union([
+        EmailField,
+        Address,
+        v.pipe(v.array(Recipient), v.maxLength(mostRecipients, `must have at most ${mostRecipients} recipients`)),
+      ]),
+    ),
+    subject: field(
+      'Subject line, with Liquid variables; 1 to 998 characters on one line. Overrides the template’s subject; required without `template`.',
+      v.optional(v.pipe(textField('subject', 1, 998), singleLine('subject'))),
+    ),
+    body: field(
+      'HTML body, with Liquid variables. Overrides the template’s body. Without `template`, `body`, `text` or both are required.',
+      v.optional(Content),
+    ),
+    text: field('Plain-text part, with Liquid variables; derived from the HTML when absent.', v.nullish(Content)),
+    template: field(
+      'ID of the template to send. `subject`, `body`, `from` and `reply` override its fields.',
+      v.optional(v.pipe(v.string(), v.uuid('must be the id of a template'))),
+    ),
+    from: field(
+      'Sender as an email address, or with a display name. Its domain must be verified for the project. The template’s sender when absent.',
+      v.optional(v.union([SenderField, Address])),
+    ),
+    fromName: field(
+      'Display name of the sender, when `from` has none. Deprecated: use `from`.',
+      v.optional(DisplayName),
+    ),
+    name: field(
+      'Another name for `fromName`, which takes precedence. Deprecated: use `from`.',
+      v.optional(DisplayName),
+    ),
+    reply: field('Reply-To address; the template’s when absent.', v.optional(EmailField)),
+    replyTo: field('Another name for `reply`, which takes precedence.', v.optional(EmailField)),
+    subscribed: field(
+      'Sets whether the recipients are subscribed to marketing emails. Absent leaves contacts as they are; new contacts are created unsubscribed.',
+      v.optional(v.boolean()),
+    ),
+    data: field(
+      'Values for the variables, stored on the contact too. `null` deletes a key; `{ "value": …, "persistent": false }` uses a value for this email only.',
+      v.nullish(JsonObject),
+    ),
+    headers: field('Custom email headers, as names with values; up to 100, and 32 kB in total.', v.optional(Headers)),
+    attachments: field('Files to attach. By default up to 10, with 10 MB in total.', v.optional(v.array(Attachment))),
+    tracking: field(
+      'Whether opens and clicks are tracked; the project’s setting when absent.',
+      v.optional(v.boolean()),
+    ),
+    tags: field(
+      'Up to 10 tags, as names with values, to find the email by. Webhook events of the email carry them. A name is 1 to 64 letters, digits, `_` or `-`; a value has 1 to 256 characters.',
+      v.nullish(Tags),
+    ),
+    scheduledFor: field(
+      'When to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends immediately. It cannot be combined with `hold`.',
+      v.nullish(ScheduledFor),
+    ),
+    hold: field(
+      'How long to hold the email so that it can be canceled, `15m` to `24h`. It cannot be combined with `scheduledFor`.',
+      v.nullish(HoldFor),
+    ),
   }),
   noForeignKeys(),
   codedAt(
@@ -189,24 +247,36 @@ export type SendBody = v.InferOutput<typeof SendBody>;
 
 /** The answer of `POST /v1/send`: one item for each recipient, in the order of `to`. */
 export const SendReply = v.object({
-  success: v.literal(true),
-  data: v.object({
-    emails: v.array(
-      v.object({
-        contact: v.object({ id: v.string(), email: v.string() }),
-        email: v.string(),
-        scheduledFor: v.pipe(
-          v.optional(v.nullable(v.string())),
-          v.description('With `scheduledFor` or `hold` only: when it is sent; null for now.'),
+  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+  data: field(
+    'Emails that were accepted.',
+    v.object({
+      emails: field(
+        'One item for each recipient, in the order of `to`.',
+        v.array(
+          v.object({
+            contact: field(
+              'The recipient, as a contact of the project.',
+              v.object({
+                id: field('ID of the contact.', v.string()),
+                email: field('Address of the contact.', v.string()),
+              }),
+            ),
+            email: field('ID of the email, for `GET /v1/emails/{id}`.', v.string()),
+            scheduledFor: field(
+              'When the email is sent; null for immediately. Only with `scheduledFor` or `hold` in the request.',
+              v.optional(v.nullable(v.string())),
+            ),
+            heldUntil: field(
+              'When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request.',
+              v.optional(v.nullable(v.string())),
+            ),
+          }),
         ),
-        heldUntil: v.pipe(
-          v.optional(v.nullable(v.string())),
-          v.description('With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before.'),
-        ),
-      }),
-    ),
-    timestamp: v.string(),
-  }),
+      ),
+      timestamp: field('When the request was accepted.', v.string()),
+    }),
+  ),
 });
 
 /** A recipient of an accepted request. */
@@ -217,16 +287,17 @@ export const mostInBatch = 100;
 
 /** `POST /v1/emails/batch`: each item is checked by itself, as a body of `POST /v1/send`. */
 export const BatchBody = v.object({
-  emails: v.pipe(
-    v.array(describedBy(v.unknown(), SendBody)),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(mostInBatch, `must have at most ${mostInBatch} items`),
-  ),
-  mode: v.pipe(
-    v.optional(v.picklist(['all', 'each'], 'must be all or each'), 'all'),
-    v.description(
-      '`all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.',
+  emails: field(
+    'Emails to send, 1 to 100, each as in `POST /v1/send`; up to 1,000 recipients in total.',
+    v.pipe(
+      v.array(describedBy(v.unknown(), SendBody)),
+      v.minLength(1, 'must not be empty'),
+      v.maxLength(mostInBatch, `must have at most ${mostInBatch} items`),
     ),
+  ),
+  mode: field(
+    '`all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.',
+    v.optional(v.picklist(['all', 'each'], 'must be all or each'), 'all'),
   ),
 });
 export type BatchBody = v.InferOutput<typeof BatchBody>;
@@ -235,35 +306,62 @@ const SentItems = SendReply.entries.data.entries.emails;
 
 /** The answer of `POST /v1/emails/batch`: one result for each item, in their order. */
 export const BatchReply = v.object({
-  success: v.literal(true),
-  data: v.object({
-    results: v.array(
-      v.variant('ok', [
-        v.object({ ok: v.literal(true), emails: SentItems }),
-        v.object({
-          ok: v.literal(false),
-          error: v.object({
-            code: v.string(),
-            message: v.string(),
-            statusCode: v.pipe(v.number(), v.description('What `POST /v1/send` would have answered.')),
-            details: v.optional(v.record(v.string(), v.unknown())),
-            errors: v.optional(
-              v.array(
+  success: field(
+    'Always `true`, also when items were refused in the mode `each`. A failed request returns an `Error` instead.',
+    v.literal(true),
+  ),
+  data: field(
+    'Results of the batch.',
+    v.object({
+      results: field(
+        'One result for each item, in the order of the request.',
+        v.array(
+          v.variant('ok', [
+            v.object({
+              ok: field('`true`: the item was accepted.', v.literal(true)),
+              emails: field('One item for each recipient, in the order of `to`.', SentItems),
+            }),
+            v.object({
+              ok: field('`false`: the item was refused.', v.literal(false)),
+              error: field(
+                'Why the item was refused, as `POST /v1/send` would return it.',
                 v.object({
-                  field: v.string(),
-                  message: v.string(),
-                  code: v.string(),
-                  received: v.optional(v.string()),
+                  code: field('Error code, such as `VALIDATION_ERROR`.', v.string()),
+                  message: field('What is wrong, as a sentence.', v.string()),
+                  statusCode: field('HTTP status that `POST /v1/send` would have returned.', v.number()),
+                  details: field(
+                    'Further facts about the error; absent if there are none.',
+                    v.optional(v.record(v.string(), v.unknown())),
+                  ),
+                  errors: field(
+                    'Problems by field; absent if the error is about no field.',
+                    v.optional(
+                      v.array(
+                        v.object({
+                          field: field('Path of the field, such as `attachments.0.content`.', v.string()),
+                          message: field('What is wrong with the field.', v.string()),
+                          code: field('Code of the problem, such as `invalid_string`.', v.string()),
+                          received: field(
+                            'Type of the value that was received; absent if it does not matter.',
+                            v.optional(v.string()),
+                          ),
+                        }),
+                      ),
+                    ),
+                  ),
+                  suggestion: field(
+                    'How to fix the request; absent if there is nothing to suggest.',
+                    v.optional(v.string()),
+                  ),
                 }),
               ),
-            ),
-            suggestion: v.optional(v.string()),
-          }),
-        }),
-      ]),
-    ),
-    timestamp: v.string(),
-  }),
+            }),
+          ]),
+        ),
+      ),
+      timestamp: field('When the batch was processed.', v.string()),
+    }),
+  ),
 });
 export type BatchResult = v.InferOutput<typeof BatchReply>['data']['results'][number];
 

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { inProject, route } from '../../../core/http/route.ts';
 import { ok, wrapped } from '../route-kit.ts';
@@ -10,13 +10,20 @@ import { checkConditionShape } from './condition-shape.ts';
 const { audienceType, audienceCondition, segmentId, type } = CreateCampaign.entries;
 
 /** `POST /campaigns/audience`: an audience as campaigns have it, saved or not. */
-const CountAudience = v.object({ type, audienceType, audienceCondition, segmentId });
+const CountAudience = v.object({
+  type: field('Type of the campaign. `TRANSACTIONAL` counts contacts that are not subscribed too.', type),
+  audienceType: field('Audience of the campaign: `ALL`, `SEGMENT` or `FILTERED`.', audienceType),
+  audienceCondition: field('Condition that contacts must match. Required for `FILTERED`.', audienceCondition),
+  segmentId: field('ID of the segment whose members are counted. Required for `SEGMENT`.', segmentId),
+});
 
 /** How many a campaign would go to now. */
 export const AudienceCount = v.object({
-  recipients: v.number(),
-  /** Contacts whom the audience chooses and who are left out because they are unsubscribed. */
-  unsubscribed: v.number(),
+  recipients: field('Number of contacts that would receive the campaign if it were sent now.', v.number()),
+  unsubscribed: field(
+    'Number of contacts in the audience that are left out because they are not subscribed.',
+    v.number(),
+  ),
 });
 
 nameSchemas({ CampaignAudienceCount: AudienceCount });
@@ -33,7 +40,7 @@ export const campaignAudienceRoutes = [
     body: CountAudience,
     example: { audienceType: 'ALL' },
     bodyLimit: 'document',
-    reply: wrapped(AudienceCount),
+    reply: wrapped('Contacts that the campaign would go to.', AudienceCount),
     async handle({ app, db, project, body }) {
       if (body.audienceType === 'FILTERED' && body.audienceCondition) checkConditionShape(body.audienceCondition);
       checkCompanions(body);

@@ -14,7 +14,7 @@ export const canaryRoutes = [
     description: 'The rest of the audience follows at once; limits no longer apply. Safe to repeat.',
     operationId: 'continueCampaignFromCanary',
     ids,
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The campaign, which is now sent to everyone else.', CampaignWithSegment),
     async handle({ app, db, project, actor, params }) {
       checkUnplanned(actor.kind === 'key' ? actor.scoped : null, Infinity);
       const ticket = await continueFromCanary(db, project.id, params.id);

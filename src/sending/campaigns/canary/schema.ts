@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
 import { canaryStopCodes } from './decide.ts';
@@ -32,73 +32,99 @@ const Percentage = v.nullish(
     v.check((rate) => Math.abs(rate * 100 - Math.round(rate * 100)) < 1e-6, 'must have at most two decimals'),
   ),
 );
-const StopIfBody = v.object({ bounceRate: Percentage, complaintRate: Percentage, unsubscribeRate: Percentage });
+const StopIfBody = v.object({
+  bounceRate: field(
+    'Highest permanent bounce rate of the slice, in percent with at most two decimals; null or absent for no limit.',
+    Percentage,
+  ),
+  complaintRate: field(
+    'Highest spam complaint rate of the slice, in percent with at most two decimals; null or absent for no limit.',
+    Percentage,
+  ),
+  unsubscribeRate: field(
+    'Highest unsubscribe rate of the slice, in percent with at most two decimals; null or absent for no limit.',
+    Percentage,
+  ),
+});
 
 /** `canary` of `POST /campaigns/{id}/send`. */
 export const CanaryOptions = v.object({
-  recipients: wholeNumber(1, mostRecipients),
-  hold: v.optional(
-    v.pipe(
-      v.string(),
-      v.regex(hold, 'must be a duration such as 30m or 2h'),
-      v.check((text) => !(holdSeconds(text) > longestHoldSeconds), 'must be at most 72h'),
-    ),
-    '60m',
+  recipients: field(
+    'Number of contacts in the slice, 1 to 100,000; fewer than the audience has.',
+    wholeNumber(1, mostRecipients),
   ),
-  stopIf: v.optional(StopIfBody, { bounceRate: 3, complaintRate: 0.1, unsubscribeRate: 2 }),
-  minDelivered: v.pipe(
-    v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'))),
-    v.description(
-      'The campaign is paused at the end of the hold with fewer delivered messages than this; 30% of the slice, at least 1, when absent.',
+  hold: field(
+    'How long to wait for reports once the slice is sent, such as `90s`, `30m` or `2h`; `72h` at most.',
+    v.optional(
+      v.pipe(
+        v.string(),
+        v.regex(hold, 'must be a duration such as 30m or 2h'),
+        v.check((text) => !(holdSeconds(text) > longestHoldSeconds), 'must be at most 72h'),
+      ),
+      '60m',
     ),
+  ),
+  stopIf: field(
+    'Rates above which the campaign is paused.',
+    v.optional(StopIfBody, { bounceRate: 3, complaintRate: 0.1, unsubscribeRate: 2 }),
+  ),
+  minDelivered: field(
+    'The campaign is paused if fewer emails than this are delivered by the end of the hold. 30% of the slice, at least 1, when absent; use 0 if the mail provider reports no deliveries.',
+    v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'))),
   ),
 });
 export type CanaryOptions = v.InferOutput<typeof CanaryOptions>;
 
-const about = <Schema extends v.GenericSchema>(schema: Schema, text: string) => v.pipe(schema, v.description(text));
-const Count = (text: string) => about(v.number(), text);
-
 /** The canary of a campaign's current send. */
 export const CanaryBody = v.object({
-  state: about(
+  state: field(
+    '`WAITING` for the audience, `SENDING` the slice, `HOLDING` until its reports are in, `STOPPED` with the campaign paused, or `PASSED`.',
     v.picklist(canaryStates),
-    'WAITING for the audience, SENDING the slice, HOLDING until its reports are in, STOPPED with the campaign paused, or PASSED.',
   ),
-  recipients: Count('Size of the slice.'),
-  hold: about(v.string(), 'How long to wait for reports about the slice, such as `60m`.'),
-  stopIf: about(
+  recipients: field('Number of contacts in the slice.', v.number()),
+  hold: field('How long to wait for reports once the slice is sent, such as `60m`.', v.string()),
+  stopIf: field(
+    'Rates of the slice above which the campaign is paused.',
     v.object({
-      bounceRate: v.nullable(v.number()),
-      complaintRate: v.nullable(v.number()),
-      unsubscribeRate: v.nullable(v.number()),
+      bounceRate: field('Highest permanent bounce rate, in percent; null for no limit.', v.nullable(v.number())),
+      complaintRate: field('Highest spam complaint rate, in percent; null for no limit.', v.nullable(v.number())),
+      unsubscribeRate: field('Highest unsubscribe rate, in percent; null for no limit.', v.nullable(v.number())),
     }),
-    'Percentages of the slice; above one of them the campaign is paused. Null is no limit.',
   ),
-  minDelivered: Count('The campaign is paused at the end of the hold with fewer delivered messages than this.'),
-  heldUntil: about(v.nullable(Instant), 'When the hold ends; null before and after it.'),
-  releasedAt: about(v.nullable(Instant), 'When someone ended the canary to continue.'),
-  endedAt: about(v.nullable(Instant), 'When the canary passed or stopped the campaign.'),
-  counts: about(
+  minDelivered: field(
+    'The campaign is paused if fewer emails than this are delivered by the end of the hold.',
+    v.number(),
+  ),
+  heldUntil: field('When the hold ends; null before and after it.', v.nullable(Instant)),
+  releasedAt: field('When somebody ended the hold early; null if nobody did.', v.nullable(Instant)),
+  endedAt: field('When the canary passed or paused the campaign; null before.', v.nullable(Instant)),
+  counts: field(
+    'What happened to the emails of the slice.',
     v.object({
-      pending: Count('Not handed over yet.'),
-      mailed: Count('Handed over to the provider.'),
-      delivered: Count('Reported as delivered.'),
-      bounced: Count('Reported as bounced.'),
-      complained: Count('Reported as spam.'),
-      unsubscribed: Count('Unsubscribed by this mail.'),
+      pending: field('Emails not sent yet, or not confirmed by the mail provider.', v.number()),
+      mailed: field('Emails that the mail provider accepted, or refused for an earlier bounce.', v.number()),
+      delivered: field('Emails reported as delivered.', v.number()),
+      bounced: field('Emails that bounced permanently.', v.number()),
+      complained: field('Emails reported as spam.', v.number()),
+      unsubscribed: field('Recipients who unsubscribed by this email.', v.number()),
     }),
-    'What happened to the slice.',
   ),
-  stopped: about(
+  stopped: field(
+    'Why the canary paused the campaign; null if it did not.',
     v.nullable(
       v.object({
-        code: v.picklist(canaryStopCodes),
-        count: v.number(),
-        of: Count('How many it is compared with.'),
-        limit: Count('The percentage that was exceeded, or the number that was not reached.'),
+        code: field(
+          'Limit that was broken: `canary_bounce_rate`, `canary_complaint_rate`, `canary_unsubscribe_rate` or `canary_too_few_delivered`.',
+          v.picklist(canaryStopCodes),
+        ),
+        count: field(
+          'Number of emails that bounced, were reported, led to an unsubscribe or were delivered, depending on `code`.',
+          v.number(),
+        ),
+        of: field('Number of emails of the slice that `count` is compared with.', v.number()),
+        limit: field('Percentage that was exceeded, or number of deliveries that was not reached.', v.number()),
       }),
     ),
-    'Why the canary paused the campaign; null where it did not.',
   ),
 });
 export type CanaryBody = v.InferOutput<typeof CanaryBody>;

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { isoInstant } from '../../../core/database/columns.ts';
@@ -7,32 +7,44 @@ import { countedSend } from './recipients-queries.ts';
 
 /** What became of a campaign over time, link by link, and beside those before it. */
 export const CampaignResults = v.object({
-  /** Hours (UTC) in which anything happened, the first one first; a recipient counts once in each column. */
-  hours: v.array(
-    v.object({
-      hour: Instant,
-      sent: v.number(),
-      delivered: v.number(),
-      opened: v.number(),
-      clicked: v.number(),
-      bounced: v.number(),
-    }),
+  hours: field(
+    'Hours in which anything happened, in UTC, oldest first; up to 336. A recipient counts once in each column.',
+    v.array(
+      v.object({
+        hour: field('When the hour begins.', Instant),
+        sent: field('Number of emails sent in this hour.', v.number()),
+        delivered: field('Number of emails delivered in this hour.', v.number()),
+        opened: field('Number of recipients who first opened the email in this hour.', v.number()),
+        clicked: field('Number of recipients who first clicked a link in this hour.', v.number()),
+        bounced: field('Number of emails that bounced in this hour.', v.number()),
+      }),
+    ),
   ),
-  /** The most clicked links first; an empty `link` stands for those beyond the first 200. */
-  links: v.array(v.object({ link: v.string(), clicks: v.number(), recipients: v.number() })),
-  /** The five campaigns of the project that were sent before this one, the latest first; rates are percentages of `sentCount`. */
-  earlier: v.array(
-    v.object({
-      id: v.string(),
-      name: v.string(),
-      sentAt: Instant,
-      sentCount: v.number(),
-      deliveryRate: v.number(),
-      openRate: v.number(),
-      clickRate: v.number(),
-      bounceRate: v.number(),
-      unsubscribeRate: v.number(),
-    }),
+  links: field(
+    'Clicked links, most clicked first; up to 200. An entry with an empty `link` adds up all others.',
+    v.array(
+      v.object({
+        link: field('URL of the link; empty for all links beyond the first 200.', v.string()),
+        clicks: field('Number of clicks, including repeated ones.', v.number()),
+        recipients: field('Number of recipients who clicked the link.', v.number()),
+      }),
+    ),
+  ),
+  earlier: field(
+    'The five campaigns sent before this one, newest first, for comparison.',
+    v.array(
+      v.object({
+        id: field('ID of the earlier campaign.', v.string()),
+        name: field('Name of the earlier campaign.', v.string()),
+        sentAt: field('When its sending began.', Instant),
+        sentCount: field('Number of its emails that the mail provider accepted.', v.number()),
+        deliveryRate: field('Delivered emails as a percentage of `sentCount`.', v.number()),
+        openRate: field('Opened emails as a percentage of `sentCount`.', v.number()),
+        clickRate: field('Emails with a click as a percentage of `sentCount`.', v.number()),
+        bounceRate: field('Permanently bounced emails as a percentage of `sentCount`.', v.number()),
+        unsubscribeRate: field('Unsubscribed recipients as a percentage of `sentCount`.', v.number()),
+      }),
+    ),
   ),
 });
 export type CampaignResults = v.InferOutput<typeof CampaignResults>;

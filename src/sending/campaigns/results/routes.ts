@@ -13,7 +13,7 @@ export const campaignRecipientRoutes = [
     summary: 'Get the results of a campaign by hour and by link',
     description: 'Of the current send, with the rates of the five campaigns that were sent before it.',
     ids,
-    reply: wrapped(CampaignResults),
+    reply: wrapped('Results of the current send.', CampaignResults),
     handle: async ({ db, project, params }) => ok(await campaignResults(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/recipients', {

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { choiceParameter, Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../../core/lib/cursor.ts';
@@ -7,62 +7,67 @@ import { verdicts } from './verdicts.ts';
 
 /** A version of the content of a send. */
 export const SentVersion = v.object({
-  version: v.number(),
-  subject: v.string(),
-  sentCount: v.pipe(v.number(), v.description('How many recipients got this version.')),
-  replacedAt: v.pipe(v.nullable(Instant), v.description('When a revision replaced it; null for the current one.')),
+  version: field('Version number of the content, from 1.', v.number()),
+  subject: field('Subject line of this version, with Liquid variables.', v.string()),
+  sentCount: field('Number of recipients who received this version.', v.number()),
+  replacedAt: field('When a revision replaced this version; null for the current one.', v.nullable(Instant)),
 });
 export type SentVersion = v.InferOutput<typeof SentVersion>;
 
 /** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
 export const CampaignStats = v.object({
   ...campaignCounts,
-  /** Left out on purpose: unsubscribed, suppressed, cancelled. */
-  skippedCount: v.number(),
-  failedCount: v.number(),
-  /** Without a verdict yet. */
-  pendingCount: v.number(),
-  openRate: v.number(),
-  clickRate: v.number(),
-  bounceRate: v.number(),
-  deliveryRate: v.number(),
-  complaintRate: v.number(),
-  unsubscribeRate: v.number(),
-  pausedAt: v.nullable(Instant),
-  held: v.nullable(v.string()),
-  versions: v.pipe(
-    v.array(SentVersion),
-    v.description('The versions of the content that the current send has handed over, the first one first.'),
+  skippedCount: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', v.number()),
+  failedCount: field('Number of recipients whose email was refused or given up.', v.number()),
+  pendingCount: field('Number of recipients without a result yet; 0 once the send has ended.', v.number()),
+  openRate: field('`openedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  clickRate: field('`clickedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  bounceRate: field('`bouncedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  deliveryRate: field('`deliveredCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  complaintRate: field('`complainedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  unsubscribeRate: field('`unsubscribedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
+  pausedAt: field('When the campaign was paused; null while it is not paused.', v.nullable(Instant)),
+  held: field(
+    'Why a campaign that is `SENDING` makes no progress, as a sentence for people; null while it does.',
+    v.nullable(v.string()),
   ),
+  versions: field('Versions of the content that the current send has used, oldest first.', v.array(SentVersion)),
 });
 export type CampaignStats = v.InferOutput<typeof CampaignStats>;
 
 /** The ledger of a campaign's current send, counted row by row. */
 export const CampaignAudit = v.object({
-  /** Rows of the ledger. */
-  recipients: v.number(),
-  handedOver: v.number(),
-  skipped: v.number(),
-  failed: v.number(),
-  /** May be with the provider; it is being found out. */
-  unknown: v.number(),
-  /** Not begun yet. */
-  pending: v.number(),
-  /** Rows that went with contacts which were deleted after the send had ended. */
-  removed: v.number(),
-  /** Whether the send has ended with a verdict for every row, and rows and the campaign's counters agree. */
-  addsUp: v.boolean(),
-  /** SHA-256, in hex, of the file that `GET …/recipients?format=csv` answers; null until the send has ended. */
-  hash: v.nullable(v.string()),
-  hashFormat: v.pipe(
+  recipients: field('Number of rows in the ledger, one for each recipient.', v.number()),
+  handedOver: field('Number of recipients whose email the mail provider accepted.', v.number()),
+  skipped: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', v.number()),
+  failed: field('Number of recipients whose email was refused or given up.', v.number()),
+  unknown: field(
+    'Number of recipients whose email is unconfirmed: the mail provider may have it, and it is looked up there before anything is sent again.',
     v.number(),
-    v.description('Which columns the hashed file has: 2 since it ends with `version`, 1 without.'),
   ),
-  /**
-   * Reasons of what was skipped or failed, with how many rows have each; the most frequent first, ten at most. The
-   * recipient's own address in a reason is left out here, so that refusals of one kind are one.
-   */
-  reasons: v.array(v.object({ reason: v.string(), count: v.number() })),
+  pending: field('Number of recipients whose email has not been sent yet.', v.number()),
+  removed: field(
+    'Number of rows removed because the contact was deleted after the send; 0 while it is under way.',
+    v.number(),
+  ),
+  addsUp: field(
+    'Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters.',
+    v.boolean(),
+  ),
+  hash: field(
+    'SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended.',
+    v.nullable(v.string()),
+  ),
+  hashFormat: field('Columns of the hashed file: `2` ends with `version`, `1` does not have that column.', v.number()),
+  reasons: field(
+    'The ten most frequent reasons of skipped and failed recipients, most frequent first. Recipients’ own addresses are removed from them.',
+    v.array(
+      v.object({
+        reason: field('Why recipients were skipped or failed, such as `Contact is unsubscribed`.', v.string()),
+        count: field('Number of recipients with this reason.', v.number()),
+      }),
+    ),
+  ),
 });
 export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
@@ -80,37 +85,47 @@ export const ListRecipients = v.object({
 export type ListRecipients = v.InferOutput<typeof ListRecipients>;
 
 /** A recipient whose message bounced or was complained about. */
-export const ReportedRecipient = v.object({ emailId: Uuid, contactId: Uuid, email: v.string(), occurredAt: Instant });
+export const ReportedRecipient = v.object({
+  emailId: field('ID of the email.', Uuid),
+  contactId: field('ID of the contact.', Uuid),
+  email: field('Address the email was sent to.', v.string()),
+  occurredAt: field('When the email bounced or was reported as spam.', Instant),
+});
 export type ReportedRecipient = v.InferOutput<typeof ReportedRecipient>;
 
 /** A row of the ledger. */
 export const LedgerRecipient = v.object({
-  emailId: Uuid,
-  contactId: Uuid,
-  email: v.string(),
-  verdict: v.picklist(verdicts),
-  /** Why it was skipped or failed. */
-  reason: v.nullable(v.string()),
-  version: v.pipe(
-    v.nullable(v.number()),
-    v.description('The version of the content that was handed over; null where nothing was.'),
+  emailId: field('ID of the email.', Uuid),
+  contactId: field('ID of the contact.', Uuid),
+  email: field('Address of the recipient.', v.string()),
+  verdict: field(
+    '`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet.',
+    v.picklist(verdicts),
   ),
-  /** The provider's id. */
-  messageId: v.nullable(v.string()),
-  sentAt: v.nullable(Instant),
-  /** When the message was handed over; of others, when the row changed last. */
-  occurredAt: Instant,
+  reason: field(
+    'Why the recipient was skipped or failed, as a sentence; null for other verdicts.',
+    v.nullable(v.string()),
+  ),
+  version: field('Version of the content that was sent; null if nothing was.', v.nullable(v.number())),
+  messageId: field('ID of the message at the mail provider; null if it was not sent.', v.nullable(v.string())),
+  sentAt: field('When the mail provider accepted the email; null if it did not.', v.nullable(Instant)),
+  occurredAt: field('When the email was sent; for other verdicts, when the row last changed.', Instant),
 });
 export type LedgerRecipient = v.InferOutput<typeof LedgerRecipient>;
 
 /** A page of recipients; `cursor` is there while there is more. */
 export const RecipientsPage = v.object({
-  success: v.literal(true),
-  data: v.union([v.array(LedgerRecipient), v.array(ReportedRecipient)]),
-  cursor: v.optional(v.string()),
-  hasMore: v.boolean(),
-  /** The campaign's counter of what is listed. */
-  total: v.nullable(v.number()),
+  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+  data: field(
+    'Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam.',
+    v.union([v.array(LedgerRecipient), v.array(ReportedRecipient)]),
+  ),
+  cursor: field('Pass it as `cursor` to get the next page; absent on the last page.', v.optional(v.string())),
+  hasMore: field('Whether there is another page. A page may be short even if there is one.', v.boolean()),
+  total: field(
+    'Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`.',
+    v.nullable(v.number()),
+  ),
 });
 
 nameSchemas({ SentVersion, CampaignStats, CampaignAudit, CampaignRecipientsPage: RecipientsPage });

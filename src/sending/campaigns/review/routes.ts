@@ -32,7 +32,7 @@ export const campaignReviewRoutes = [
     body: StartDryRun,
     example: { sample: 1000 },
     status: 202,
-    reply: wrapped(DryRunReport),
+    reply: wrapped('The dry run, which has just started.', DryRunReport),
     handle: async ({ project, params, body, ...input }) =>
       ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)),
   }),
@@ -43,7 +43,7 @@ export const campaignReviewRoutes = [
     description:
       '`n` is its number, or `latest`. `fingerprint` launches exactly what was reviewed; `changed` names what has been changed since. Kept for seven days. `samples` hold data of contacts: a key with scopes needs `contacts:read` to get them.',
     ids,
-    reply: wrapped(DryRunReport),
+    reply: wrapped('The dry run.', DryRunReport),
     handle: async ({ project, params, ...input }) =>
       ok(await getDryRun(reviewDepsOf(input), project.id, params.id, params.n)),
   }),

@@ -23,7 +23,7 @@ export const campaignRevisionRoutes = [
     example: { subject: 'March news, with the right link' },
     bodyLimit: 'document',
     guarded: true,
-    reply: withMessage(CampaignWithSegment),
+    reply: withMessage('The campaign with its new content.', CampaignWithSegment),
     async handle(input) {
       const { project, params, body, actor, header } = input;
       const revised = await reviseCampaign(depsOf(input), project, params.id, body, actor, header('if-match'));
@@ -47,7 +47,7 @@ export const campaignRevisionRoutes = [
       body: '<p>Here is the right link.</p>',
     },
     bodyLimit: 'document',
-    reply: wrapped(CampaignBody),
+    reply: wrapped('The draft of the correction.', CampaignBody),
     handle: async ({ project, params, body, ...input }) =>
       ok(await correctCampaign(depsOf(input), project.id, params.id, body)),
   }),
@@ -60,7 +60,7 @@ export const campaignRevisionRoutes = [
     ids,
     body: Correction,
     example: { versions: [1], who: 'got' },
-    reply: wrapped(AudienceCount),
+    reply: wrapped('Contacts that the correction would go to.', AudienceCount),
     handle: async ({ project, params, body, ...input }) =>
       ok(await countCorrection(depsOf(input), project.id, params.id, body)),
   }),
@@ -75,7 +75,7 @@ export const campaignRevisionRoutes = [
     status: 201,
     body: FollowUpCampaign,
     example: { who: 'not_opened', subject: 'Have you seen our March news?' },
-    reply: wrapped(CampaignBody),
+    reply: wrapped('The draft of the follow-up.', CampaignBody),
     handle: async ({ project, params, body, ...input }) =>
       ok(await followUpCampaign(depsOf(input), project.id, params.id, body)),
   }),
@@ -88,7 +88,7 @@ export const campaignRevisionRoutes = [
     ids,
     body: FollowUpAudience,
     example: { who: 'not_opened' },
-    reply: wrapped(AudienceCount),
+    reply: wrapped('Contacts that the follow-up would go to.', AudienceCount),
     handle: async ({ project, params, body, ...input }) =>
       ok(await countFollowUp(depsOf(input), project.id, params.id, body.who)),
   }),
