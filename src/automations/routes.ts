@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
 import { bareBadRequest } from '../core/lib/errors.ts';
@@ -69,7 +70,12 @@ export const automationRoutes = [
     body: BulkUpdateWorkflows,
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
-    reply: v.union([v.object({ deleted: v.number() }), v.object({ updated: v.number() })]),
+    reply: v.union([
+      v.object({ deleted: field('Number of workflows deleted, for a request with `delete`.', v.number()) }),
+      v.object({
+        updated: field('Always 0. No workflow was changed, because the request did not set `delete`.', v.number()),
+      }),
+    ]),
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),
   }),
   route.get('/workflows/:id', {

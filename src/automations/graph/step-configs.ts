@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   coded,
@@ -51,21 +51,32 @@ const eventName = textField('eventName', 1, 255);
 const operator = choice(conditionOperators);
 const conditionField = textField('field', 1, 500);
 
-const TriggerConfig = v.object({ eventName: v.nullish(eventName) });
+const TriggerConfig = v.object({
+  eventName: field(
+    'Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`.',
+    v.nullish(eventName),
+  ),
+});
 
 const SendEmailConfig = v.object({
-  templateId: v.nullish(Uuid),
-  recipient: v.nullish(
-    v.pipe(
-      v.object({
-        type: v.optional(v.picklist(['CONTACT', 'CUSTOM'], 'must be one of CONTACT, CUSTOM'), 'CONTACT'),
-        customEmail: v.nullish(EmailField),
-      }),
-      codedAt(
-        'invalid_type',
-        'customEmail',
-        ({ type, customEmail }) => type !== 'CUSTOM' || typeof customEmail === 'string',
-        'is required for the recipient type CUSTOM',
+  templateId: field('ID of the template to send.', v.nullish(Uuid)),
+  recipient: field(
+    'Recipient of the email; the contact when absent.',
+    v.nullish(
+      v.pipe(
+        v.object({
+          type: field(
+            '`CONTACT`, or `CUSTOM` for the address in `customEmail`.',
+            v.optional(v.picklist(['CONTACT', 'CUSTOM'], 'must be one of CONTACT, CUSTOM'), 'CONTACT'),
+          ),
+          customEmail: field('Address that receives the email. Required for `CUSTOM`.', v.nullish(EmailField)),
+        }),
+        codedAt(
+          'invalid_type',
+          'customEmail',
+          ({ type, customEmail }) => type !== 'CUSTOM' || typeof customEmail === 'string',
+          'is required for the recipient type CUSTOM',
+        ),
       ),
     ),
   ),
@@ -73,55 +84,69 @@ const SendEmailConfig = v.object({
 
 const DelayConfig = v.pipe(
   v.object({
-    amount: v.pipe(
-      v.number('must be a number'),
-      coded<number>('too_small', (amount) => amount > 0, 'must be greater than 0'),
+    amount: field(
+      'Length of the delay in `unit`; more than 0, and up to 365 days in total.',
+      v.pipe(
+        v.number('must be a number'),
+        coded<number>('too_small', (amount) => amount > 0, 'must be greater than 0'),
+      ),
     ),
-    unit: choice(delayUnits),
+    unit: field('Unit of `amount`: `minutes`, `hours` or `days` of 24 hours.', choice(delayUnits)),
   }),
   codedAt('too_big', 'amount', (delay) => delayMs(delay) <= longestWaitMs, 'must be at most 365 days in total'),
 );
 
 const WaitForEventConfig = v.object({
-  eventName,
-  /** Seconds; absent waits without end. */
-  timeout: v.nullish(
-    v.pipe(
-      v.number('must be a number of seconds'),
-      coded<number>('too_small', (seconds) => seconds > 0, 'must be greater than 0'),
-      coded<number>('too_big', (seconds) => seconds <= longestWaitMs / 1000, 'must be at most 31536000 seconds'),
+  eventName: field('Name of the event to wait for.', eventName),
+  timeout: field(
+    'Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely.',
+    v.nullish(
+      v.pipe(
+        v.number('must be a number of seconds'),
+        coded<number>('too_small', (seconds) => seconds > 0, 'must be greater than 0'),
+        coded<number>('too_big', (seconds) => seconds <= longestWaitMs / 1000, 'must be at most 31536000 seconds'),
+      ),
     ),
   ),
 });
 
 const BinaryCondition = v.object({
-  mode: v.optional(v.literal('binary')),
-  field: conditionField,
-  operator,
-  value: v.optional(v.unknown()),
+  mode: field(
+    '`binary`: one comparison with the branches `yes` and `no`. The default.',
+    v.optional(v.literal('binary')),
+  ),
+  field: field('Field to compare, such as `data.plan`, up to 500 characters.', conditionField),
+  operator: field('How the field is compared with `value`.', operator),
+  value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
 
 const Branch = v.object({
-  id: v.pipe(
-    textField('id', 1, 40),
-    coded<string>('custom', (id) => id !== 'default', 'must not be "default", which is what matches otherwise'),
+  id: field(
+    'ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`.',
+    v.pipe(
+      textField('id', 1, 40),
+      coded<string>('custom', (id) => id !== 'default', 'must not be "default", which is what matches otherwise'),
+    ),
   ),
-  name: v.nullish(textField('name', 0, 255)),
-  operator,
-  value: v.optional(v.unknown()),
+  name: field('Name of the branch, for the people who edit the workflow.', v.nullish(textField('name', 0, 255))),
+  operator: field('How the field is compared with `value`.', operator),
+  value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
 
 const MultiCondition = v.object({
-  mode: v.literal('multi'),
-  field: conditionField,
-  branches: v.pipe(
-    v.array(Branch, 'must be a list of branches'),
-    v.minLength(1, 'must have at least one branch'),
-    v.maxLength(20, 'must have at most 20 branches'),
-    coded<v.InferOutput<typeof Branch>[]>(
-      'custom',
-      (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
-      'must have branches with different ids',
+  mode: field('`multi`: one branch for each comparison, and `default` if none matches.', v.literal('multi')),
+  field: field('Field to compare, such as `data.plan`, up to 500 characters.', conditionField),
+  branches: field(
+    'Branches in the order in which they are tried, 1 to 20.',
+    v.pipe(
+      v.array(Branch, 'must be a list of branches'),
+      v.minLength(1, 'must have at least one branch'),
+      v.maxLength(20, 'must have at most 20 branches'),
+      coded<v.InferOutput<typeof Branch>[]>(
+        'custom',
+        (branches) => new Set(branches.map(({ id }) => id)).size === branches.length,
+        'must have branches with different ids',
+      ),
     ),
   ),
 });
@@ -130,9 +155,12 @@ const subscriptionActions = ['none', 'subscribe', 'unsubscribe'] as const;
 
 const UpdateContactConfig = v.pipe(
   v.object({
-    updates: v.nullish(JsonObject),
-    data: v.nullish(JsonObject),
-    subscriptionAction: v.optional(choice(subscriptionActions), 'none'),
+    updates: field('Contact data to set; `null` deletes a key.', v.nullish(JsonObject)),
+    data: field('Another name for `updates`, which takes precedence.', v.nullish(JsonObject)),
+    subscriptionAction: field(
+      '`subscribe` or `unsubscribe` changes the subscription; `none` leaves it.',
+      v.optional(choice(subscriptionActions), 'none'),
+    ),
   }),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {
     const { subscriptionAction } = dataset.value;
@@ -150,7 +178,12 @@ const UpdateContactConfig = v.pipe(
   }),
 );
 
-const ExitConfig = v.object({ reason: v.nullish(textField('reason', 0, 200)) });
+const ExitConfig = v.object({
+  reason: field(
+    'Reason that executions end with, up to 200 characters; null or absent for none.',
+    v.nullish(textField('reason', 0, 200)),
+  ),
+});
 
 const schemas = {
   TRIGGER: TriggerConfig,

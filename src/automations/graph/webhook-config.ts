@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import { choice, coded, textField, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
@@ -23,31 +24,41 @@ const url = v.pipe(
 
 /** Config of a WEBHOOK step: path, query, header values and the strings of the body may hold Liquid. */
 export const WebhookConfig = v.object({
-  url,
-  method: v.optional(choice(methods), 'POST'),
-  headers: v.nullish(
-    v.pipe(
-      v.record(
-        v.string(),
-        v.pipe(v.string('must be a string'), v.maxLength(8000, 'must have at most 8000 characters')),
-      ),
-      coded<Record<string, string>>(
-        'too_big',
-        (headers) => Object.keys(headers).length <= maxHeaders,
-        `must have at most ${maxHeaders} headers`,
-      ),
-      coded<Record<string, string>>(
-        'invalid_string',
-        (headers) => Object.keys(headers).every((name) => headerName.test(name)),
-        'must have names that HTTP allows for headers',
+  url: field(
+    'URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables.',
+    url,
+  ),
+  method: field('HTTP method of the call.', v.optional(choice(methods), 'POST')),
+  headers: field(
+    'Headers of the call, up to 50; values can contain Liquid variables.',
+    v.nullish(
+      v.pipe(
+        v.record(
+          v.string(),
+          v.pipe(v.string('must be a string'), v.maxLength(8000, 'must have at most 8000 characters')),
+        ),
+        coded<Record<string, string>>(
+          'too_big',
+          (headers) => Object.keys(headers).length <= maxHeaders,
+          `must have at most ${maxHeaders} headers`,
+        ),
+        coded<Record<string, string>>(
+          'invalid_string',
+          (headers) => Object.keys(headers).every((name) => headerName.test(name)),
+          'must have names that HTTP allows for headers',
+        ),
       ),
     ),
   ),
-  body: v.optional(v.unknown()),
-  /** An answer other than 2xx fails the step. */
-  failOnError: v.optional(v.boolean('must be true or false'), false),
-  /** Further attempts when there is no answer, and for 429 and 5xx. */
-  retries: v.optional(wholeNumber(0, 5), 0),
+  body: field(
+    'JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent.',
+    v.optional(v.unknown()),
+  ),
+  failOnError: field(
+    'Whether a response other than 2xx fails the execution.',
+    v.optional(v.boolean('must be true or false'), false),
+  ),
+  retries: field('Number of retries after no response, 429 and 5xx; 0 to 5.', v.optional(wholeNumber(0, 5), 0)),
 });
 export type WebhookConfig = v.InferOutput<typeof WebhookConfig>;
 

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { choice, GivenUuid, Instant, textField } from '@fernpost/validation';
 import * as v from 'valibot';
 import { stepTypes } from '../graph/step-configs.ts';
@@ -8,16 +8,32 @@ import { moveActions } from './rules.ts';
 const Action = choice(moveActions);
 /** A rule for each step of the old versions, and one for all others; `toStepId` says how a step of the new one is named. */
 function rulesTo(toStepId: v.GenericSchema<string>) {
-  const rule = { action: Action, toStepId: v.nullish(toStepId), reason: v.nullish(textField('reason', 1, 200)) };
-  return {
-    plan: v.optional(
-      v.pipe(
-        v.array(v.object({ stepId: GivenUuid, ...rule }), 'must be a list of rules'),
-        v.maxLength(1000, 'must have at most 1000 rules'),
-      ),
-      [],
+  const rule = {
+    action: field(
+      '`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.',
+      Action,
     ),
-    otherwise: v.optional(v.object(rule), { action: 'finish' }),
+    toStepId: field('Step of the new graph to move to. Required for `moveNow`.', v.nullish(toStepId)),
+    reason: field(
+      'Reason that executions end with, for `exit`; up to 200 characters.',
+      v.nullish(textField('reason', 1, 200)),
+    ),
+  };
+  return {
+    plan: field(
+      'Rules by the step that contacts are at, up to 1,000.',
+      v.optional(
+        v.pipe(
+          v.array(
+            v.object({ stepId: field('ID of the step in an older version that the rule is for.', GivenUuid), ...rule }),
+            'must be a list of rules',
+          ),
+          v.maxLength(1000, 'must have at most 1000 rules'),
+        ),
+        [],
+      ),
+    ),
+    otherwise: field('Rule for contacts at any other step.', v.optional(v.object(rule), { action: 'finish' })),
   };
 }
 
@@ -25,48 +41,62 @@ function rulesTo(toStepId: v.GenericSchema<string>) {
 export const MoveWithGraph = v.object(rulesTo(v.pipe(textField('toStepId', 1, 100), v.toLowerCase())));
 
 /** `POST /workflows/{id}/migrate`. */
-export const MigratePlan = v.object({ dryRun: v.optional(v.boolean(), false), ...rulesTo(GivenUuid) });
+export const MigratePlan = v.object({
+  dryRun: field(
+    '`true` returns how many contacts each rule matches, and changes nothing.',
+    v.optional(v.boolean(), false),
+  ),
+  ...rulesTo(GivenUuid),
+});
 export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 
 /** What a plan would do. */
 export const MigrationPreview = v.object({
-  dryRun: v.literal(true),
-  /** Number of the version that contacts would be migrated to. */
-  toVersion: v.number(),
-  /** Contacts that are inside and pinned to other versions. */
-  people: v.number(),
-  rules: v.array(
-    v.object({
-      stepId: v.nullable(v.string()),
-      stepName: v.nullable(v.string()),
-      stepType: v.nullable(v.picklist(stepTypes)),
-      action: Action,
-      toStepId: v.nullable(v.string()),
-      people: v.number(),
-    }),
+  dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
+  toVersion: field('Number of the version that contacts would be migrated to.', v.number()),
+  people: field('Number of contacts in the workflow that have another version.', v.number()),
+  rules: field(
+    'Rules of the plan, with the number of contacts that each matches.',
+    v.array(
+      v.object({
+        stepId: field(
+          'ID of the step that contacts are at; null if they have not reached one.',
+          v.nullable(v.string()),
+        ),
+        stepName: field('Name of that step; null if it is unknown.', v.nullable(v.string())),
+        stepType: field('Type of that step; null if it is unknown.', v.nullable(v.picklist(stepTypes))),
+        action: field('What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`.', Action),
+        toStepId: field(
+          'ID of the step that contacts would move to; null if the rule names none.',
+          v.nullable(v.string()),
+        ),
+        people: field('Number of contacts at the step.', v.number()),
+      }),
+    ),
   ),
 });
 export type MigrationPreview = v.InferOutput<typeof MigrationPreview>;
 
 /** A migration in an answer. */
 export const MigrationBody = v.object({
-  id: v.string(),
-  workflowId: v.string(),
-  state: v.picklist(migrationStates),
-  toVersion: v.number(),
-  /** Percentage of the contacts that were expected when it began; 100 when it is completed. */
-  progress: v.number(),
-  expected: v.number(),
-  finished: v.number(),
-  movedAtNextStep: v.number(),
-  movedNow: v.number(),
-  exited: v.number(),
-  /** Contacts that their rule could not reach; they stay with their version. */
-  passedOver: v.number(),
-  failedReason: v.nullable(v.string()),
-  createdAt: Instant,
-  updatedAt: Instant,
-  completedAt: v.nullable(Instant),
+  id: field('ID of the migration.', v.string()),
+  workflowId: field('ID of the workflow.', v.string()),
+  state: field('`waiting`, `active`, then `completed`, `cancelled` or `failed`.', v.picklist(migrationStates)),
+  toVersion: field('Number of the version that contacts are migrated to.', v.number()),
+  progress: field('Share of `expected` that has been processed, in percent; 100 when it is completed.', v.number()),
+  expected: field('Number of contacts that the plan matched when the migration began.', v.number()),
+  finished: field('Number of contacts that stay with their version to the end.', v.number()),
+  movedAtNextStep: field('Number of contacts that continue in the new graph after their current step.', v.number()),
+  movedNow: field('Number of contacts that were moved at once.', v.number()),
+  exited: field('Number of contacts that left the workflow by the plan.', v.number()),
+  passedOver: field(
+    'Number of contacts that their rule could not be applied to. They stay with their version.',
+    v.number(),
+  ),
+  failedReason: field('Why the migration failed; null unless it did.', v.nullable(v.string())),
+  createdAt: field('When the migration was requested.', Instant),
+  updatedAt: field('When the migration last made progress.', Instant),
+  completedAt: field('When the migration ended; null while it runs.', v.nullable(Instant)),
 });
 export type MigrationBody = v.InferOutput<typeof MigrationBody>;
 

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { textField } from '@fernpost/validation';
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
@@ -9,67 +9,96 @@ const { type, name, position, config, templateId, note } = CreateStep.entries;
 
 /** `PUT /workflows/{id}/graph`: the whole graph as it shall be. */
 export const PutGraph = v.object({
-  /** An id of a step that was there keeps it; any other text names a new step within this request. */
-  steps: v.pipe(
-    v.array(
-      v.object({ id: textField('id', 1, 100), type, name, position, config, templateId, note }),
-      'must be a list of steps',
+  steps: field(
+    'All steps of the new graph. Steps that are left out are deleted.',
+    v.pipe(
+      v.array(
+        v.object({
+          id: field(
+            'ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters.',
+            textField('id', 1, 100),
+          ),
+          type: field('Type of the step. The graph needs its `TRIGGER`.', type),
+          name,
+          position,
+          config,
+          templateId,
+          note,
+        }),
+        'must be a list of steps',
+      ),
+      v.maxLength(maxSteps, `must have at most ${maxSteps} steps`),
     ),
-    v.maxLength(maxSteps, `must have at most ${maxSteps} steps`),
   ),
-  transitions: v.pipe(
-    v.array(CreateTransition, 'must be a list of transitions'),
-    v.maxLength(maxTransitions, `must have at most ${maxTransitions} transitions`),
+  transitions: field(
+    'All transitions of the new graph.',
+    v.pipe(
+      v.array(CreateTransition, 'must be a list of transitions'),
+      v.maxLength(maxTransitions, `must have at most ${maxTransitions} transitions`),
+    ),
   ),
-  /** What becomes of the contacts inside; absent leaves all of them in the version that they are in. */
-  migrate: v.nullish(MoveWithGraph),
-  dryRun: v.optional(v.boolean(), false),
+  migrate: field(
+    'Plan for contacts that are already in the workflow; null or absent leaves them in their version.',
+    v.nullish(MoveWithGraph),
+  ),
+  dryRun: field('`true` returns what would happen, and changes nothing.', v.optional(v.boolean(), false)),
 });
 export type PutGraph = v.InferOutput<typeof PutGraph>;
 
 /** What differs between two graphs. */
 export const GraphChanges = v.object({
-  steps: v.array(
-    v.object({
-      ...v.pick(StepBody, ['id', 'name', 'type']).entries,
-      /** `moved` only has another place. */
-      change: v.picklist(['added', 'removed', 'changed', 'moved']),
-      /** Which of `name`, `config`, `templateId`, `note` changed. */
-      fields: v.array(v.string()),
-    }),
+  steps: field(
+    'Steps that differ.',
+    v.array(
+      v.object({
+        ...v.pick(StepBody, ['id', 'name', 'type']).entries,
+        change: field(
+          '`added`, `removed`, `changed`, or `moved` if only the position differs.',
+          v.picklist(['added', 'removed', 'changed', 'moved']),
+        ),
+        fields: field('Fields that changed: `name`, `config`, `templateId` or `note`.', v.array(v.string())),
+      }),
+    ),
   ),
-  transitions: v.array(
-    v.object({
-      ...v.pick(TransitionBody, ['fromStepId', 'toStepId', 'branch', 'waitOutcome']).entries,
-      change: v.picklist(['added', 'removed']),
-    }),
+  transitions: field(
+    'Transitions that differ.',
+    v.array(
+      v.object({
+        ...v.pick(TransitionBody, ['fromStepId', 'toStepId', 'branch', 'waitOutcome']).entries,
+        change: field('`added` or `removed`.', v.picklist(['added', 'removed'])),
+      }),
+    ),
   ),
 });
 export type GraphChanges = v.InferOutput<typeof GraphChanges>;
 
 const Told = {
-  /** The ids of new steps, by what they were called in the request. */
-  ids: v.record(v.string(), v.string()),
-  changes: GraphChanges,
+  ids: field('IDs of new steps, by the names that the request gave them.', v.record(v.string(), v.string())),
+  changes: field('What the new graph changes.', GraphChanges),
 };
 
 /** What replacing the graph would do. */
 export const PutGraphPreview = v.object({
-  dryRun: v.literal(true),
-  revision: v.number(),
+  dryRun: field('`true`: nothing was changed.', v.literal(true)),
+  revision: field('Current revision of the workflow, for `If-Match`.', v.number()),
   ...Told,
-  issues: v.array(Issue),
-  /** Contacts of other versions than this graph's, and what their rules are. */
-  people: MigrationPreview,
+  issues: field(
+    'What has to be fixed before the workflow can be enabled with this graph; empty if nothing.',
+    v.array(Issue),
+  ),
+  people: field('How the plan applies to the contacts in the workflow.', MigrationPreview),
 });
 export type PutGraphPreview = v.InferOutput<typeof PutGraphPreview>;
 
 /** The graph after it was replaced. */
 export const PutGraphDone = v.object({
-  dryRun: v.literal(false),
+  dryRun: field('`false`: the graph was replaced.', v.literal(false)),
   ...Told,
-  workflow: WorkflowWithGraph,
-  migration: v.nullable(MigrationBody),
+  workflow: field('The workflow with its new graph.', WorkflowWithGraph),
+  migration: field(
+    'The job that migrates the contacts in the workflow; null without `migrate`.',
+    v.nullable(MigrationBody),
+  ),
 });
 export type PutGraphDone = v.InferOutput<typeof PutGraphDone>;
 

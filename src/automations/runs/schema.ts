@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, pageParameters, parameter, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
@@ -8,7 +8,10 @@ import { StepBody, StepTypeField, WorkflowBody } from '../schema.ts';
 const Json = v.record(v.string(), v.unknown());
 
 /** `POST /workflows/{id}/executions`; the context is checked after the workflow was found. */
-export const StartExecution = v.object({ contactId: textField('contactId', 1, 100), context: v.optional(v.unknown()) });
+export const StartExecution = v.object({
+  contactId: field('ID of the contact to enroll.', textField('contactId', 1, 100)),
+  context: field('Data that the steps can use as `event`, as a JSON object; absent for none.', v.optional(v.unknown())),
+});
 export type StartExecution = v.InferOutput<typeof StartExecution>;
 
 /** `GET /workflows/{id}/executions`. */
@@ -22,112 +25,155 @@ export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 
 /** A run in an answer: an "execution" of the interface. */
 export const ExecutionBody = v.object({
-  id: Uuid,
-  workflowId: Uuid,
-  contactId: Uuid,
-  status: v.picklist(runStatuses),
-  currentStepId: v.nullable(Uuid),
-  exitReason: v.nullable(v.string()),
-  context: v.nullable(Json),
-  startedAt: Instant,
-  completedAt: v.nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
+  id: field('ID of the execution.', Uuid),
+  workflowId: field('ID of the workflow.', Uuid),
+  contactId: field('ID of the contact.', Uuid),
+  status: field(
+    '`RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`.',
+    v.picklist(runStatuses),
+  ),
+  currentStepId: field(
+    'ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`.',
+    v.nullable(Uuid),
+  ),
+  exitReason: field(
+    'Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise.',
+    v.nullable(v.string()),
+  ),
+  context: field('Data of the event or request that started the execution; null if there was none.', v.nullable(Json)),
+  startedAt: field('When the contact entered the workflow.', Instant),
+  completedAt: field('When the execution ended; null while it is active.', v.nullable(Instant)),
+  createdAt: field('When the execution was created.', Instant),
+  updatedAt: field('When the execution last changed.', Instant),
 });
 export type ExecutionBody = v.InferOutput<typeof ExecutionBody>;
 
-const ContactRef = v.object({ id: Uuid, email: v.string() });
-const StepRef = v.object({ id: Uuid, name: v.string(), type: StepTypeField });
+const ContactRef = v.object({
+  id: field('ID of the contact.', Uuid),
+  email: field('Address of the contact.', v.string()),
+});
+const StepRef = v.object({
+  id: field('ID of the step.', Uuid),
+  name: field('Name of the step.', v.string()),
+  type: field('Type of the step.', StepTypeField),
+});
 const ListedExecution = v.object({
   ...ExecutionBody.entries,
-  contact: ContactRef,
-  currentStep: v.nullable(StepRef),
-  /** When it came to its current step. */
-  currentStepSince: v.nullable(Instant),
+  contact: field('The contact in the workflow.', ContactRef),
+  currentStep: field('The step in `currentStepId`; null if there is none.', v.nullable(StepRef)),
+  currentStepSince: field('When the contact reached that step; null if there is none.', v.nullable(Instant)),
 });
 export type ListedExecution = v.InferOutput<typeof ListedExecution>;
 
 /** A page of runs; `data` is the same list as `executions`. */
 export const ExecutionPage = v.object({
-  executions: v.array(ListedExecution),
-  data: v.array(ListedExecution),
+  executions: field('Executions on this page, newest first.', v.array(ListedExecution)),
+  data: field('The same list as `executions`.', v.array(ListedExecution)),
   ...PageFigures.entries,
 });
 
 /** The latest executions of a contact, of any workflow. */
 export const ContactExecutions = v.object({
-  data: v.array(v.object({ ...ListedExecution.entries, workflow: v.object({ id: Uuid, name: v.string() }) })),
+  data: field(
+    'The contact’s latest executions, newest first; up to 100.',
+    v.array(
+      v.object({
+        ...ListedExecution.entries,
+        workflow: field(
+          'The workflow that the execution belongs to.',
+          v.object({ id: field('ID of the workflow.', Uuid), name: field('Name of the workflow.', v.string()) }),
+        ),
+      }),
+    ),
+  ),
 });
 export type ContactExecutions = v.InferOutput<typeof ContactExecutions>;
 
 /** One step of a run in an answer. */
 export const StepExecutionBody = v.object({
-  id: Uuid,
-  executionId: Uuid,
-  stepId: Uuid,
-  status: v.picklist(stepRunStatuses),
-  scheduledFor: v.nullable(Instant),
-  executeAfter: v.nullable(Instant),
-  input: v.nullable(Json),
-  output: v.nullable(Json),
-  error: v.nullable(v.string()),
-  startedAt: Instant,
-  completedAt: v.nullable(Instant),
-  createdAt: Instant,
-  updatedAt: Instant,
-  /** Milliseconds it took, or has taken so far. */
-  durationMs: v.number(),
-  step: StepRef,
+  id: field('ID of the step execution.', Uuid),
+  executionId: field('ID of the execution.', Uuid),
+  stepId: field('ID of the step.', Uuid),
+  status: field(
+    '`PENDING`, `SCHEDULED`, `WAITING` or `RUNNING`, then `COMPLETED`, `SKIPPED` or `FAILED`.',
+    v.picklist(stepRunStatuses),
+  ),
+  scheduledFor: field('When a delay ends; null for other steps.', v.nullable(Instant)),
+  executeAfter: field(
+    'When a wait for an event times out; null for other steps and for waits without a timeout.',
+    v.nullable(Instant),
+  ),
+  input: field('Data that the step started with; null if there was none.', v.nullable(Json)),
+  output: field('Result of the step, which depends on its type; null before it ends.', v.nullable(Json)),
+  error: field('Why the step failed or was skipped; null otherwise.', v.nullable(v.string())),
+  startedAt: field('When the contact reached the step.', Instant),
+  completedAt: field('When the step ended; null before.', v.nullable(Instant)),
+  createdAt: field('When the step execution was created.', Instant),
+  updatedAt: field('When the step execution last changed.', Instant),
+  durationMs: field('How long the step took, or has taken so far, in milliseconds.', v.number()),
+  step: field('The step that was executed.', StepRef),
 });
 export type StepExecutionBody = v.InferOutput<typeof StepExecutionBody>;
 
 /** The whole story of a run. */
 export const ExecutionStory = v.object({
   ...ExecutionBody.entries,
-  workflow: WorkflowBody,
-  contact: ContactRef,
-  currentStep: v.nullable(StepBody),
-  stepExecutions: v.array(StepExecutionBody),
-  /** What moves it on: `timer`, `event <name>`, `a worker`; null when it is over. */
-  waitingFor: v.nullable(v.string()),
-  /** When time moves it on. */
-  waitingUntil: v.nullable(Instant),
-  /** Since when it stands at its current step. */
-  waitingSince: v.nullable(Instant),
-  /** Number of the graph's version that it is pinned to, and of the one it takes over at its next step. */
-  version: v.number(),
-  nextVersion: v.nullable(v.number()),
-  temporal: v.object({
-    workflowId: v.string(),
-    /** Its page in the Temporal Web UI. */
-    url: v.string(),
-  }),
+  workflow: field('The workflow that the execution belongs to.', WorkflowBody),
+  contact: field('The contact in the workflow.', ContactRef),
+  currentStep: field('The step in `currentStepId`; null if there is none.', v.nullable(StepBody)),
+  stepExecutions: field('Steps that the contact has reached, oldest first.', v.array(StepExecutionBody)),
+  waitingFor: field(
+    'What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook` or `a worker`; null once it has ended.',
+    v.nullable(v.string()),
+  ),
+  waitingUntil: field(
+    'When the wait ends at the latest; null if it has no end, or there is none.',
+    v.nullable(Instant),
+  ),
+  waitingSince: field(
+    'When the contact reached its current step; null once the execution has ended.',
+    v.nullable(Instant),
+  ),
+  version: field('Number of the version of the graph that the execution follows.', v.number()),
+  nextVersion: field(
+    'Number of the version that it continues with after the current step; null if it stays with its version.',
+    v.nullable(v.number()),
+  ),
+  temporal: field(
+    'The execution in Temporal.',
+    v.object({
+      workflowId: field('Workflow ID in Temporal.', v.string()),
+      url: field('URL of the execution in Temporal’s Web UI.', v.string()),
+    }),
+  ),
 });
 export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 
 /** How many executions `cancel-all` ended. */
-export const CancelledExecutions = v.object({ cancelled: v.number() });
+export const CancelledExecutions = v.object({ cancelled: field('Number of executions canceled.', v.number()) });
 
 /** `POST /workflows/{id}/executions/retry`. */
 export const RetryExecutions = v.object({
-  executionIds: v.optional(
-    v.pipe(
-      v.array(Uuid, 'must be a list of IDs'),
-      v.minLength(1, 'must name at least one execution'),
-      v.maxLength(1_000, 'must name at most 1,000 executions'),
-      v.description('Failed executions; the latest 1,000 when absent.'),
+  executionIds: field(
+    'IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent.',
+    v.optional(
+      v.pipe(
+        v.array(Uuid, 'must be a list of IDs'),
+        v.minLength(1, 'must name at least one execution'),
+        v.maxLength(1_000, 'must name at most 1,000 executions'),
+      ),
     ),
   ),
 });
 
 /** What became of a request to retry. */
 export const RetriedExecutions = v.object({
-  retried: v.pipe(v.number(), v.description('How many resume at the step that failed.')),
-  skipped: v.pipe(
+  retried: field('Number of executions that resume at the step that failed.', v.number()),
+  skipped: field(
+    'Number of executions that do not: they did not fail, or their contact is in the workflow again.',
     v.number(),
-    v.description('How many do not: they did not fail, or their contact is in the workflow again.'),
   ),
-  more: v.pipe(v.boolean(), v.description('Whether there are more failed executions that can be retried.')),
+  more: field('Whether there are more failed executions that can be retried.', v.boolean()),
 });
 export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
 
@@ -143,27 +189,36 @@ export type CountWorkflowPeople = v.InferOutput<typeof CountWorkflowPeople>;
 
 /** How many contacts are at each step now, and what became of those who reached it. */
 export const WorkflowPeople = v.object({
-  active: v.number(),
-  /** Starts by events or schedules that are not executions yet. */
-  arriving: v.number(),
-  steps: v.array(
-    v.object({
-      stepId: v.nullable(Uuid),
-      name: v.nullable(v.string()),
-      type: v.nullable(StepTypeField),
-      running: v.number(),
-      waiting: v.number(),
-      reached: v.pipe(v.number(), v.description('How often the step was reached, in the time that `days` says.')),
-      dropped: v.pipe(
-        v.number(),
-        v.description('How many of those took no path: the step failed, or they were canceled or migrated away.'),
-      ),
-      /**
-       * The branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of every other
-       * step. Counted anew no more often than the counting can be afforded; see `countPaths`.
-       */
-      branches: v.array(v.object({ branch: v.string(), count: v.number() })),
-    }),
+  active: field('Number of contacts in the workflow now.', v.number()),
+  arriving: field('Number of contacts that are about to enter, by an event or a schedule.', v.number()),
+  steps: field(
+    'Steps of the graph, and of older versions that contacts are still in.',
+    v.array(
+      v.object({
+        stepId: field('ID of the step.', v.nullable(Uuid)),
+        name: field('Name of the step; null if only an older version has it.', v.nullable(v.string())),
+        type: field('Type of the step; null if only an older version has it.', v.nullable(StepTypeField)),
+        running: field('Number of contacts for which the step is running now.', v.number()),
+        waiting: field('Number of contacts waiting at the step now.', v.number()),
+        reached: field('Number of times the step was reached, within `days`.', v.number()),
+        dropped: field(
+          'Number of these that took no path: the step failed, or the contact was canceled or migrated away.',
+          v.number(),
+        ),
+        branches: field(
+          'Number of times each path out of the step was taken, within `days`. May be up to a minute old.',
+          v.array(
+            v.object({
+              branch: field(
+                'Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps.',
+                v.string(),
+              ),
+              count: field('Number of times the path was taken.', v.number()),
+            }),
+          ),
+        ),
+      }),
+    ),
   ),
 });
 export type WorkflowPeople = v.InferOutput<typeof WorkflowPeople>;

@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, JsonObject } from '@fernpost/validation';
 import * as v from 'valibot';
 import { stepTypes } from '../graph/step-configs.ts';
@@ -6,49 +6,50 @@ import { PutGraph } from '../publishing/schema.ts';
 
 /** `POST /workflows/{id}/test-run`. */
 export const TestRun = v.object({
-  contactId: v.pipe(v.string('is required'), v.uuid('must be a UUID'), v.description('The contact to try it with.')),
-  data: v.pipe(v.nullish(JsonObject), v.description('The data of the event that starts it.')),
-  waits: v.pipe(
-    v.optional(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT'), 'EVENT'),
-    v.description('How every wait for an event ends: the event arrives at once, or never.'),
+  contactId: field(
+    'ID of the contact to test the workflow with.',
+    v.pipe(v.string('is required'), v.uuid('must be a UUID')),
   ),
-  waitData: v.pipe(v.nullish(JsonObject), v.description('The data of the awaited events.')),
-  graph: v.pipe(
+  data: field('Data of the event that starts the workflow; null or absent for none.', v.nullish(JsonObject)),
+  waits: field(
+    'Outcome of every wait for an event: `EVENT` if the event arrives at once, `TIMEOUT` if it never does.',
+    v.optional(v.picklist(['EVENT', 'TIMEOUT'], 'must be one of EVENT, TIMEOUT'), 'EVENT'),
+  ),
+  waitData: field('Data of the awaited events, for `EVENT`; null or absent for none.', v.nullish(JsonObject)),
+  graph: field(
+    'Graph to test, as in `PUT /workflows/{id}/graph`; the saved one when absent.',
     v.optional(v.pick(PutGraph, ['steps', 'transitions'])),
-    v.description('A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one.'),
   ),
 });
 export type TestRun = v.InferOutput<typeof TestRun>;
 
 /** One step of a test run. */
 const TestedStep = v.object({
-  stepId: v.pipe(v.string(), v.description('The ID of the step; of a new one, what the request calls it.')),
-  name: v.string(),
-  type: v.picklist(stepTypes),
-  at: v.pipe(Instant, v.description('When the contact would enter it.')),
-  outcome: v.pipe(
+  stepId: field('ID of the step; for a new step, its name in the request.', v.string()),
+  name: field('Name of the step.', v.string()),
+  type: field('Type of the step.', v.picklist(stepTypes)),
+  at: field('When the contact would reach the step.', Instant),
+  outcome: field(
+    '`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout.',
     v.picklist(['COMPLETED', 'SKIPPED', 'FAILED', 'WAITING']),
-    v.description(
-      '`SKIPPED`: an email that would not be sent to this contact. `WAITING`: an event that never comes, without a timeout.',
-    ),
   ),
-  output: v.pipe(
+  output: field(
+    'What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data.',
     v.record(v.string(), v.unknown()),
-    v.description('What the step would do: the rendered subject, the values compared, the request, the new data.'),
   ),
-  error: v.nullable(v.string()),
+  error: field('Why the step would fail; null otherwise.', v.nullable(v.string())),
 });
 export type TestedStep = v.InferOutput<typeof TestedStep>;
 
 /** What would happen to a contact. */
 export const TestRunBody = v.object({
-  end: v.picklist(['COMPLETED', 'EXITED', 'FAILED', 'WAITING']),
-  reason: v.pipe(v.nullable(v.string()), v.description('Why it would end so; null for `COMPLETED`.')),
-  endsAt: v.pipe(
-    v.nullable(Instant),
-    v.description('When the contact would leave; null if it would stay indefinitely.'),
+  end: field(
+    'How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely.',
+    v.picklist(['COMPLETED', 'EXITED', 'FAILED', 'WAITING']),
   ),
-  steps: v.array(TestedStep),
+  reason: field('Why it would end so; null for `COMPLETED`.', v.nullable(v.string())),
+  endsAt: field('When the contact would leave the workflow; null if it would wait indefinitely.', v.nullable(Instant)),
+  steps: field('Steps that the contact would reach, in order.', v.array(TestedStep)),
 });
 export type TestRunBody = v.InferOutput<typeof TestRunBody>;
 
