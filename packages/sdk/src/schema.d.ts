@@ -3677,35 +3677,35 @@ export type webhooks = Record<string, never>;
 export interface components {
     schemas: {
         Activity: {
-            /** @description Unique ID. */
+            /** @description ID of the activity, made of the ID of its email, event, campaign or execution. */
             id: string;
             /**
-             * @description The type.
+             * @description Type of the activity; see `GET /activity/types`.
              * @enum {string}
              */
             type: "event.triggered" | "email.sent" | "email.delivered" | "email.received" | "email.opened" | "email.clicked" | "email.bounced" | "email.complaint" | "campaign.sent" | "campaign.scheduled" | "workflow.started" | "workflow.completed" | "workflow.email.scheduled" | "email.failed" | "email.suppressed";
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When it happened; for upcoming activities, when it is due.
              */
             timestamp: string;
-            /** @description The address of the contact. */
+            /** @description Address of the contact; absent for activities without one. */
             contactEmail?: string;
-            /** @description The contact. */
+            /** @description ID of the contact; absent for activities without one. */
             contactId?: string;
-            /** @description What is known beyond the common fields; it depends on the type. */
+            /** @description Details, which depend on the type, such as the subject of an email. */
             metadata: {
                 [key: string]: unknown;
             };
         };
         ActivityPage: {
-            /** @description The data. */
+            /** @description Activities on this page, newest first. */
             data: components["schemas"]["Activity"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; absent on the last page. */
             cursor?: string;
             /** @description Whether there is another page. */
             hasMore: boolean;
-            /** @description How many there are. */
+            /** @description Number of activities that match. Counted on the first page only; 0 on the others. */
             total: number;
         };
         AddDomainRequest: {
@@ -3761,11 +3761,11 @@ export interface components {
         };
         ArchiveCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The archived or unarchived campaign. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         BareError: {
@@ -3842,18 +3842,18 @@ export interface components {
         };
         BinaryConditionStepConfig: {
             /**
-             * @description How it is evaluated: `binary` with two branches, or `multi`.
+             * @description `binary`: one comparison with the branches `yes` and `no`. The default.
              * @constant
              */
             mode?: "binary";
-            /** @description The field. */
+            /** @description Field to compare, such as `data.plan`, up to 500 characters. */
             field: string;
             /**
-             * @description How the field is compared.
+             * @description How the field is compared with `value`.
              * @enum {string}
              */
             operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-            /** @description What the field is compared with. */
+            /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
             value?: unknown;
         };
         BrandKit: {
@@ -3968,19 +3968,19 @@ export interface components {
         };
         CallMcpFailure: {
             /**
-             * @description The version of JSON-RPC.
+             * @description Version of JSON-RPC: `2.0`.
              * @constant
              */
             jsonrpc: "2.0";
-            /** @description What went wrong; null when nothing did. */
+            /** @description Why the request failed, as in JSON-RPC. */
             error: {
-                /** @description What happened, for people. */
+                /** @description Why the request failed, as a sentence. */
                 message: string;
             };
         };
         CallMcpResponse: {
             /**
-             * @description The version of JSON-RPC.
+             * @description Version of JSON-RPC: `2.0`.
              * @constant
              */
             jsonrpc: "2.0";
@@ -3988,115 +3988,115 @@ export interface components {
         Campaign: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the campaign.
              */
             id: string;
-            /** @description The name. */
+            /** @description Internal name. Recipients don’t see it. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description; null if there is none. */
             description: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables. */
             body: string;
             /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Email address of the sender. */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null if there is none. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null if there is none. */
             replyTo: string | null;
             /**
-             * @description The type.
+             * @description `MARKETING`: sent to subscribed contacts only, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: sent whether or not the contact is subscribed, without a footer.
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
             /**
-             * @description The status.
+             * @description `DRAFT`, `SCHEDULED`, `SENDING` (also while it is paused), `SENT` or `CANCELLED`.
              * @enum {string}
              */
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
             /**
-             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @description Audience of the campaign: `ALL` subscribed contacts, the members of a `SEGMENT`, or contacts `FILTERED` by a condition.
              * @enum {string}
              */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            /** @description The condition of the audience type `FILTERED`. */
+            /** @description Condition that recipients must match, with the audience type `FILTERED`; null if there is none. */
             audienceCondition: {
                 [key: string]: unknown;
             } | null;
-            /** @description The segment of the audience type `SEGMENT`. */
+            /** @description ID of the segment that receives the campaign, with the audience type `SEGMENT`; null if there is none. */
             segmentId: string | null;
-            /** @description When it is to be sent. */
+            /** @description When sending begins; null if the campaign is not scheduled. */
             scheduledFor: string | null;
-            /** @description How many contacts the audience has. */
+            /** @description Number of recipients. Estimated when the campaign is saved, and exact once sending has begun. */
             totalRecipients: number;
-            /** @description Mail that was sent. */
+            /** @description Number of emails that the mail provider accepted. */
             sentCount: number;
-            /** @description Mail that was delivered. */
+            /** @description Number of emails that were reported as delivered. */
             deliveredCount: number;
-            /** @description Mail that was opened. */
+            /** @description Number of emails that were opened at least once. */
             openedCount: number;
-            /** @description Mail in which a link was clicked. */
+            /** @description Number of emails in which at least one link was clicked. */
             clickedCount: number;
-            /** @description Mail that bounced permanently. */
+            /** @description Number of emails that bounced permanently. */
             bouncedCount: number;
-            /** @description Mail that was reported as spam. */
+            /** @description Number of emails that were reported as spam. */
             complainedCount: number;
-            /** @description Recipients who unsubscribed by a link or button of this mail. */
+            /** @description Number of recipients who unsubscribed by a link or button of this campaign’s email. */
             unsubscribedCount: number;
-            /** @description Whether it is archived; lists leave archived ones out. */
+            /** @description Whether the campaign is archived. Lists leave archived campaigns out by default. */
             archived: boolean;
-            /** @description When it was paused; null while it is not. */
+            /** @description When the campaign was paused; null while it is not paused. */
             pausedAt: string | null;
-            /** @description Why the service paused it, as a code; null where a person did. */
+            /** @description Why the service paused the campaign, as a code; null if a person did, and while it is not paused. */
             pauseReason: string | null;
-            /** @description The campaign that this one sends again; null for others. */
+            /** @description ID of the earlier campaign whose recipients this one goes to, as a resend, a correction or a follow-up; null for other campaigns. */
             resendOf: string | null;
-            /** @description Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others. */
+            /** @description Recipients of `resendOf` that this campaign goes to, if it is a correction or a follow-up; null for other campaigns. */
             correction: components["schemas"]["EarlierRecipients"] | null;
-            /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
+            /** @description Version of the content that the current send uses: 1, and one more for each revision. */
             contentVersion: number;
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Increases with every edit of content or audience. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit. */
             revision: number;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project that the campaign belongs to.
              */
             projectId: string;
-            /** @description When it was sent; null before. */
+            /** @description When sending began; null before. */
             sentAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the campaign was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the campaign last changed.
              */
             updatedAt: string;
         };
         CampaignApproval: {
             /**
-             * @description `PENDING`.
+             * @description Always `PENDING`.
              * @enum {string}
              */
             state: "PENDING";
-            /** @description Names exactly this content, these settings and this audience; null until it is done. */
+            /** @description Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`. */
             fingerprint: string;
-            /** @description The number of the dry run. */
+            /** @description Number of the dry run that was reviewed. */
             review: number;
-            /** @description How many contacts it reaches. */
+            /** @description Number of contacts that would receive the campaign, as reviewed. */
             recipients: number;
-            /** @description How far the audience may have changed since the review. */
+            /** @description How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1. */
             drift: "none" | "fewer" | number;
-            /** @description When it is to be sent; null for at once. */
+            /** @description When the campaign is to be sent; null for immediately after approval. */
             scheduledFor: string | null;
-            /** @description Who asked for it. */
+            /** @description Who requested the send. They cannot approve it themselves. */
             requestedBy: {
                 /**
                  * @description What kind it is.
@@ -4110,7 +4110,7 @@ export interface components {
             };
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When the send was requested.
              */
             requestedAt: string;
             /**
@@ -4120,221 +4120,221 @@ export interface components {
             expiresAt: string;
         };
         CampaignAudienceCount: {
-            /** @description Contacts the campaign would go to now. */
+            /** @description Number of contacts that would receive the campaign if it were sent now. */
             recipients: number;
-            /** @description Contacts the audience chooses who are left out because they are unsubscribed. */
+            /** @description Number of contacts in the audience that are left out because they are not subscribed. */
             unsubscribed: number;
         };
         CampaignAudit: {
-            /** @description The recipients. */
+            /** @description Number of rows in the ledger, one for each recipient. */
             recipients: number;
-            /** @description Recipients whose mail the provider accepted. */
+            /** @description Number of recipients whose email the mail provider accepted. */
             handedOver: number;
-            /** @description Recipients who were left out on purpose. */
+            /** @description Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled. */
             skipped: number;
-            /** @description How many failed. */
+            /** @description Number of recipients whose email was refused or given up. */
             failed: number;
-            /** @description Recipients whose mail may be with the provider, and is being looked up. */
+            /** @description Number of recipients whose email is unconfirmed: the mail provider may have it, and it is looked up there before anything is sent again. */
             unknown: number;
-            /** @description How many are pending. */
+            /** @description Number of recipients whose email has not been sent yet. */
             pending: number;
-            /** @description How many were removed. */
+            /** @description Number of rows removed because the contact was deleted after the send; 0 while it is under way. */
             removed: number;
-            /** @description Whether everything is accounted for. */
+            /** @description Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters. */
             addsUp: boolean;
-            /** @description SHA-256 of the ledger in its CSV form; null before it is final. */
+            /** @description SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended. */
             hash: string | null;
-            /** @description Which columns the hashed file has: 2 since it ends with `version`, 1 without. */
+            /** @description Columns of the hashed file: `2` ends with `version`, `1` does not have that column. */
             hashFormat: number;
-            /** @description The reasons, with counts where there are several. */
+            /** @description The ten most frequent reasons of skipped and failed recipients, most frequent first. Recipients’ own addresses are removed from them. */
             reasons: {
-                /** @description Why. */
+                /** @description Why recipients were skipped or failed, such as `Contact is unsubscribed`. */
                 reason: string;
-                /** @description How many. */
+                /** @description Number of recipients with this reason. */
                 count: number;
             }[];
         };
         CampaignCanary: {
             /**
-             * @description WAITING for the audience, SENDING the slice, HOLDING until its reports are in, STOPPED with the campaign paused, or PASSED.
+             * @description `WAITING` for the audience, `SENDING` the slice, `HOLDING` until its reports are in, `STOPPED` with the campaign paused, or `PASSED`.
              * @enum {string}
              */
             state: "WAITING" | "SENDING" | "HOLDING" | "STOPPED" | "PASSED";
-            /** @description Size of the slice. */
+            /** @description Number of contacts in the slice. */
             recipients: number;
-            /** @description How long to wait for reports about the slice, such as `60m`. */
+            /** @description How long to wait for reports once the slice is sent, such as `60m`. */
             hold: string;
-            /** @description Percentages of the slice; above one of them the campaign is paused. Null is no limit. */
+            /** @description Rates of the slice above which the campaign is paused. */
             stopIf: {
-                /** @description Permanent bounces, in percent. */
+                /** @description Highest permanent bounce rate, in percent; null for no limit. */
                 bounceRate: number | null;
-                /** @description Spam reports, in percent. */
+                /** @description Highest spam complaint rate, in percent; null for no limit. */
                 complaintRate: number | null;
-                /** @description Unsubscribed recipients, in percent. */
+                /** @description Highest unsubscribe rate, in percent; null for no limit. */
                 unsubscribeRate: number | null;
             };
-            /** @description The campaign is paused at the end of the hold with fewer delivered messages than this. */
+            /** @description The campaign is paused if fewer emails than this are delivered by the end of the hold. */
             minDelivered: number;
             /** @description When the hold ends; null before and after it. */
             heldUntil: string | null;
-            /** @description When someone ended the canary to continue. */
+            /** @description When somebody ended the hold early; null if nobody did. */
             releasedAt: string | null;
-            /** @description When the canary passed or stopped the campaign. */
+            /** @description When the canary passed or paused the campaign; null before. */
             endedAt: string | null;
-            /** @description What happened to the slice. */
+            /** @description What happened to the emails of the slice. */
             counts: {
-                /** @description Not handed over yet. */
+                /** @description Emails not sent yet, or not confirmed by the mail provider. */
                 pending: number;
-                /** @description Handed over to the provider. */
+                /** @description Emails that the mail provider accepted, or refused for an earlier bounce. */
                 mailed: number;
-                /** @description Reported as delivered. */
+                /** @description Emails reported as delivered. */
                 delivered: number;
-                /** @description Reported as bounced. */
+                /** @description Emails that bounced permanently. */
                 bounced: number;
-                /** @description Reported as spam. */
+                /** @description Emails reported as spam. */
                 complained: number;
-                /** @description Unsubscribed by this mail. */
+                /** @description Recipients who unsubscribed by this email. */
                 unsubscribed: number;
             };
-            /** @description Why the canary paused the campaign; null where it did not. */
+            /** @description Why the canary paused the campaign; null if it did not. */
             stopped: {
                 /**
-                 * @description What is wrong, for programs.
+                 * @description Limit that was broken: `canary_bounce_rate`, `canary_complaint_rate`, `canary_unsubscribe_rate` or `canary_too_few_delivered`.
                  * @enum {string}
                  */
                 code: "canary_bounce_rate" | "canary_complaint_rate" | "canary_unsubscribe_rate" | "canary_too_few_delivered";
-                /** @description How many. */
+                /** @description Number of emails that bounced, were reported, led to an unsubscribe or were delivered, depending on `code`. */
                 count: number;
-                /** @description How many it is compared with. */
+                /** @description Number of emails of the slice that `count` is compared with. */
                 of: number;
-                /** @description The percentage that was exceeded, or the number that was not reached. */
+                /** @description Percentage that was exceeded, or number of deliveries that was not reached. */
                 limit: number;
             } | null;
         };
         CampaignCorrection: {
-            /** @description The versions of the content whose recipients it goes to. */
+            /** @description Versions of the content whose recipients receive the correction, such as `[1]`; up to 100. */
             versions: number[];
             /**
-             * @description All recipients of the versions, or only those who opened it or clicked a link.
+             * @description `got`: all recipients of these versions. `opened`, `clicked`: only those who opened the email or clicked a link in it.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked";
         };
         CampaignDryRun: {
-            /** @description The number of the dry run. */
+            /** @description Number of the dry run, counting from 1 for each campaign. */
             n: number;
             /**
              * @description `RUNNING`, then `DONE` or `FAILED`.
              * @enum {string}
              */
             state: "RUNNING" | "DONE" | "FAILED";
-            /** @description Why it failed as a whole; null unless it did. */
+            /** @description Why the dry run failed; null unless it did. */
             failedReason: string | null;
-            /** @description How much is done, in percent. */
+            /** @description Share of the audience that has been checked, in percent; 100 when it is done. */
             progress: number;
-            /** @description How many messages were asked to be rendered. */
+            /** @description Number of messages that were requested to be rendered, or `all`. */
             sample: "all" | number;
-            /** @description Messages rendered so far. `missing` and `problems` count among these. */
+            /** @description Number of messages rendered so far. `missing` and `problems` count among these. */
             rendered: number;
-            /** @description Contacts of the audience that were passed so far. */
+            /** @description Number of contacts checked so far. */
             audience: number;
-            /** @description Messages that would be sent. */
+            /** @description Number of emails that would be sent. */
             wouldSend: number;
-            /** @description Contacts of the audience who would get nothing, by reason. */
+            /** @description Contacts that would not receive the campaign, by reason, most frequent first. */
             leftOut: {
-                /** @description Why. */
+                /** @description Why the contacts would be left out, such as `Contact is unsubscribed`. */
                 reason: string;
-                /** @description How many. */
+                /** @description Number of contacts with this reason. */
                 count: number;
             }[];
-            /** @description Variables that messages print and contacts lack, the most frequent first. */
+            /** @description Variables that the content uses and contacts lack, most frequent first; up to 50. */
             missing: {
-                /** @description The variable as the template names it. */
+                /** @description The variable as the content names it. */
                 variable: string;
-                /** @description The contacts. */
+                /** @description Number of contacts that lack it. */
                 contacts: number;
-                /** @description Contacts to look at, three at most. */
+                /** @description Up to three contacts that lack it. */
                 examples: {
                     /**
                      * Format: uuid
-                     * @description The contact.
+                     * @description ID of the contact.
                      */
                     contactId: string;
-                    /** @description The email address. */
+                    /** @description Address of the contact. */
                     email: string;
                 }[];
             }[];
-            /** @description What is wrong with messages: `clipped` (Gmail cuts HTML above 102 KB), `empty link`, `http image`, `no text` (no text part) and `render` (could not be rendered, or only filled in plainly). */
+            /** @description Problems found in rendered messages. */
             problems: {
                 /**
-                 * @description What kind it is.
+                 * @description `clipped`: Gmail cuts off HTML above 102 KB. `empty link`: a link without an address. `http image`: an image without TLS. `no text`: no plain-text part. `render`: the message could not be rendered, or only without Liquid.
                  * @enum {string}
                  */
                 kind: "clipped" | "empty link" | "http image" | "no text" | "render";
-                /** @description How many. */
+                /** @description Number of messages with this problem. */
                 count: number;
-                /** @description A contact to look at; null for none that is left. */
+                /** @description A contact whose message has the problem; null if that contact no longer exists. */
                 example: {
                     /**
                      * Format: uuid
-                     * @description The contact.
+                     * @description ID of the contact.
                      */
                     contactId: string;
-                    /** @description The email address. */
+                    /** @description Address of the contact. */
                     email: string;
                 } | null;
             }[];
-            /** @description The domains that most of it would go to, twenty at most. */
+            /** @description The 20 recipient domains with the most emails. */
             byProvider: {
-                /** @description The domain. */
+                /** @description Domain of the recipients’ addresses. */
                 domain: string;
-                /** @description How many. */
+                /** @description Number of emails that would go to it. */
                 count: number;
             }[];
-            /** @description Seconds that sending takes at least: by the project's rate, or as long as rendering took. */
+            /** @description Shortest time that sending would take, in seconds. */
             takes: number;
-            /** @description The monthly limit that the send counts against, and how much of it is left; null without one. */
+            /** @description The project’s monthly limit that the send counts against. */
             room: {
-                /** @description The limit; null without one. */
+                /** @description Emails allowed per month; null without a limit. */
                 limit: number | null;
-                /** @description How much is left; null without a limit. */
+                /** @description Emails still allowed this month; null without a limit. */
                 left: number | null;
             };
-            /** @description Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed. */
+            /** @description Messages as up to ten contacts would receive them, those with problems first. Empty once the campaign has been changed. */
             samples: {
                 /**
                  * Format: uuid
-                 * @description The contact.
+                 * @description ID of the contact.
                  */
                 contactId: string;
-                /** @description The email address. */
+                /** @description Address of the contact. */
                 email: string;
-                /** @description The subject as this contact would get it. */
+                /** @description Subject line as this contact would receive it. */
                 subject: string;
-                /** @description The HTML as a recipient gets it. */
+                /** @description HTML as this contact would receive it. */
                 html: string;
-                /** @description The text part; null without one. */
+                /** @description Plain-text part as this contact would receive it; null if there is none. */
                 text: string | null;
             }[];
-            /** @description Names exactly this content, these settings and this audience; null until it is done. */
+            /** @description Identifies exactly this content, these settings and this audience. Pass it to `POST /campaigns/{id}/send`. Null until the dry run is done. */
             fingerprint: string | null;
-            /** @description Fields of content, audience and settings that have been changed since; empty while the review holds. */
+            /** @description Fields of content, audience and settings that have changed since the dry run; empty while it is valid. */
             changed: string[];
             /**
              * Format: date-time
-             * @description When it was started.
+             * @description When the dry run was started.
              */
             createdAt: string;
-            /** @description When it ended; null before. */
+            /** @description When the dry run ended; null while it runs. */
             finishedAt: string | null;
             /**
              * Format: date-time
-             * @description Until when it can be launched.
+             * @description Until when the campaign can be sent with this fingerprint.
              */
             expiresAt: string;
         };
         CampaignPage: {
-            /** @description The data. */
+            /** @description Campaigns on this page. */
             data: components["schemas"]["CampaignWithSegment"][];
             /** @description The number of the page, from 1. */
             page: number;
@@ -4344,305 +4344,305 @@ export interface components {
             total: number;
             /** @description How many pages there are. */
             totalPages: number;
-            /** @description How many archived ones there are. */
+            /** @description Number of archived campaigns in the project. */
             archivedCount: number;
         };
         CampaignRecipientsPage: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam. */
             data: {
                 /**
                  * Format: uuid
-                 * @description The email; null without one.
+                 * @description ID of the email.
                  */
                 emailId: string;
                 /**
                  * Format: uuid
-                 * @description The contact.
+                 * @description ID of the contact.
                  */
                 contactId: string;
-                /** @description The email address. */
+                /** @description Address of the recipient. */
                 email: string;
                 /**
-                 * @description What became of it: `handed_over`, `skipped`, `failed`, `unknown` or `pending`.
+                 * @description `handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet.
                  * @enum {string}
                  */
                 verdict: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
-                /** @description Why. */
+                /** @description Why the recipient was skipped or failed, as a sentence; null for other verdicts. */
                 reason: string | null;
-                /** @description The version of the content that was handed over; null where nothing was. */
+                /** @description Version of the content that was sent; null if nothing was. */
                 version: number | null;
-                /** @description The ID of the message at the provider. */
+                /** @description ID of the message at the mail provider; null if it was not sent. */
                 messageId: string | null;
-                /** @description When it was sent; null before. */
+                /** @description When the mail provider accepted the email; null if it did not. */
                 sentAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description When the email was sent; for other verdicts, when the row last changed.
                  */
                 occurredAt: string;
             }[] | {
                 /**
                  * Format: uuid
-                 * @description The email; null without one.
+                 * @description ID of the email.
                  */
                 emailId: string;
                 /**
                  * Format: uuid
-                 * @description The contact.
+                 * @description ID of the contact.
                  */
                 contactId: string;
-                /** @description The email address. */
+                /** @description Address the email was sent to. */
                 email: string;
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description When the email bounced or was reported as spam.
                  */
                 occurredAt: string;
             }[];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; absent on the last page. */
             cursor?: string;
-            /** @description Whether there is another page. */
+            /** @description Whether there is another page. A page may be short even if there is one. */
             hasMore: boolean;
-            /** @description How many there are. */
+            /** @description Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`. */
             total: number | null;
         };
         CampaignResults: {
-            /** @description Hours (UTC) in which anything happened, the first one first; a recipient counts once in each column. */
+            /** @description Hours in which anything happened, in UTC, oldest first; up to 336. A recipient counts once in each column. */
             hours: {
                 /**
                  * Format: date-time
                  * @description When the hour begins.
                  */
                 hour: string;
-                /** @description How many were sent. */
+                /** @description Number of emails sent in this hour. */
                 sent: number;
-                /** @description What was delivered. */
+                /** @description Number of emails delivered in this hour. */
                 delivered: number;
-                /** @description How many recipients opened. */
+                /** @description Number of recipients who first opened the email in this hour. */
                 opened: number;
-                /** @description How many recipients clicked. */
+                /** @description Number of recipients who first clicked a link in this hour. */
                 clicked: number;
-                /** @description How many bounced. */
+                /** @description Number of emails that bounced in this hour. */
                 bounced: number;
             }[];
-            /** @description Links that were clicked, the most clicked first; an empty `link` stands for those beyond the first 200. */
+            /** @description Clicked links, most clicked first; up to 200. An entry with an empty `link` adds up all others. */
             links: {
-                /** @description The address of the link. */
+                /** @description URL of the link; empty for all links beyond the first 200. */
                 link: string;
-                /** @description How often links were clicked. */
+                /** @description Number of clicks, including repeated ones. */
                 clicks: number;
-                /** @description Recipients who clicked the link. */
+                /** @description Number of recipients who clicked the link. */
                 recipients: number;
             }[];
-            /** @description The five campaigns that were sent before this one, the latest first. */
+            /** @description The five campaigns sent before this one, newest first, for comparison. */
             earlier: {
-                /** @description Unique ID. */
+                /** @description ID of the earlier campaign. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the earlier campaign. */
                 name: string;
                 /**
                  * Format: date-time
-                 * @description When it was sent; null before.
+                 * @description When its sending began.
                  */
                 sentAt: string;
-                /** @description Mail that was sent. */
+                /** @description Number of its emails that the mail provider accepted. */
                 sentCount: number;
-                /** @description Delivered mail, in percent. */
+                /** @description Delivered emails as a percentage of `sentCount`. */
                 deliveryRate: number;
-                /** @description Opened mail, in percent. */
+                /** @description Opened emails as a percentage of `sentCount`. */
                 openRate: number;
-                /** @description Clicked mail, in percent. */
+                /** @description Emails with a click as a percentage of `sentCount`. */
                 clickRate: number;
-                /** @description Permanent bounces, in percent. */
+                /** @description Permanently bounced emails as a percentage of `sentCount`. */
                 bounceRate: number;
-                /** @description Unsubscribed recipients, in percent. */
+                /** @description Unsubscribed recipients as a percentage of `sentCount`. */
                 unsubscribeRate: number;
             }[];
         };
         CampaignStats: {
-            /** @description How many contacts the audience has. */
+            /** @description Number of recipients. Estimated when the campaign is saved, and exact once sending has begun. */
             totalRecipients: number;
-            /** @description Mail that was sent. */
+            /** @description Number of emails that the mail provider accepted. */
             sentCount: number;
-            /** @description Mail that was delivered. */
+            /** @description Number of emails that were reported as delivered. */
             deliveredCount: number;
-            /** @description Mail that was opened. */
+            /** @description Number of emails that were opened at least once. */
             openedCount: number;
-            /** @description Mail in which a link was clicked. */
+            /** @description Number of emails in which at least one link was clicked. */
             clickedCount: number;
-            /** @description Mail that bounced permanently. */
+            /** @description Number of emails that bounced permanently. */
             bouncedCount: number;
-            /** @description Mail that was reported as spam. */
+            /** @description Number of emails that were reported as spam. */
             complainedCount: number;
-            /** @description Recipients who unsubscribed by a link or button of this mail. */
+            /** @description Number of recipients who unsubscribed by a link or button of this campaign’s email. */
             unsubscribedCount: number;
-            /** @description Recipients who were left out on purpose. */
+            /** @description Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled. */
             skippedCount: number;
-            /** @description Mail that failed. */
+            /** @description Number of recipients whose email was refused or given up. */
             failedCount: number;
-            /** @description Mail that is not sent yet. */
+            /** @description Number of recipients without a result yet; 0 once the send has ended. */
             pendingCount: number;
-            /** @description Opened mail, in percent. */
+            /** @description `openedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             openRate: number;
-            /** @description Clicked mail, in percent. */
+            /** @description `clickedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             clickRate: number;
-            /** @description Permanent bounces, in percent. */
+            /** @description `bouncedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             bounceRate: number;
-            /** @description Delivered mail, in percent. */
+            /** @description `deliveredCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             deliveryRate: number;
-            /** @description Spam reports, in percent. */
+            /** @description `complainedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             complaintRate: number;
-            /** @description Unsubscribed recipients, in percent. */
+            /** @description `unsubscribedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
             unsubscribeRate: number;
-            /** @description When it was paused; null while it is not. */
+            /** @description When the campaign was paused; null while it is not paused. */
             pausedAt: string | null;
-            /** @description Why it is on hold, and until when; null while it is not. */
+            /** @description Why a campaign that is `SENDING` makes no progress, as a sentence for people; null while it does. */
             held: string | null;
-            /** @description The versions of the content that the current send has handed over, the first one first. */
+            /** @description Versions of the content that the current send has used, oldest first. */
             versions: components["schemas"]["SentVersion"][];
         };
         CampaignWithSegment: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the campaign.
              */
             id: string;
-            /** @description The name. */
+            /** @description Internal name. Recipients don’t see it. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description; null if there is none. */
             description: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables. */
             body: string;
             /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Email address of the sender. */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null if there is none. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null if there is none. */
             replyTo: string | null;
             /**
-             * @description The type.
+             * @description `MARKETING`: sent to subscribed contacts only, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: sent whether or not the contact is subscribed, without a footer.
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
             /**
-             * @description The status.
+             * @description `DRAFT`, `SCHEDULED`, `SENDING` (also while it is paused), `SENT` or `CANCELLED`.
              * @enum {string}
              */
             status: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
             /**
-             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @description Audience of the campaign: `ALL` subscribed contacts, the members of a `SEGMENT`, or contacts `FILTERED` by a condition.
              * @enum {string}
              */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            /** @description The condition of the audience type `FILTERED`. */
+            /** @description Condition that recipients must match, with the audience type `FILTERED`; null if there is none. */
             audienceCondition: {
                 [key: string]: unknown;
             } | null;
-            /** @description The segment of the audience type `SEGMENT`. */
+            /** @description ID of the segment that receives the campaign, with the audience type `SEGMENT`; null if there is none. */
             segmentId: string | null;
-            /** @description When it is to be sent. */
+            /** @description When sending begins; null if the campaign is not scheduled. */
             scheduledFor: string | null;
-            /** @description How many contacts the audience has. */
+            /** @description Number of recipients. Estimated when the campaign is saved, and exact once sending has begun. */
             totalRecipients: number;
-            /** @description Mail that was sent. */
+            /** @description Number of emails that the mail provider accepted. */
             sentCount: number;
-            /** @description Mail that was delivered. */
+            /** @description Number of emails that were reported as delivered. */
             deliveredCount: number;
-            /** @description Mail that was opened. */
+            /** @description Number of emails that were opened at least once. */
             openedCount: number;
-            /** @description Mail in which a link was clicked. */
+            /** @description Number of emails in which at least one link was clicked. */
             clickedCount: number;
-            /** @description Mail that bounced permanently. */
+            /** @description Number of emails that bounced permanently. */
             bouncedCount: number;
-            /** @description Mail that was reported as spam. */
+            /** @description Number of emails that were reported as spam. */
             complainedCount: number;
-            /** @description Recipients who unsubscribed by a link or button of this mail. */
+            /** @description Number of recipients who unsubscribed by a link or button of this campaign’s email. */
             unsubscribedCount: number;
-            /** @description Whether it is archived; lists leave archived ones out. */
+            /** @description Whether the campaign is archived. Lists leave archived campaigns out by default. */
             archived: boolean;
-            /** @description When it was paused; null while it is not. */
+            /** @description When the campaign was paused; null while it is not paused. */
             pausedAt: string | null;
-            /** @description Why the service paused it, as a code; null where a person did. */
+            /** @description Why the service paused the campaign, as a code; null if a person did, and while it is not paused. */
             pauseReason: string | null;
-            /** @description The campaign that this one sends again; null for others. */
+            /** @description ID of the earlier campaign whose recipients this one goes to, as a resend, a correction or a follow-up; null for other campaigns. */
             resendOf: string | null;
-            /** @description Where it corrects the campaign in `resendOf`, or follows it up: which of its recipients it goes to. Null for others. */
+            /** @description Recipients of `resendOf` that this campaign goes to, if it is a correction or a follow-up; null for other campaigns. */
             correction: components["schemas"]["EarlierRecipients"] | null;
-            /** @description The version of the content that its current send hands over: 1, and one more for each revision. */
+            /** @description Version of the content that the current send uses: 1, and one more for each revision. */
             contentVersion: number;
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Increases with every edit of content or audience. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit. */
             revision: number;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project that the campaign belongs to.
              */
             projectId: string;
-            /** @description When it was sent; null before. */
+            /** @description When sending began; null before. */
             sentAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the campaign was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the campaign last changed.
              */
             updatedAt: string;
-            /** @description The segment of the audience. */
+            /** @description The segment in `segmentId`; null if there is none. */
             segment: components["schemas"]["Segment"] | null;
-            /** @description The send that waits for the approval of an admin; null for none. */
+            /** @description The send that is waiting for an admin’s approval; null if there is none. */
             approval: components["schemas"]["CampaignApproval"] | null;
-            /** @description Why it is on hold, and until when; null while it is not. */
+            /** @description Why a campaign that is `SENDING` makes no progress, as a sentence for people; null while it does. */
             held: string | null;
-            /** @description Why a campaign that is SENDING waits for the mail provider; null while it does not. */
+            /** @description Why a campaign that is `SENDING` waits for the mail provider; null while it does not. */
             hold: components["schemas"]["SendingHold"] | null;
-            /** @description The canary of its current send; null without one. */
+            /** @description Canary of the current send; null if there is none. */
             canary: components["schemas"]["CampaignCanary"] | null;
         };
         CanaryOptions: {
-            /** @description The recipients. */
+            /** @description Number of contacts in the slice, 1 to 100,000; fewer than the audience has. */
             recipients: number;
-            /** @description Default: `"60m"`. */
+            /** @description How long to wait for reports once the slice is sent, such as `90s`, `30m` or `2h`; `72h` at most. Default: `"60m"`. */
             hold?: string;
-            /** @description Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`. */
+            /** @description Rates above which the campaign is paused. Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`. */
             stopIf?: {
-                /** @description Permanent bounces, in percent. */
+                /** @description Highest permanent bounce rate of the slice, in percent with at most two decimals; null or absent for no limit. */
                 bounceRate?: number | null;
-                /** @description Spam reports, in percent. */
+                /** @description Highest spam complaint rate of the slice, in percent with at most two decimals; null or absent for no limit. */
                 complaintRate?: number | null;
-                /** @description Unsubscribed recipients, in percent. */
+                /** @description Highest unsubscribe rate of the slice, in percent with at most two decimals; null or absent for no limit. */
                 unsubscribeRate?: number | null;
             };
-            /** @description The campaign is paused at the end of the hold with fewer delivered messages than this; 30% of the slice, at least 1, when absent. */
+            /** @description The campaign is paused if fewer emails than this are delivered by the end of the hold. 30% of the slice, at least 1, when absent; use 0 if the mail provider reports no deliveries. */
             minDelivered?: number;
         };
         CancelCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The canceled campaign. */
             data: components["schemas"]["Campaign"];
-            /** @description Whether the campaign becomes a draft again because nothing was sent. */
+            /** @description `true` when nothing had been sent yet: the campaign becomes a draft again instead of `CANCELLED`. */
             revertPending: boolean;
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         CancelWorkflowExecutionsResponse: {
-            /** @description How many were cancelled. */
+            /** @description Number of executions canceled. */
             cancelled: number;
         };
         ComputeSegmentResponse: {
@@ -4798,38 +4798,38 @@ export interface components {
         };
         ContactExport: {
             /**
-             * @description `csv` answers a file.
+             * @description Format of the file: `fernpost-contact/1`.
              * @constant
              */
             format: "fernpost-contact/1";
             /**
              * Format: date-time
-             * @description When the file was made.
+             * @description When the file was created.
              */
             exportedAt: string;
             /** @description The contact. */
             contact: components["schemas"]["Contact"];
-            /** @description Segments it was added to, or has entered. */
+            /** @description Static segments the contact was added to, and dynamic segments it has entered. */
             segments: {
                 [key: string]: unknown;
             }[];
-            /** @description Mail to it and from it, with tags and what is stored of the content. */
+            /** @description Emails to and from the contact, with tags and stored content. */
             emails: {
                 [key: string]: unknown;
             }[];
-            /** @description What it did, and what became of its mail. */
+            /** @description Events of the contact and of its emails. */
             events: {
                 [key: string]: unknown;
             }[];
-            /** @description Changes of the contact with their causes. */
+            /** @description Changes of the contact, with their causes. */
             history: {
                 [key: string]: unknown;
             }[];
-            /** @description Executions of workflows with their steps. */
+            /** @description Workflow executions, with their steps. */
             workflowExecutions: {
                 [key: string]: unknown;
             }[];
-            /** @description Imports and bulk changes that changed it. */
+            /** @description Imports and bulk jobs that changed the contact. */
             imports: {
                 [key: string]: unknown;
             }[];
@@ -4972,14 +4972,14 @@ export interface components {
             data: components["schemas"]["ContactView"][];
         };
         ContentVersion: {
-            /** @description The number of the version. */
+            /** @description Version number, counting from 1. Versions that are no longer kept leave gaps. */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the version was saved.
              */
             createdAt: string;
-            /** @description Who made it; null when nobody is known. */
+            /** @description Who saved the version; null for content saved before versions were kept. */
             author: {
                 /**
                  * @description What kind it is.
@@ -4991,26 +4991,26 @@ export interface components {
                 /** @description The name. */
                 name: string | null;
             } | null;
-            /** @description The version it was restored from; null for others. */
+            /** @description Number of the version that was restored to make this one; null otherwise. */
             restoredFrom: number | null;
-            /** @description The name. */
+            /** @description Internal name of the template or campaign in this version. */
             name: string;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line in this version, with Liquid variables. */
             subject: string;
         };
         ContentVersionList: {
-            /** @description The data. */
+            /** @description Versions, newest first; up to 100. */
             data: components["schemas"]["ContentVersion"][];
         };
         ContentVersionWithContent: {
-            /** @description The number of the version. */
+            /** @description Version number, counting from 1. Versions that are no longer kept leave gaps. */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the version was saved.
              */
             createdAt: string;
-            /** @description Who made it; null when nobody is known. */
+            /** @description Who saved the version; null for content saved before versions were kept. */
             author: {
                 /**
                  * @description What kind it is.
@@ -5022,221 +5022,221 @@ export interface components {
                 /** @description The name. */
                 name: string | null;
             } | null;
-            /** @description The version it was restored from; null for others. */
+            /** @description Number of the version that was restored to make this one; null otherwise. */
             restoredFrom: number | null;
-            /** @description The name. */
+            /** @description Internal name. Recipients don’t see it. */
             name: string;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables. */
             subject: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description; null if there is none. */
             description: string | null;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables. */
             body: string;
             /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Email address of the sender. */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null if there is none. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null if there is none. */
             replyTo: string | null;
             /**
-             * @description The type.
+             * @description `MARKETING`: sent to subscribed contacts only, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: sent whether or not the contact is subscribed, without a footer.
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         ContinueCampaignFromCanaryResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign, which is now sent to everyone else. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         CountCampaignAudienceRequest: {
             /**
-             * @description Default: `"MARKETING"`.
+             * @description Type of the campaign. `TRANSACTIONAL` counts contacts that are not subscribed too. Default: `"MARKETING"`.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
             /**
-             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @description Audience of the campaign: `ALL`, `SEGMENT` or `FILTERED`.
              * @enum {string}
              */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            /** @description The condition of the audience type `FILTERED`. */
+            /** @description Condition that contacts must match. Required for `FILTERED`. */
             audienceCondition?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The segment of the audience type `SEGMENT`. */
+            /** @description ID of the segment whose members are counted. Required for `SEGMENT`. */
             segmentId?: string | null;
         };
         CountCampaignAudienceResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Contacts that the campaign would go to. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
         CountCampaignCorrectionResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Contacts that the correction would go to. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
         CountCampaignFollowUpRequest: {
             /**
-             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
+             * @description Recipients of the follow-up. `got`: all recipients of the campaign. `opened`, `clicked`: those who opened it or clicked a link. `not_opened`, `not_clicked`: those who did not. Bounced emails count for `got` only.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
         };
         CountCampaignFollowUpResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Contacts that the follow-up would go to. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
         CountRecentActivityResponse: {
-            /** @description How many. */
+            /** @description Number of events, emails and workflow executions created in that time. */
             count: number;
-            /** @description The length of the window. */
+            /** @description How far back was counted, in minutes. */
             minutes: number;
         };
         CountWorkflowContactsResponse: {
-            /** @description How many are inside or under way. */
+            /** @description Number of contacts in the workflow now. */
             active: number;
-            /** @description Contacts who are about to enter. */
+            /** @description Number of contacts that are about to enter, by an event or a schedule. */
             arriving: number;
-            /** @description The steps, or how many there are. */
+            /** @description Steps of the graph, and of older versions that contacts are still in. */
             steps: {
-                /** @description The step. */
+                /** @description ID of the step. */
                 stepId: string | null;
-                /** @description The name. */
+                /** @description Name of the step; null if only an older version has it. */
                 name: string | null;
-                /** @description The type. */
+                /** @description Type of the step; null if only an older version has it. */
                 type: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
-                /** @description Contacts whose step runs now. */
+                /** @description Number of contacts for which the step is running now. */
                 running: number;
-                /** @description Contacts who wait at the step. */
+                /** @description Number of contacts waiting at the step now. */
                 waiting: number;
-                /** @description How often the step was reached, in the time that `days` says. */
+                /** @description Number of times the step was reached, within `days`. */
                 reached: number;
-                /** @description How many of those took no path: the step failed, or they were canceled or migrated away. */
+                /** @description Number of these that took no path: the step failed, or the contact was canceled or migrated away. */
                 dropped: number;
-                /** @description The paths out of the step. */
+                /** @description Number of times each path out of the step was taken, within `days`. May be up to a minute old. */
                 branches: {
-                    /** @description The branch of a condition that this path is for; null for plain steps. */
+                    /** @description Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps. */
                     branch: string;
-                    /** @description How many. */
+                    /** @description Number of times the path was taken. */
                     count: number;
                 }[];
             }[];
         };
         CreateCampaignCorrectionRequest: {
-            /** @description The versions of the content whose recipients it goes to. */
+            /** @description Versions of the content whose recipients receive the correction, such as `[1]`; up to 100. */
             versions: number[];
             /**
-             * @description All recipients of the versions, or only those who opened it or clicked a link.
+             * @description `got`: all recipients of these versions. `opened`, `clicked`: only those who opened the email or clicked a link in it.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked";
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line of the correction, with Liquid variables; 1 to 998 characters. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body of the correction, with Liquid variables. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the HTML body is compiled from, in place of `body`; see the templates guide. */
             document?: {
                 [key: string]: unknown;
             } | null;
         };
         CreateCampaignCorrectionResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The draft of the correction. */
             data: components["schemas"]["Campaign"];
         };
         CreateCampaignFollowUpRequest: {
             /**
-             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
+             * @description Recipients of the follow-up. `got`: all recipients of the campaign. `opened`, `clicked`: those who opened it or clicked a link. `not_opened`, `not_clicked`: those who did not. Bounced emails count for `got` only.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line of the follow-up, with Liquid variables; that of the campaign when absent. */
             subject?: string;
         };
         CreateCampaignFollowUpResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The draft of the follow-up. */
             data: components["schemas"]["Campaign"];
         };
         CreateCampaignRequest: {
-            /** @description The name. */
+            /** @description Internal name of the campaign. Recipients don’t see it. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description, up to 2,000 characters; null or absent for none. */
             description?: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables; 1 to 998 characters. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables; up to 2,000,000 characters. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the HTML body is compiled from, in place of `body`; see the templates guide. Null keeps the current HTML without blocks. */
             document?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description An email address, or a name with one: `Acme <hello@acme.com>`.
+             * @description Sender as an email address, or with a display name: `Acme <hello@acme.com>`. The domain must be verified for the project.
              * @example hello@acme.com
              */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender, up to 100 characters. A name given in `from` takes precedence. */
             fromName?: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null or absent for none. */
             replyTo?: string | null;
             /**
-             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @description Audience of the campaign. `ALL`: all subscribed contacts. `SEGMENT`: of these, the members of `segmentId`. `FILTERED`: of these, the contacts that match `audienceCondition`.
              * @enum {string}
              */
             audienceType: "ALL" | "SEGMENT" | "FILTERED";
-            /** @description The condition of the audience type `FILTERED`. */
+            /** @description Condition that recipients must match. Required for `FILTERED`; ignored otherwise. */
             audienceCondition?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The segment of the audience type `SEGMENT`. */
+            /** @description ID of the segment that receives the campaign. Required for `SEGMENT`; ignored otherwise. */
             segmentId?: string | null;
             /**
-             * @description Default: `"MARKETING"`.
+             * @description `MARKETING`: for subscribed contacts, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: for all contacts, without a footer. Default: `"MARKETING"`.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         CreateCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The new campaign. */
             data: components["schemas"]["Campaign"];
         };
         CreateContactViewRequest: {
@@ -5245,22 +5245,22 @@ export interface components {
             /** @description Default: `{}`. */
             filter?: components["schemas"]["ContactFilter"];
             /**
-             * @description What to sort by.
+             * @description What to sort by. Default: `"createdAt"`.
              * @enum {string}
              */
             sort?: "email" | "createdAt" | "updatedAt";
             /**
-             * @description Direction of the sort.
+             * @description Direction of the sort. Default: `"desc"`.
              * @enum {string}
              */
             dir?: "asc" | "desc";
-            /** @description Columns of the list in their order; null keeps each person’s own choice. */
+            /** @description Columns of the list in their order; null keeps each person’s own choice. Default: `null`. */
             columns?: string[] | null;
         };
         CreateSavedBlockRequest: {
-            /** @description The name. */
+            /** @description Name of the saved block, 1 to 100 characters. It must be unique within the project. */
             name: string;
-            /** @description The content. */
+            /** @description One or more blocks, in the format of `content` in a `document`. */
             content: {
                 [key: string]: unknown;
             }[];
@@ -5281,128 +5281,128 @@ export interface components {
             trackMembership?: boolean;
         };
         CreateTemplateRequest: {
-            /** @description The name. */
+            /** @description Internal name of the template, 1 to 255 characters. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description, up to 2,000 characters; null or absent for none. */
             description?: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables; 1 to 998 characters. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables; up to 2,000,000 characters. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the HTML body is compiled from, in place of `body`; see the templates guide. Null keeps the current HTML without blocks. */
             document?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description An email address, or a name with one: `Acme <hello@acme.com>`.
+             * @description Sender as an email address, or with a display name: `Acme <hello@acme.com>`. The domain must be verified for the project.
              * @example hello@acme.com
              */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender, up to 100 characters. A name given in `from` takes precedence. */
             fromName?: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null or absent for none. */
             replyTo?: string | null;
             /**
-             * @description Default: `"MARKETING"`.
+             * @description `MARKETING`: for subscribed contacts, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: for any contact, without a footer. Default: `"MARKETING"`.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         CreateWebhookEndpointRequest: {
-            /** @description An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only: on your own machine, for `localhost`. */
+            /** @description URL to call, 1 to 2,048 characters. It must use https, except for hosts in WEBHOOK_ALLOWED_HOSTS and `localhost` on your own machine. */
             url: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the endpoint, up to 500 characters; null or absent for none. */
             description?: string | null;
-            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
+            /** @description Events to deliver, 1 to 50: names, prefixes such as `contact.*`, or `*` for all. */
             events: string[];
-            /** @description `now`, or the ISO instant whose events come first, at most 30 days ago. `now` when absent. Default: `"now"`. */
+            /** @description First events to deliver: `now`, or an ISO 8601 instant at most 30 days ago. Default: `"now"`. */
             from?: string;
             /**
-             * @description Default: `"full"`.
+             * @description What a call carries: `full` for the whole event, `thin` to leave its data out. Default: `"full"`.
              * @enum {string}
              */
             payload?: "full" | "thin";
-            /** @description Deliver one event at a time, each after the previous one was accepted. Default: `false`. */
+            /** @description Whether events are delivered one at a time, each after the previous one was accepted. Default: `false`. */
             ordered?: boolean;
         };
         CreateWorkflowRequest: {
-            /** @description The name. */
+            /** @description Name of the workflow, 1 to 255 characters. */
             name: string;
-            /** @description The name of the event. */
+            /** @description Name of the event that starts the workflow, up to 255 characters. Required for `EVENT` unless it is in `triggerConfig`; ignored otherwise. */
             eventName?: string | null;
             /**
-             * @description Default: `"EVENT"`.
+             * @description How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression. Default: `"EVENT"`.
              * @enum {string}
              */
             triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
-            /** @description What starts it: the event, or the schedule with its audience. */
+            /** @description Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the workflow, up to 2,000 characters; null or absent for none. */
             description?: string | null;
-            /** @description Default: `false`. */
+            /** @description Whether a contact can enter again after leaving. Default: `false`. */
             allowReentry?: boolean;
         };
         CreateWorkflowStepRequest: {
             /**
-             * @description The type.
+             * @description Type of the step. `TRIGGER` is created with the workflow and cannot be added.
              * @enum {string}
              */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-            /** @description The name. */
+            /** @description Name of the step. */
             name: string;
-            /** @description Where the step stands on the canvas. */
+            /** @description Position of the step on the canvas. */
             position: {
                 /** @description Pixels from the left. */
                 x: number;
                 /** @description Pixels from the top. */
                 y: number;
             };
-            /** @description What the step does; which fields there are depends on its type. */
+            /** @description Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The template; null without one. */
+            /** @description ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`. */
             templateId?: string | null;
-            /** @description For the people who edit the workflow; null or empty removes it. */
+            /** @description Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it. */
             note?: string | null;
-            /** @description Default: `true`. */
+            /** @description Whether the step is connected to the newest open end of the graph. Default: `true`. */
             autoConnect?: boolean;
         };
         CreateWorkflowTransitionRequest: {
-            /** @description The step that the path leaves. */
+            /** @description ID of the step that the transition leaves. */
             fromStepId: string;
-            /** @description The step that it leads to. */
+            /** @description ID of the step that the transition leads to. */
             toStepId: string;
-            /** @description The condition tree. */
+            /** @description `branch` in the form of earlier clients. Use `branch` instead. */
             condition?: {
-                /** @description The branch of a condition that this path is for; null for plain steps. */
+                /** @description Branch of the condition that takes this transition. */
                 branch?: string | null;
             } | null;
-            /** @description The branch of a condition that this path is for; null for plain steps. */
+            /** @description Branch of a condition that takes this transition: `yes`, `no`, or with `mode: "multi"` the `id` of a branch or `default`. Required for conditions. */
             branch?: string | null;
-            /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
+            /** @description Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null or absent for both. */
             waitOutcome?: ("EVENT" | "TIMEOUT") | null;
-            /** @description Default: `0`. */
+            /** @description Position among the transitions of the step, 0 to 1,000,000: lower numbers are tried first. Default: `0`. */
             priority?: number;
         };
         DelayStepConfig: {
-            /** @description How many units. */
+            /** @description Length of the delay in `unit`; more than 0, and up to 365 days in total. */
             amount: number;
             /**
-             * @description The unit of time.
+             * @description Unit of `amount`: `minutes`, `hours` or `days` of 24 hours.
              * @enum {string}
              */
             unit: "minutes" | "hours" | "days";
         };
         DeleteCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         DeleteContactFieldResponse: {
@@ -5430,44 +5430,44 @@ export interface components {
             message: string;
         };
         DeleteTemplatesRequest: {
-            /** @description The IDs. */
+            /** @description IDs of the templates to delete, 1 to 1,000. All of them are deleted, or none. */
             ids: string[];
-            /** @description Delete them. */
+            /** @description `true` deletes the templates. Otherwise the request only checks that they exist. */
             delete?: boolean;
         };
         DeleteTemplatesResponse: {
-            /** @description How many were deleted. */
+            /** @description Number of templates deleted, for a request with `delete`. */
             deleted: number;
         } | {
-            /** @description How many were changed. */
+            /** @description Always 0. No template was changed, because the request did not set `delete`. */
             updated: number;
         };
         DeleteWorkflowsRequest: {
-            /** @description The IDs. */
+            /** @description IDs of the workflows to delete, 1 to 1,000. All of them are deleted, or none. */
             ids: string[];
-            /** @description Delete them. */
+            /** @description `true` deletes the workflows. Otherwise the request only checks that they exist. */
             delete?: boolean;
         };
         DeleteWorkflowsResponse: {
-            /** @description How many were deleted. */
+            /** @description Number of workflows deleted, for a request with `delete`. */
             deleted: number;
         } | {
-            /** @description How many were changed. */
+            /** @description Always 0. No workflow was changed, because the request did not set `delete`. */
             updated: number;
         };
         Deliverability: {
-            /** @description Oldest first, including days without emails. */
+            /** @description Emails by day, oldest first, including days without emails. */
             days: {
-                /** @description Of the day (UTC): `2026-03-01`. */
+                /** @description The day in UTC, such as `2026-03-01`. */
                 date: string;
-                /** @description Emails sent, without those to simulators. */
+                /** @description Number of emails sent, except to simulators. */
                 sent: number;
-                /** @description Of these, returned for good. */
+                /** @description Number of these that bounced permanently. */
                 bounces: number;
-                /** @description Of these, reported as spam. */
+                /** @description Number of these that were reported as spam. */
                 complaints: number;
             }[];
-            /** @description Every limit, with the project’s current value. */
+            /** @description All limits, with the project’s current values. */
             limits: {
                 /**
                  * @description What is limited.
@@ -5475,66 +5475,66 @@ export interface components {
                  */
                 of: "bounces" | "complaints";
                 /**
-                 * @description Which mail counts.
+                 * @description Period whose emails count.
                  * @enum {string}
                  */
                 window: "twentyFourHour" | "sevenDay" | "allTime";
                 /**
-                 * @description What the value is in.
+                 * @description Unit of `value`.
                  * @enum {string}
                  */
                 unit: "percent" | "emails";
-                /** @description What the field is compared with. */
+                /** @description Current value of the project, in percent or in emails, as `unit` says. */
                 value: number;
-                /** @description Warns from this value on. */
+                /** @description Values from which on the limit warns. */
                 warning: {
-                    /** @description In percent; 0 for a limit of a number. */
+                    /** @description Rate in percent; 0 for a limit in emails. */
                     rate: number;
-                    /** @description At least this many bounces or complaints. */
+                    /** @description Fewest bounces or complaints for the limit to apply. */
                     count: number;
                 };
-                /** @description Pauses the project where `pauses` is true. */
+                /** @description Values from which on the project is disabled if `pauses` is true. */
                 critical: {
-                    /** @description In percent; 0 for a limit of a number. */
+                    /** @description Rate in percent; 0 for a limit in emails. */
                     rate: number;
-                    /** @description At least this many bounces or complaints. */
+                    /** @description Fewest bounces or complaints for the limit to apply. */
                     count: number;
                 };
                 /**
-                 * @description Which bound the value has reached.
+                 * @description Level that the value has reached.
                  * @enum {string}
                  */
                 level: "healthy" | "warning" | "critical";
-                /** @description Rates apply from 100 emails on, numbers to projects younger than 30 days. */
+                /** @description Whether the limit applies now: rates from 100 emails on, numbers to projects younger than 30 days. */
                 applies: boolean;
             }[];
-            /** @description Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE). */
+            /** @description Whether a project is disabled at a critical limit (AUTO_PROJECT_DISABLE). */
             pauses: boolean;
             /** @description Whether the project is disabled now. */
             isPaused: boolean;
-            /** @description By domain of the recipients: the 50 with the most complaints and bounces, then with the most mail. */
+            /** @description By domain of the recipients: the 50 with the most complaints and bounces, then with the most emails. */
             domains: {
-                /** @description The domain. */
+                /** @description Domain of the recipients’ addresses. */
                 domain: string;
-                /** @description Emails sent, without those to simulators. */
+                /** @description Number of emails sent, except to simulators. */
                 sent: number;
-                /** @description Of these, returned for good. */
+                /** @description Number of these that bounced permanently. */
                 bounces: number;
-                /** @description Of these, reported as spam. */
+                /** @description Number of these that were reported as spam. */
                 complaints: number;
             }[];
-            /** @description By mailbox provider of the recipients, as their domain tells it. */
+            /** @description By mailbox provider of the recipients, derived from their domain. */
             providers: {
-                /** @description Such as `Google`, or `Other`. */
+                /** @description Mailbox provider, such as `Google`, or `Other`. */
                 provider: string;
-                /** @description Emails sent, without those to simulators. */
+                /** @description Number of emails sent, except to simulators. */
                 sent: number;
-                /** @description Of these, returned for good. */
+                /** @description Number of these that bounced permanently. */
                 bounces: number;
-                /** @description Of these, reported as spam. */
+                /** @description Number of these that were reported as spam. */
                 complaints: number;
             }[];
-            /** @description `domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it. */
+            /** @description Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period. */
             countedSince: string | null;
         };
         DmarcCheck: {
@@ -5652,229 +5652,229 @@ export interface components {
         };
         DuplicateCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The new draft. */
             data: components["schemas"]["Campaign"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         EarlierRecipients: {
-            /** @description The versions of the content whose recipients it goes to. */
+            /** @description Versions of the earlier campaign’s content whose recipients receive this one. */
             versions: number[];
             /**
-             * @description All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only.
+             * @description Recipients by what they did with these versions: `got`, `opened`, `clicked`, `not_opened` or `not_clicked`.
              * @enum {string}
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
         };
         EditedByKey: {
             /**
-             * @description What kind it is. (enum property replaced by openapi-typescript)
+             * @description `key`: an API key. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             kind: "key";
         };
         EditedByUser: {
             /**
-             * @description What kind it is. (enum property replaced by openapi-typescript)
+             * @description `user`: a member of the project. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             kind: "user";
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the user.
              */
             id: string;
-            /** @description The email address. */
+            /** @description Address of the user. */
             email: string;
         };
         Email: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the email.
              */
             id: string;
-            /** @description The contact. */
+            /** @description The recipient; for received emails, the sender. */
             contact: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the contact.
                  */
                 id: string;
-                /** @description The email address. */
+                /** @description Current address of the contact. */
                 email: string;
             };
-            /** @description The recipient. */
+            /** @description Address the email was sent to. */
             to: string;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Address of the sender. */
             from: string;
             /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
             sender: {
-                /** @description The email address. */
+                /** @description Address of the sender. */
                 email: string;
-                /** @description The name. */
+                /** @description Display name of the sender; null if there is none. */
                 name: string | null;
             } | null;
-            /** @description As it was sent; before that, as it was given, with its variables. */
+            /** @description Subject line as sent; before that, as given in the request, with its variables. */
             subject: string;
             /**
-             * @description The status.
+             * @description `PENDING`, `SENDING`, `SENT`, `DELIVERED`, `OPENED` or `CLICKED`; or `BOUNCED`, `COMPLAINED`, `FAILED`, `SUPPRESSED` or `CANCELLED`. `RECEIVED` for inbound emails.
              * @enum {string}
              */
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
             /**
-             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @description What the email was created by: `TRANSACTIONAL` for a request, `CAMPAIGN`, `WORKFLOW`, or `INBOUND` for received emails.
              * @enum {string}
              */
             source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
-            /** @description The template; null without one. */
+            /** @description ID of the template it was created from; null if there was none. */
             templateId: string | null;
-            /** @description The campaign it belongs to; null without one. */
+            /** @description ID of the campaign it belongs to; null for other emails. */
             campaignId: string | null;
-            /** @description The execution of a workflow that sent it; null for others. */
+            /** @description ID of the workflow execution that sent it; null for other emails. */
             workflowExecutionId: string | null;
-            /** @description Why it was not sent, or bounced. */
+            /** @description Why the email was not sent, or why it bounced, as a sentence; null otherwise. */
             error: string | null;
-            /** @description The kind of `error`, for programs: its sentence may change. */
+            /** @description Code of `error`, for programs: the wording of `error` may change. Null when `error` is. */
             errorCode: ("project_disabled" | "domain_unverified" | "limit_reached" | "not_subscribed" | "unsubscribed" | "campaign_cancelled" | "left_audience" | "left_out_at_review" | "cancelled" | "not_rendered" | "refused" | "submission_unknown" | "too_old" | "too_many_attempts" | "provider") | null;
-            /** @description How often it was opened. */
+            /** @description Number of times the email was opened. */
             opens: number;
-            /** @description How often links were clicked. */
+            /** @description Number of times a link was clicked. */
             clicks: number;
-            /** @description When it is to be sent, if a time was chosen. */
+            /** @description Time chosen for sending, with `scheduledFor` in the request; null if none was. */
             scheduledFor: string | null;
-            /** @description When it is sent unless it is cancelled or released before. */
+            /** @description When a held email is sent unless it is canceled or released before; null if it was not held. */
             heldUntil: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the email was created.
              */
             createdAt: string;
-            /** @description When it was sent; null before. */
+            /** @description When the mail provider accepted the email; null before. */
             sentAt: string | null;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null if there is none. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null if there is none. */
             replyTo: string | null;
-            /** @description Further headers of the message. */
+            /** @description Custom headers given in the request; null if there are none. */
             headers: {
                 [key: string]: string;
             } | null;
-            /** @description The ID of the message at the provider. */
+            /** @description ID of the message at the mail provider; null before it is sent. */
             messageId: string | null;
-            /** @description The mail provider. */
+            /** @description Mail provider that sent it: `postmark`, `ses`, `smtp` or `sandbox`; null before it is sent. */
             provider: string | null;
-            /** @description Attempts to send it so far, while it is pending; null afterwards. */
+            /** @description Number of attempts to send the email so far, while it is pending; null afterwards. */
             attempts: number | null;
-            /** @description What the provider answered to the latest attempt, while it is pending; null afterwards. */
+            /** @description Response of the mail provider to the latest attempt, while the email is pending; null afterwards. */
             lastRefusal: string | null;
-            /** @description The rule that suppressed it; null unless one did. */
+            /** @description The suppression rule that stopped the email, as it was at that time; null if none did. */
             suppression: {
                 [key: string]: unknown;
             } | null;
-            /** @description When it was delivered; null before. */
+            /** @description When the email was delivered; null if that was not reported. */
             deliveredAt: string | null;
-            /** @description When it was first opened; null before. */
+            /** @description When the email was first opened; null if it was not. */
             openedAt: string | null;
-            /** @description When a link was first clicked; null before. */
+            /** @description When a link was first clicked; null if none was. */
             clickedAt: string | null;
-            /** @description When it bounced; null unless it did. */
+            /** @description When the email bounced; null if it did not. */
             bouncedAt: string | null;
-            /** @description When it was reported as spam; null unless it was. */
+            /** @description When the email was reported as spam; null if it was not. */
             complainedAt: string | null;
-            /** @description Names with values, by which the mail is found. */
+            /** @description Tags given in the request, as names with values; empty if there are none. */
             tags: {
                 [key: string]: string;
             };
-            /** @description The version of the campaign’s content it has; null for other emails and before it is sent. */
+            /** @description Version of the campaign’s content that was sent; null for other emails and before it is sent. */
             campaignVersion: number | null;
-            /** @description The failed email that this one resends. */
+            /** @description ID of the failed email that this one resends; null for other emails. */
             resendOf: string | null;
-            /** @description Emails that resend this one, oldest first. */
+            /** @description IDs of the emails that resend this one, oldest first. */
             resends: string[];
-            /** @description What happened to it, oldest first. */
+            /** @description What happened to the email, oldest first. */
             timeline: components["schemas"]["EmailTimelineItem"][];
-            /** @description The HTML, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
+            /** @description HTML body, with `include=body`; null once it was emptied after EMAIL_BODY_RETENTION_DAYS. */
             body?: string | null;
-            /** @description The text part, beside `body`. */
+            /** @description Plain-text part, with `include=body`; null if there is none. */
             text?: string | null;
         };
         EmailPage: {
-            /** @description The data. */
+            /** @description Emails on this page, newest first; with `scheduled`, soonest first. */
             data: components["schemas"]["EmailSummary"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
             cursor: string | null;
-            /** @description Whether there is another page. A page may be short or empty although there is one: continue with `cursor`. */
+            /** @description Whether there is another page. A page may be short or even empty although there is one. */
             hasMore: boolean;
-            /** @description How far back this page has searched, if there is another; null otherwise, and for `scheduled`. */
+            /** @description How far back this page has searched; null on the last page, and with `scheduled`. */
             lookedBackTo: string | null;
         };
         EmailSummary: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the email.
              */
             id: string;
-            /** @description The contact. */
+            /** @description The recipient; for received emails, the sender. */
             contact: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the contact.
                  */
                 id: string;
-                /** @description The email address. */
+                /** @description Current address of the contact. */
                 email: string;
             };
-            /** @description The recipient. */
+            /** @description Address the email was sent to. */
             to: string;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Address of the sender. */
             from: string;
             /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
             sender: {
-                /** @description The email address. */
+                /** @description Address of the sender. */
                 email: string;
-                /** @description The name. */
+                /** @description Display name of the sender; null if there is none. */
                 name: string | null;
             } | null;
-            /** @description As it was sent; before that, as it was given, with its variables. */
+            /** @description Subject line as sent; before that, as given in the request, with its variables. */
             subject: string;
             /**
-             * @description The status.
+             * @description `PENDING`, `SENDING`, `SENT`, `DELIVERED`, `OPENED` or `CLICKED`; or `BOUNCED`, `COMPLAINED`, `FAILED`, `SUPPRESSED` or `CANCELLED`. `RECEIVED` for inbound emails.
              * @enum {string}
              */
             status: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
             /**
-             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @description What the email was created by: `TRANSACTIONAL` for a request, `CAMPAIGN`, `WORKFLOW`, or `INBOUND` for received emails.
              * @enum {string}
              */
             source: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
-            /** @description The template; null without one. */
+            /** @description ID of the template it was created from; null if there was none. */
             templateId: string | null;
-            /** @description The campaign it belongs to; null without one. */
+            /** @description ID of the campaign it belongs to; null for other emails. */
             campaignId: string | null;
-            /** @description The execution of a workflow that sent it; null for others. */
+            /** @description ID of the workflow execution that sent it; null for other emails. */
             workflowExecutionId: string | null;
-            /** @description Why it was not sent, or bounced. */
+            /** @description Why the email was not sent, or why it bounced, as a sentence; null otherwise. */
             error: string | null;
-            /** @description The kind of `error`, for programs: its sentence may change. */
+            /** @description Code of `error`, for programs: the wording of `error` may change. Null when `error` is. */
             errorCode: ("project_disabled" | "domain_unverified" | "limit_reached" | "not_subscribed" | "unsubscribed" | "campaign_cancelled" | "left_audience" | "left_out_at_review" | "cancelled" | "not_rendered" | "refused" | "submission_unknown" | "too_old" | "too_many_attempts" | "provider") | null;
-            /** @description How often it was opened. */
+            /** @description Number of times the email was opened. */
             opens: number;
-            /** @description How often links were clicked. */
+            /** @description Number of times a link was clicked. */
             clicks: number;
-            /** @description When it is to be sent, if a time was chosen. */
+            /** @description Time chosen for sending, with `scheduledFor` in the request; null if none was. */
             scheduledFor: string | null;
-            /** @description When it is sent unless it is cancelled or released before. */
+            /** @description When a held email is sent unless it is canceled or released before; null if it was not held. */
             heldUntil: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the email was created.
              */
             createdAt: string;
-            /** @description When it was sent; null before. */
+            /** @description When the mail provider accepted the email; null before. */
             sentAt: string | null;
         };
         EmailTimelineItem: {
@@ -5885,127 +5885,127 @@ export interface components {
             at: string;
             /** @description `accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`. */
             type: string;
-            /** @description Details of the event, such as the link of a click. */
+            /** @description Details of the event, such as the link of a click; null if there are none. */
             detail: {
                 [key: string]: unknown;
             } | null;
         };
         EraseContactRequest: {
-            /** @description Why, for your own records, such as a ticket number. It is kept and signed, so leave personal data out. */
+            /** @description Your reason, for your own records, such as a ticket number; up to 200 characters. It is stored and signed, so leave personal data out. */
             reference?: string | null;
-            /** @description Whether requests may never store the address or send to it again. Imports never bring it back either way. */
+            /** @description Whether requests are refused to store the address or send to it again. Imports never bring it back either way. Default: `true`. */
             keepSuppressed?: boolean;
         };
         Erasure: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the erasure.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The contact.
+             * @description ID that the erased contact had.
              */
             contactId: string;
-            /** @description HMAC-SHA-256 of the address, by a key of the project. */
+            /** @description HMAC-SHA-256 of the address, with a key of the project. */
             subject: string;
-            /** @description The reference of the request. */
+            /** @description Reference given in the request; null if there was none. */
             reference: string | null;
-            /** @description Whether requests were to refuse the address. */
+            /** @description Whether the request asked to refuse the address from now on. */
             keepSuppressed: boolean;
-            /** @description Whether they refuse it now: an owner may have lifted that. */
+            /** @description Whether the address is refused now. An owner can lift that. */
             suppressed: boolean;
             /**
-             * @description `WAITING`: nothing is left here, but another system still keeps something. `DONE`: the certificate is final.
+             * @description `RUNNING`, `WAITING` while another system still keeps data although nothing is left here, or `DONE` once the certificate is final.
              * @enum {string}
              */
             status: "RUNNING" | "WAITING" | "DONE";
             /**
              * Format: date-time
-             * @description When it was asked for.
+             * @description When the erasure was requested.
              */
             requestedAt: string;
-            /** @description When nothing was left here. */
+            /** @description When nothing was left here; null before. */
             erasedAt: string | null;
-            /** @description The steps, or how many there are. */
+            /** @description What was erased, system by system. */
             steps: {
-                /** @description Where: Postgres, the mail sandbox, the mail provider, backups or Temporal. */
+                /** @description System that was erased from: Postgres, the mail sandbox, the mail provider, backups or Temporal. */
                 system: string;
-                /** @description What was emptied, deleted or is waited for. */
+                /** @description What was emptied or deleted, or is waited for. */
                 what: string;
-                /** @description How many rows or messages; null where they can’t be counted. */
+                /** @description Number of rows or messages; null where they cannot be counted. */
                 rows: number | null;
                 /**
-                 * @description `waiting`: another system still keeps it, until the instant in `until`.
+                 * @description `running`, `done`, or `waiting` while another system still keeps the data, until the time in `until`.
                  * @enum {string}
                  */
                 state: "running" | "done" | "waiting";
-                /** @description When it was done. */
+                /** @description When the step was done; null before. */
                 at: string | null;
-                /** @description Until when it is waited for. */
+                /** @description When the other system deletes the data; null if nothing is waited for. */
                 until: string | null;
             }[];
             /** @description Final ledgers of campaigns whose hash the erasure changed. */
             ledgersChanged: {
                 /**
                  * Format: uuid
-                 * @description The campaign it belongs to; null without one.
+                 * @description ID of the campaign.
                  */
                 campaignId: string;
-                /** @description Counts the sends of the campaign. */
+                /** @description Number of the send of the campaign, counting from 1. */
                 sendSeq: number;
-                /** @description SHA-256 of the CSV file of the ledger before the erasure, in hex. */
+                /** @description SHA-256 of the ledger’s CSV file before the erasure, in hex. */
                 hashBefore: string;
-                /** @description The same afterwards. */
+                /** @description SHA-256 of the ledger’s CSV file after the erasure, in hex. */
                 hashAfter: string;
             }[];
-            /** @description What members wrote, and data of other contacts, that names the address. It was not changed: edit it yourself. */
+            /** @description Content and other contacts’ data that names the address. It was not changed: edit it yourself. */
             mentions: {
-                /** @description What names the address: a template, a campaign, another contact and so on. */
+                /** @description What names the address, such as a template, a campaign or another contact. */
                 type: string;
-                /** @description How many of them. */
+                /** @description Number of items of this type that name the address. */
                 count: number;
-                /** @description Their IDs, 20 at most. */
+                /** @description IDs of these items; up to 20. */
                 ids: string[];
             }[];
-            /** @description Null until nothing is left here. */
+            /** @description Signed record of the erasure; null until nothing is left here. */
             certificate: {
-                /** @description The text that was signed. Verify it as it is, byte for byte. */
+                /** @description Signed text. Verify it as it is, byte for byte. */
                 json: string;
                 /** @description Ed25519 signature of the text, in base64. */
                 signature: string;
-                /** @description What verifies it: PEM. It is the same for every erasure of the project. */
+                /** @description Public key that verifies the signature, as PEM. It is the same for all erasures of the project. */
                 publicKey: string;
             } | null;
         };
         ErasurePage: {
-            /** @description The data. */
+            /** @description Erasures on this page, newest first. */
             data: components["schemas"]["Erasure"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
             cursor: string | null;
         };
         ErasureVerification: {
-            /** @description The certificate is what was signed, by the key of the project, and nothing is left. */
+            /** @description Whether the certificate was signed with the project’s key, and nothing is left. */
             valid: boolean;
-            /** @description The signature belongs to the text. */
+            /** @description Whether the signature matches the text. */
             signed: boolean;
-            /** @description The key is that of the project. */
+            /** @description Whether the key is the project’s key. */
             keyOfProject: boolean;
-            /** @description What is found now under the ID of the contact; empty when nothing is. */
+            /** @description What is found now under the ID of the contact; empty if nothing is. */
             left: {
-                /** @description What it is. */
+                /** @description What was found. */
                 what: string;
-                /** @description How many rows. */
+                /** @description Number of rows found. */
                 rows: number;
             }[];
         };
         Error: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always false.
              * @constant
              */
             success: false;
-            /** @description What went wrong. */
+            /** @description The error. */
             error: {
                 /**
                  * @description What went wrong, as a code for programs.
@@ -6014,25 +6014,25 @@ export interface components {
                 code: string;
                 /** @description What went wrong, as a sentence for people. */
                 message: string;
-                /** @description The HTTP status. */
+                /** @description HTTP status of the response. */
                 statusCode: number;
                 /**
                  * Format: uuid
-                 * @description The `X-Request-ID` of the answer; name it when you ask for help.
+                 * @description ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help.
                  */
                 requestId: string;
-                /** @description Facts about the failure, for programs. */
+                /** @description Facts about the error, for programs; they depend on the code. */
                 details?: {
                     [key: string]: unknown;
                 };
-                /** @description Each field that was refused. */
+                /** @description Every field that was refused. */
                 errors?: components["schemas"]["FieldProblem"][];
-                /** @description What to do about it. */
+                /** @description What to do about the error. */
                 suggestion?: string;
             };
             /**
              * Format: date-time
-             * @description When it was answered.
+             * @description Time of the response.
              */
             timestamp: string;
         };
@@ -6083,120 +6083,120 @@ export interface components {
             canDelete: boolean;
         };
         ExitStepConfig: {
-            /** @description Why. */
+            /** @description Reason that executions end with, up to 200 characters; null or absent for none. */
             reason?: string | null;
         };
         ExplainRequest: {
-            /** @description Id or address of the contact. */
+            /** @description ID or email address of the contact. */
             contact: string;
-            /** @description A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it. */
+            /** @description What to explain: a campaign, a workflow, an email, or `"topic": "any"`. */
             about: {
                 /**
                  * Format: uuid
-                 * @description The campaign it belongs to; null without one.
+                 * @description ID of the campaign to explain.
                  */
                 campaignId: string;
             } | {
                 /**
                  * Format: uuid
-                 * @description The workflow.
+                 * @description ID of the workflow to explain.
                  */
                 workflowId: string;
             } | {
                 /**
                  * Format: uuid
-                 * @description The email; null without one.
+                 * @description ID of the email to explain.
                  */
                 emailId: string;
             } | {
                 /**
-                 * @description `any`: everything that concerns the contact.
+                 * @description `any` explains the contact’s latest email, and whatever keeps emails from it.
                  * @constant
                  */
                 topic: "any";
             };
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description Time to explain, as an ISO 8601 instant; now when absent.
              */
             at?: string;
         };
         Explanation: {
             /**
-             * @description Whether the contact got it, will get it, or not.
+             * @description Result: `received`, `sent`, `will` receive it, `did_not` receive it, `will_not` receive it, or `cannot_tell`.
              * @enum {string}
              */
             verdict: "received" | "sent" | "will" | "did_not" | "will_not" | "cannot_tell";
-            /** @description The same in words. */
+            /** @description The result as a sentence for people. */
             sentence: string;
-            /** @description The contact. */
+            /** @description The contact that was asked about. */
             contact: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the contact.
                  */
                 id: string;
-                /** @description The email address. */
+                /** @description Address of the contact. */
                 email: string;
             };
-            /** @description In the order in which they are made. The first `stop` is the reason. */
+            /** @description Decisions in the order in which they are made. The first `stop` is the reason. */
             decisions: components["schemas"]["ExplanationDecision"][];
-            /** @description What happens next; null when nothing. */
+            /** @description What happens next; null if nothing. */
             next: {
-                /** @description When it happened. */
+                /** @description When it happens; null if that is not known. */
                 at: string | null;
-                /** @description What happens, in words. */
+                /** @description What happens, as a sentence. */
                 what: string;
             } | null;
-            /** @description Requests that would change the outcome. */
+            /** @description Requests that would change the result. */
             fixes: {
-                /** @description The same in words. */
+                /** @description What the request does, as a sentence. */
                 sentence: string;
                 /**
-                 * @description The method of the request.
+                 * @description HTTP method of the request.
                  * @enum {string}
                  */
                 method: "POST" | "PATCH" | "PUT";
-                /** @description The path of the request. */
+                /** @description Path of the request. */
                 path: string;
-                /** @description The body of the request. */
+                /** @description JSON body of the request. */
                 body: {
                     [key: string]: unknown;
                 };
             }[];
-            /** @description For `GET /explain/{permalink}`: the same question again. */
+            /** @description Identifies the question. `GET /explain/{permalink}` asks it again. */
             permalink: string;
         };
         ExplanationDecision: {
-            /** @description When it happened. */
+            /** @description When it was decided; null if it was evaluated for this response. */
             at: string | null;
-            /** @description What was checked, such as `contact.existed` or `mail.suppressed`. */
+            /** @description Check that was made, such as `contact.existed` or `mail.suppressed`. */
             check: string;
             /**
-             * @description `pass`, `stop` or `info`.
+             * @description `pass`, `stop` if the check kept the contact from receiving it, or `info`.
              * @enum {string}
              */
             outcome: "pass" | "stop" | "info";
-            /** @description The same in words. */
+            /** @description The decision as a sentence for people. */
             sentence: string;
-            /** @description The value that was needed. */
+            /** @description Value that the check needed; null if there is none. */
             expected: unknown;
-            /** @description The value that was found. */
+            /** @description Value that the check found; null if there is none. */
             actual: unknown;
             /**
-             * @description `recorded` when it happened, or `evaluated` for this answer.
+             * @description `recorded` when it happened, or `evaluated` for this response.
              * @enum {string}
              */
             basis: "recorded" | "evaluated";
-            /** @description The age of the values that were evaluated. */
+            /** @description Age of the data that was evaluated; null for recorded decisions. */
             dataAsOf: string | null;
-            /** @description Where the value is from; null when it has no page. */
+            /** @description Object that the decision comes from; null if it has no page. */
             source: {
-                /** @description The type. */
+                /** @description Type of the object, such as `segment`. */
                 type: string;
-                /** @description Unique ID. */
+                /** @description ID of the object. */
                 id: string;
-                /** @description Address of its page. */
+                /** @description Path of its page in the dashboard. */
                 href: string;
             } | null;
         };
@@ -6205,32 +6205,32 @@ export interface components {
             filter?: components["schemas"]["ContactFilter"];
             /** @description Only these contacts, of those that the filter leaves. */
             contactIds?: string[];
-            /** @description Contacts to leave out. */
+            /** @description Contacts to leave out. Default: `[]`. */
             excludeIds?: string[];
-            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file. */
+            /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file. Default: `["email","subscribed","createdAt"]`. */
             columns?: string[];
         };
         ExportEmailsRequest: {
             /**
              * Format: uuid
-             * @description The contact.
+             * @description Emails of this contact.
              */
             contactId?: string;
-            /** @description The recipient. */
+            /** @description Emails to this address, if it is a contact’s current address. */
             to?: string;
             /** @description `name:value`: emails sent with this tag. */
             tag?: string;
             /**
-             * @description The status.
+             * @description Emails with this status; all when absent.
              * @enum {string}
              */
             status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
             /**
-             * @description What sent it: a request, a campaign, a workflow; or received mail.
+             * @description Emails created by this source: `TRANSACTIONAL`, `CAMPAIGN`, `WORKFLOW` or `INBOUND`; all when absent.
              * @enum {string}
              */
             source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
-            /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
+            /** @description Words of the subject, in any order and letter case; parts of words match too. Pending emails and campaign emails are searched by the subject as given, with its variables. Up to 200 characters. */
             subject?: string;
             /**
              * Format: date-time
@@ -6244,92 +6244,92 @@ export interface components {
             until?: string;
         };
         FieldProblem: {
-            /** @description The field. */
+            /** @description Path of the field, such as `to.0.email`; empty for the request as a whole. */
             field: string;
-            /** @description What happened, for people. */
+            /** @description What is wrong with the field, for people. */
             message: string;
-            /** @description What is wrong, for programs. */
+            /** @description What is wrong with the field, for programs, such as `invalid_type` or `too_big`. */
             code: string;
-            /** @description What was received instead. */
+            /** @description JSON type of the value, such as `null`; only when another type is expected. */
             received?: string;
         };
         GetActivityStatsResponse: {
-            /** @description Events that happened. */
+            /** @description Number of events tracked. */
             totalEvents: number;
-            /** @description Emails that were sent. */
+            /** @description Number of emails created or received, except suppressed ones. */
             totalEmailsSent: number;
-            /** @description Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed. */
+            /** @description Number of these that the mail provider accepted, or that were received. Pending emails, and campaign recipients who were skipped or failed, do not count. */
             totalEmailsHandedOver: number;
-            /** @description Of these, accepted by the recipient’s server. */
+            /** @description Number of these that the recipient’s server accepted. */
             totalEmailsDelivered: number;
-            /** @description Emails that were opened. */
+            /** @description Number of these that were opened at least once. */
             totalEmailsOpened: number;
-            /** @description Emails in which a link was clicked. */
+            /** @description Number of these in which at least one link was clicked. */
             totalEmailsClicked: number;
-            /** @description Of these, returned for good. */
+            /** @description Number of these that bounced permanently. */
             totalEmailsBounced: number;
-            /** @description Workflows that contacts entered. */
+            /** @description Number of workflow executions started. */
             totalWorkflowsStarted: number;
-            /** @description Opened mail, in percent. */
+            /** @description `totalEmailsOpened` as a percentage of `totalEmailsSent`; 0 when nothing was sent. */
             openRate: number;
-            /** @description Clicked mail, in percent. */
+            /** @description `totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent. */
             clickRate: number;
         };
         GetCampaignAuditResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The ledger of the current send, counted by verdict. */
             data: components["schemas"]["CampaignAudit"];
         };
         GetCampaignAveragesResponse: {
-            /** @description How many there are. */
+            /** @description Number of campaigns created in the window. */
             total: number;
-            /** @description How many are inside or under way. */
+            /** @description Number of these that are drafts or scheduled. */
             active: number;
-            /** @description How many are complete. */
+            /** @description Number of campaigns sent in the window. */
             completed: number;
-            /** @description Share of mail that was opened, with its change. */
+            /** @description Opened emails of the sent campaigns, as a percentage of all their emails; one decimal. */
             averageOpenRate: number;
-            /** @description Share of mail that was clicked, with its change. */
+            /** @description Clicked emails of the sent campaigns, as a percentage of all their emails; one decimal. */
             averageClickRate: number;
         };
         GetCampaignDryRunResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The dry run. */
             data: components["schemas"]["CampaignDryRun"];
         };
         GetCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         GetCampaignStatsResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Counts and rates of the campaign. */
             data: components["schemas"]["CampaignStats"];
         };
         GetCampaignVersionResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The version with its content. */
             data: components["schemas"]["ContentVersionWithContent"];
         };
         GetContactFieldUsageResponse: {
@@ -6360,23 +6360,23 @@ export interface components {
             canDelete: boolean;
         };
         GetImageUsageResponse: {
-            /** @description The templates. */
+            /** @description Templates whose body contains the image, newest first; up to 100. */
             templates: {
-                /** @description Unique ID. */
+                /** @description ID of the template. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the template. */
                 name: string;
             }[];
-            /** @description Campaigns, or what concerns them. */
+            /** @description Campaigns whose body contains the image, newest first; up to 100. */
             campaigns: {
-                /** @description Unique ID. */
+                /** @description ID of the campaign. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the campaign. */
                 name: string;
-                /** @description The status. */
+                /** @description Status of the campaign: `DRAFT`, `SCHEDULED`, `SENDING`, `SENT` or `CANCELLED`. */
                 status: string;
             }[];
-            /** @description How many campaigns were searched. */
+            /** @description How many of the newest campaigns were searched. Older ones are not searched. */
             searchedCampaigns: number;
         };
         GetProjectAuditLogResponse: {
@@ -6443,11 +6443,11 @@ export interface components {
         };
         GetProjectReputationResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description How the project’s emails are received. */
             data: components["schemas"]["ProjectReputation"];
         };
         GetProjectResponse: {
@@ -6461,82 +6461,82 @@ export interface components {
         };
         GetProjectSetupStateResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description What is set up. */
             data: {
                 /** @description Whether the project has a paid subscription. */
                 hasSubscription: boolean;
-                /** @description Whether the project can send from a domain. */
+                /** @description Whether the project has a verified and approved sender domain. */
                 hasVerifiedDomain: boolean;
-                /** @description How many contacts have it. */
+                /** @description Number of contacts in the project. */
                 contactCount: number;
-                /** @description When the last campaign was sent. */
+                /** @description When the last campaign was sent; null if none was. */
                 lastCampaignSentAt: string | null;
                 /** @description Whether a workflow is enabled. */
                 hasEnabledWorkflow: boolean;
                 /**
-                 * @description `hardened` is recommended as soon as browsers or apps use the public key.
+                 * @description How the public key is limited. `hardened` is recommended as soon as browsers or apps use the key.
                  * @enum {string}
                  */
                 publicKeyMode: "contract" | "hardened";
-                /** @description Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them. */
+                /** @description Other pages of this deployment; null where they cannot be opened from elsewhere. */
                 links: {
-                    /** @description Of the mail sandbox; null with any other provider. */
+                    /** @description URL of the mail sandbox; null with any other mail provider. */
                     inbox: string | null;
-                    /** @description Of the executions in Temporal’s Web UI. */
+                    /** @description URL of the executions in Temporal’s Web UI; null where it cannot be opened from elsewhere. */
                     temporal: string | null;
                 };
             };
         };
         GetTemplateUsageResponse: {
-            /** @description How many steps send it. */
+            /** @description Number of workflow steps that send the template. */
             workflowSteps: number;
-            /** @description How many emails were made from it. */
+            /** @description Number of emails created from the template, including emails not sent yet. */
             emailsSent: number;
-            /** @description The steps, or how many there are. */
+            /** @description Workflow steps that send the template, by the age of their workflow. */
             steps: {
-                /** @description Unique ID. */
+                /** @description ID of the step. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
-                /** @description The type. */
+                /** @description Type of the step: `SEND_EMAIL`. */
                 type: string;
-                /** @description The workflow. */
+                /** @description ID of the workflow that the step belongs to. */
                 workflowId: string;
-                /** @description The name of the workflow. */
+                /** @description Name of that workflow. */
                 workflowName: string;
             }[];
-            /** @description Campaigns, or what concerns them. */
+            /** @description Always empty. A campaign has content of its own and does not refer to templates. */
             campaigns: unknown[];
         };
         ImagePage: {
-            /** @description The images, newest first. */
+            /** @description Uploaded images, newest first. */
             images: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the image.
                  */
                 id: string;
-                /** @description The address. */
+                /** @description Public URL of the image, for use in emails. It never changes. */
                 url: string;
-                /** @description The key of the stored file. */
+                /** @description Key of the file in the image store. */
                 key: string;
-                /** @description The name of the file. */
+                /** @description File name as the client sent it. */
                 filename: string;
-                /** @description The media type, such as `image/png`. */
+                /** @description Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`. */
                 contentType: string;
-                /** @description The size in bytes. */
+                /** @description Size of the file in bytes. */
                 size: number;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description When the image was uploaded.
                  */
                 createdAt: string;
             }[];
-            /** @description Pass it as `cursor` to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
             nextCursor: string | null;
         };
         ImportJob: {
@@ -6647,26 +6647,26 @@ export interface components {
         };
         InsertWorkflowStepRequest: {
             /**
-             * @description The type.
+             * @description Type of the step. `TRIGGER` is created with the workflow and cannot be added.
              * @enum {string}
              */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-            /** @description The name. */
+            /** @description Name of the step. */
             name: string;
-            /** @description Where it stands. */
+            /** @description Position of the step on the canvas; halfway between its neighbors when absent. */
             position?: {
                 /** @description Pixels from the left. */
                 x: number;
                 /** @description Pixels from the top. */
                 y: number;
             } | null;
-            /** @description What the step does; which fields there are depends on its type. */
+            /** @description Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled. */
             config: {
                 [key: string]: unknown;
             };
-            /** @description The template; null without one. */
+            /** @description ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`. */
             templateId?: string | null;
-            /** @description For the people who edit the workflow; null or empty removes it. */
+            /** @description Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it. */
             note?: string | null;
         };
         Invitation: {
@@ -6755,25 +6755,25 @@ export interface components {
             }[];
         };
         ListActivityTypesResponse: {
-            /** @description The types. */
+            /** @description Types of activities, for `types` in `GET /activity`. */
             types: string[];
         };
         ListCampaignResultsResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Results of the current send. */
             data: components["schemas"]["CampaignResults"];
         };
         ListCampaignVersionsResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Versions of the campaign, newest first; up to 100. */
             data: components["schemas"]["ContentVersion"][];
         };
         ListContactEventsResponse: {
@@ -6781,88 +6781,88 @@ export interface components {
             events: components["schemas"]["Event"][];
         };
         ListContactExecutionsResponse: {
-            /** @description The data. */
+            /** @description The contact’s latest executions, newest first; up to 100. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the execution.
                  */
                 id: string;
                 /**
                  * Format: uuid
-                 * @description The workflow.
+                 * @description ID of the workflow.
                  */
                 workflowId: string;
                 /**
                  * Format: uuid
-                 * @description The contact.
+                 * @description ID of the contact.
                  */
                 contactId: string;
                 /**
-                 * @description The status.
+                 * @description `RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`.
                  * @enum {string}
                  */
                 status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-                /** @description The step the contact is at; null after the end. */
+                /** @description ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`. */
                 currentStepId: string | null;
-                /** @description Why the contact left; null while inside. */
+                /** @description Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise. */
                 exitReason: string | null;
-                /** @description Data of the event that started the execution. */
+                /** @description Data of the event or request that started the execution; null if there was none. */
                 context: {
                     [key: string]: unknown;
                 } | null;
                 /**
                  * Format: date-time
-                 * @description When it began.
+                 * @description When the contact entered the workflow.
                  */
                 startedAt: string;
-                /** @description When it ended; null while it runs. */
+                /** @description When the execution ended; null while it is active. */
                 completedAt: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description When the execution was created.
                  */
                 createdAt: string;
                 /**
                  * Format: date-time
-                 * @description When it last changed.
+                 * @description When the execution last changed.
                  */
                 updatedAt: string;
-                /** @description The contact. */
+                /** @description The contact in the workflow. */
                 contact: {
                     /**
                      * Format: uuid
-                     * @description Unique ID.
+                     * @description ID of the contact.
                      */
                     id: string;
-                    /** @description The email address. */
+                    /** @description Address of the contact. */
                     email: string;
                 };
-                /** @description The step the contact is at. */
+                /** @description The step in `currentStepId`; null if there is none. */
                 currentStep: {
                     /**
                      * Format: uuid
-                     * @description Unique ID.
+                     * @description ID of the step.
                      */
                     id: string;
-                    /** @description The name. */
+                    /** @description Name of the step. */
                     name: string;
                     /**
-                     * @description The type.
+                     * @description Type of the step.
                      * @enum {string}
                      */
                     type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
                 } | null;
-                /** @description Since when the contact is at the step. */
+                /** @description When the contact reached that step; null if there is none. */
                 currentStepSince: string | null;
-                /** @description The workflow. */
+                /** @description The workflow that the execution belongs to. */
                 workflow: {
                     /**
                      * Format: uuid
-                     * @description Unique ID.
+                     * @description ID of the workflow.
                      */
                     id: string;
-                    /** @description The name. */
+                    /** @description Name of the workflow. */
                     name: string;
                 };
             }[];
@@ -6972,28 +6972,28 @@ export interface components {
             data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
         };
         ListRunningActivityResponse: {
-            /** @description The data. */
+            /** @description What is running, newest first; up to 50. */
             data: {
                 /**
-                 * @description The type.
+                 * @description What is running: a `campaign`, a contact `import`, a `bulk` change of contacts, or a `migration` of a workflow’s contacts.
                  * @enum {string}
                  */
                 type: "campaign" | "import" | "bulk" | "migration";
-                /** @description Of the campaign, the job, or the workflow whose contacts are migrated. */
+                /** @description ID of the campaign or the job; for a `migration`, ID of the workflow. */
                 id: string;
-                /** @description Of the campaign or the workflow, the file of an import, the operation of a bulk job. */
+                /** @description Name of the campaign or the workflow, file name of an import, or operation of a bulk job; null if there is none. */
                 name: string | null;
-                /** @description In percent; null before there is anything to count. */
+                /** @description Progress in percent; null before there is anything to count. */
                 progress: number | null;
-                /** @description Whether a campaign waits to be resumed. */
+                /** @description Whether the campaign is paused; always `false` for other types. */
                 isPaused: boolean;
                 /**
                  * Format: date-time
-                 * @description When it began.
+                 * @description When it started.
                  */
                 startedAt: string;
             }[];
-            /** @description While the mail provider accepts no mail and mail of the project waits for it; null otherwise. */
+            /** @description Why emails of the project are waiting for the mail provider; null while they are not. */
             hold: components["schemas"]["SendingHold"] | null;
         };
         ListSegmentContactsResponse: {
@@ -7030,13 +7030,13 @@ export interface components {
             nextCursor: string | null;
         };
         ListUpcomingActivityResponse: {
-            /** @description What is coming up, the next first. */
+            /** @description Upcoming activities, soonest first. */
             activities: components["schemas"]["Activity"][];
         };
         ListWorkflowExecutionsResponse: {
-            /** @description The executions, or how many there are. */
+            /** @description Executions on this page, newest first. */
             executions: components["schemas"]["ListedWorkflowExecution"][];
-            /** @description The data. */
+            /** @description The same list as `executions`. */
             data: components["schemas"]["ListedWorkflowExecution"][];
             /** @description The number of the page, from 1. */
             page: number;
@@ -7048,35 +7048,35 @@ export interface components {
             totalPages: number;
         };
         ListWorkflowFieldsResponse: {
-            /** @description The fields. */
+            /** @description Names of the fields. */
             fields: string[];
-            /** @description Fields with their types. */
+            /** @description The same fields with their types. */
             typedFields: {
-                /** @description The field. */
+                /** @description Name of the field, such as `contact.email` or `event.total`. */
                 field: string;
-                /** @description The type. */
+                /** @description Type of the values: `string`, `number`, `boolean` or `date`. */
                 type: string;
-                /** @description Where the field comes from: the contact, its data, or an event. */
+                /** @description `Contact Fields`, `Custom Data` for data of the contact, or `Event Data`. */
                 category: string;
             }[];
-            /** @description How many. */
+            /** @description Number of fields. */
             count: number;
         };
         ListWorkflowVersionsResponse: {
-            /** @description The data. */
+            /** @description Versions on this page, newest first. */
             data: {
-                /** @description The number of the version. */
+                /** @description Version number, counting from 1. */
                 version: number;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description When the version was published.
                  */
                 createdAt: string;
-                /** @description Whether it is the version that new contacts enter. */
+                /** @description Whether contacts that enter now get this version. */
                 isCurrent: boolean;
-                /** @description The steps, or how many there are. */
+                /** @description Number of steps in the version. */
                 steps: number;
-                /** @description How many are inside or under way. */
+                /** @description Number of contacts in the workflow that have this version. */
                 active: number;
             }[];
             /** @description The number of the page, from 1. */
@@ -7089,50 +7089,50 @@ export interface components {
             totalPages: number;
         };
         ListWorkflowsResponse: {
-            /** @description The data. */
+            /** @description Workflows on this page. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the workflow.
                  */
                 id: string;
                 /**
                  * Format: uuid
-                 * @description The project.
+                 * @description ID of the project that the workflow belongs to.
                  */
                 projectId: string;
-                /** @description The name. */
+                /** @description Name of the workflow. */
                 name: string;
-                /** @description What it is for, in the words of its author. */
+                /** @description Description of the workflow; null if there is none. */
                 description: string | null;
-                /** @description Whether it is on. */
+                /** @description Whether the workflow is enabled, so that contacts can enter it. */
                 enabled: boolean;
                 /**
-                 * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+                 * @description How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression.
                  * @enum {string}
                  */
                 triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-                /** @description What starts it: the event, or the schedule with its audience. */
+                /** @description Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none. */
                 triggerConfig: {
                     [key: string]: unknown;
                 } | null;
-                /** @description Whether a contact may enter again after leaving. */
+                /** @description Whether a contact can enter again after leaving. */
                 allowReentry: boolean;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description When the workflow was created.
                  */
                 createdAt: string;
                 /**
                  * Format: date-time
-                 * @description When it last changed.
+                 * @description When the workflow last changed.
                  */
                 updatedAt: string;
-                /** @description How many of each it has. */
+                /** @description Numbers of steps and executions of the workflow. */
                 _count: {
-                    /** @description The steps, or how many there are. */
+                    /** @description Number of steps. */
                     steps: number;
-                    /** @description The executions, or how many there are. */
+                    /** @description Number of executions, including those that have ended. */
                     executions: number;
                 };
             }[];
@@ -7146,7 +7146,7 @@ export interface components {
             totalPages: number;
             /** @description Whether there is another page. */
             hasMore: boolean;
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
             cursor: string | null;
         };
         ListedMember: {
@@ -7168,75 +7168,75 @@ export interface components {
         ListedWorkflowExecution: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the execution.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The workflow.
+             * @description ID of the workflow.
              */
             workflowId: string;
             /**
              * Format: uuid
-             * @description The contact.
+             * @description ID of the contact.
              */
             contactId: string;
             /**
-             * @description The status.
+             * @description `RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`.
              * @enum {string}
              */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-            /** @description The step the contact is at; null after the end. */
+            /** @description ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`. */
             currentStepId: string | null;
-            /** @description Why the contact left; null while inside. */
+            /** @description Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise. */
             exitReason: string | null;
-            /** @description Data of the event that started the execution. */
+            /** @description Data of the event or request that started the execution; null if there was none. */
             context: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the contact entered the workflow.
              */
             startedAt: string;
-            /** @description When it ended; null while it runs. */
+            /** @description When the execution ended; null while it is active. */
             completedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the execution was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the execution last changed.
              */
             updatedAt: string;
-            /** @description The contact. */
+            /** @description The contact in the workflow. */
             contact: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the contact.
                  */
                 id: string;
-                /** @description The email address. */
+                /** @description Address of the contact. */
                 email: string;
             };
-            /** @description The step the contact is at. */
+            /** @description The step in `currentStepId`; null if there is none. */
             currentStep: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the step.
                  */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
             } | null;
-            /** @description Since when the contact is at the step. */
+            /** @description When the contact reached that step; null if there is none. */
             currentStepSince: string | null;
         };
         LookupContactsRequest: {
@@ -7250,59 +7250,59 @@ export interface components {
             notFound: string[];
         };
         MigrateWorkflowRequest: {
-            /** @description Default: `false`. */
+            /** @description `true` returns how many contacts each rule matches, and changes nothing. Default: `false`. */
             dryRun?: boolean;
-            /** @description Default: `[]`. */
+            /** @description Rules by the step that contacts are at, up to 1,000. Default: `[]`. */
             plan?: {
                 /**
                  * Format: uuid
-                 * @description The step.
+                 * @description ID of the step in an older version that the rule is for.
                  */
                 stepId: string;
                 /**
-                 * @description What was done, or what is to happen.
+                 * @description `finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.
                  * @enum {string}
                  */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
-                /** @description The step that it leads to. */
+                /** @description Step of the new graph to move to. Required for `moveNow`. */
                 toStepId?: string | null;
-                /** @description Why. */
+                /** @description Reason that executions end with, for `exit`; up to 200 characters. */
                 reason?: string | null;
             }[];
-            /** @description Default: `{"action":"finish"}`. */
+            /** @description Rule for contacts at any other step. Default: `{"action":"finish"}`. */
             otherwise?: {
                 /**
-                 * @description What was done, or what is to happen.
+                 * @description `finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.
                  * @enum {string}
                  */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
-                /** @description The step that it leads to. */
+                /** @description Step of the new graph to move to. Required for `moveNow`. */
                 toStepId?: string | null;
-                /** @description Why. */
+                /** @description Reason that executions end with, for `exit`; up to 200 characters. */
                 reason?: string | null;
             };
         };
         MigrateWorkflowResponse: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
         MultiConditionStepConfig: {
             /**
-             * @description How it is evaluated: `binary` with two branches, or `multi`.
+             * @description `multi`: one branch for each comparison, and `default` if none matches.
              * @constant
              */
             mode: "multi";
-            /** @description The field. */
+            /** @description Field to compare, such as `data.plan`, up to 500 characters. */
             field: string;
-            /** @description The paths out of the step. */
+            /** @description Branches in the order in which they are tried, 1 to 20. */
             branches: {
-                /** @description Unique ID. */
+                /** @description ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the branch, for the people who edit the workflow. */
                 name?: string | null;
                 /**
-                 * @description How the field is compared.
+                 * @description How the field is compared with `value`.
                  * @enum {string}
                  */
                 operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-                /** @description What the field is compared with. */
+                /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
                 value?: unknown;
             }[];
         };
@@ -7374,13 +7374,13 @@ export interface components {
         };
         PauseCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The paused campaign. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         PaymentPage: {
@@ -7390,7 +7390,7 @@ export interface components {
         PreviewSegmentRequest: {
             /** @description The condition tree. */
             condition?: components["schemas"]["Condition"] | null;
-            /** @description How many of the newest contacts to return; 0 to count only. */
+            /** @description How many of the newest contacts to return; 0 to count only. Default: `10`. */
             limit?: number;
         };
         PreviewSegmentResponse: {
@@ -7432,28 +7432,28 @@ export interface components {
             } | null;
         };
         PreviewTemplateRequest: {
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line to render, with Liquid variables; 1 to 998 characters. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body to render, with Liquid variables; up to 2,000,000 characters. */
             body: string;
             /**
-             * @description Default: `"MARKETING"`.
+             * @description Type to render as. `MARKETING` adds the unsubscribe footer. Default: `"MARKETING"`.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-            /** @description The contact. */
+            /** @description ID of the contact whose data fills in the variables; absent or null for none. */
             contactId?: string | null;
-            /** @description The data. */
+            /** @description Values for the variables, as `data` in `POST /v1/send`. They take precedence over the contact’s data and are not stored. With neither `data` nor `contactId`, variables are left as they are. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         PreviewTemplateResponse: {
-            /** @description The subject, with Liquid variables. */
+            /** @description Rendered subject line. */
             subject: string;
-            /** @description The HTML as a recipient gets it. */
+            /** @description Rendered HTML, including the footer if there is one. */
             html: string;
-            /** @description The text part. */
+            /** @description Plain-text part derived from the HTML; null if there is none. */
             text: string | null;
         };
         Project: {
@@ -7518,84 +7518,84 @@ export interface components {
             updatedAt: string;
         };
         ProjectReputation: {
-            /** @description The status. */
+            /** @description Rates of the project and what is wrong with them. */
             status: {
-                /** @description The project. */
+                /** @description ID of the project. */
                 projectId: string;
-                /** @description Whether all rates are low enough. */
+                /** @description Whether no rate or number has reached a critical limit. */
                 isHealthy: boolean;
-                /** @description Whether a rate reached its limit. */
+                /** @description Whether a critical limit has been reached; the opposite of `isHealthy`. */
                 shouldDisable: boolean;
-                /** @description The last 24 hours. */
+                /** @description Always 0. `GET /deliverability` returns emails by day. */
                 twentyFourHour: {
-                    /** @description How many there are. */
+                    /** @description Number of emails sent. */
                     total: number;
-                    /** @description Permanent bounces. */
+                    /** @description Number of emails that bounced permanently. */
                     bounces: number;
-                    /** @description Spam reports. */
+                    /** @description Number of emails that were reported as spam. */
                     complaints: number;
-                    /** @description Permanent bounces, in percent. */
+                    /** @description Permanent bounces as a percentage of `total`; 0 when nothing was sent. */
                     bounceRate: number;
-                    /** @description Spam reports, in percent. */
+                    /** @description Spam complaints as a percentage of `total`; 0 when nothing was sent. */
                     complaintRate: number;
                 };
-                /** @description The last seven days. */
+                /** @description Emails of the last seven days. */
                 sevenDay: {
-                    /** @description How many there are. */
+                    /** @description Number of emails sent. */
                     total: number;
-                    /** @description Permanent bounces. */
+                    /** @description Number of emails that bounced permanently. */
                     bounces: number;
-                    /** @description Spam reports. */
+                    /** @description Number of emails that were reported as spam. */
                     complaints: number;
-                    /** @description Permanent bounces, in percent. */
+                    /** @description Permanent bounces as a percentage of `total`; 0 when nothing was sent. */
                     bounceRate: number;
-                    /** @description Spam reports, in percent. */
+                    /** @description Spam complaints as a percentage of `total`; 0 when nothing was sent. */
                     complaintRate: number;
                 };
-                /** @description Since the project exists. */
+                /** @description Emails since the project was created. */
                 allTime: {
-                    /** @description How many there are. */
+                    /** @description Number of emails sent. */
                     total: number;
-                    /** @description Permanent bounces. */
+                    /** @description Number of emails that bounced permanently. */
                     bounces: number;
-                    /** @description Spam reports. */
+                    /** @description Number of emails that were reported as spam. */
                     complaints: number;
-                    /** @description Permanent bounces, in percent. */
+                    /** @description Permanent bounces as a percentage of `total`; 0 when nothing was sent. */
                     bounceRate: number;
-                    /** @description Spam reports, in percent. */
+                    /** @description Spam complaints as a percentage of `total`; 0 when nothing was sent. */
                     complaintRate: number;
                 };
-                /** @description Whether the project is too young to judge by rates. */
+                /** @description Always `false`. `GET /deliverability` returns the limits of new projects. */
                 isNewProject: boolean;
-                /** @description Rates that reached their limit. */
+                /** @description Critical limits that have been reached, as sentences. */
                 violations: string[];
-                /** @description Rates that are close to their limit. */
+                /** @description Warning limits that have been reached, as sentences. */
                 warnings: string[];
             };
-            /** @description The level of each rate. */
+            /** @description Level of each rate: `healthy`, `warning` or `critical`. */
             levels: {
                 /**
-                 * @description Level of the bounce rate of seven days: `healthy`, `warning` or `critical`.
+                 * @description Level of the bounce rate of the last seven days.
                  * @enum {string}
                  */
                 bounce7Day: "healthy" | "warning" | "critical";
                 /**
-                 * @description Level of the bounce rate of all time.
+                 * @description Level of the bounce rate since the project was created.
                  * @enum {string}
                  */
                 bounceAllTime: "healthy" | "warning" | "critical";
                 /**
-                 * @description Level of the complaint rate of seven days.
+                 * @description Level of the complaint rate of the last seven days.
                  * @enum {string}
                  */
                 complaint7Day: "healthy" | "warning" | "critical";
                 /**
-                 * @description Level of the complaint rate of all time.
+                 * @description Level of the complaint rate since the project was created.
                  * @enum {string}
                  */
                 complaintAllTime: "healthy" | "warning" | "critical";
             };
-            /** @description Whether the project is disabled. */
+            /** @description Whether the project is disabled, so that it sends no emails. */
             isDisabled: boolean;
         };
         ProjectSummary: {
@@ -7674,220 +7674,220 @@ export interface components {
             removed: number;
         };
         ReplaceWorkflowGraphRequest: {
-            /** @description The steps, or how many there are. */
+            /** @description All steps of the new graph. Steps that are left out are deleted. */
             steps: {
-                /** @description Unique ID. */
+                /** @description ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters. */
                 id: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step. The graph needs its `TRIGGER`.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
-                /** @description Where it stands. */
+                /** @description Position of the step on the canvas. */
                 position: {
                     /** @description Pixels from the left. */
                     x: number;
                     /** @description Pixels from the top. */
                     y: number;
                 };
-                /** @description What the step does; which fields there are depends on its type. */
+                /** @description Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled. */
                 config: {
                     [key: string]: unknown;
                 };
-                /** @description The template; null without one. */
+                /** @description ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`. */
                 templateId?: string | null;
-                /** @description For the people who edit the workflow; null or empty removes it. */
+                /** @description Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it. */
                 note?: string | null;
             }[];
-            /** @description The paths between steps. */
+            /** @description All transitions of the new graph. */
             transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
-            /** @description A plan for the contacts inside; without one they stay in their version. */
+            /** @description Plan for contacts that are already in the workflow; null or absent leaves them in their version. */
             migrate?: {
-                /** @description Default: `[]`. */
+                /** @description Rules by the step that contacts are at, up to 1,000. Default: `[]`. */
                 plan?: {
                     /**
                      * Format: uuid
-                     * @description The step.
+                     * @description ID of the step in an older version that the rule is for.
                      */
                     stepId: string;
                     /**
-                     * @description What was done, or what is to happen.
+                     * @description `finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.
                      * @enum {string}
                      */
                     action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
-                    /** @description The step that it leads to. */
+                    /** @description Step of the new graph to move to. Required for `moveNow`. */
                     toStepId?: string | null;
-                    /** @description Why. */
+                    /** @description Reason that executions end with, for `exit`; up to 200 characters. */
                     reason?: string | null;
                 }[];
-                /** @description Default: `{"action":"finish"}`. */
+                /** @description Rule for contacts at any other step. Default: `{"action":"finish"}`. */
                 otherwise?: {
                     /**
-                     * @description What was done, or what is to happen.
+                     * @description `finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.
                      * @enum {string}
                      */
                     action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
-                    /** @description The step that it leads to. */
+                    /** @description Step of the new graph to move to. Required for `moveNow`. */
                     toStepId?: string | null;
-                    /** @description Why. */
+                    /** @description Reason that executions end with, for `exit`; up to 200 characters. */
                     reason?: string | null;
                 };
             } | null;
-            /** @description Default: `false`. */
+            /** @description `true` returns what would happen, and changes nothing. Default: `false`. */
             dryRun?: boolean;
         };
         ReplaceWorkflowGraphResponse: components["schemas"]["WorkflowGraphPreview"] | components["schemas"]["ReplacedWorkflowGraph"];
         ReplacedWorkflowGraph: {
             /**
-             * @description Whether this only tells what would happen.
+             * @description `false`: the graph was replaced.
              * @constant
              */
             dryRun: false;
-            /** @description The IDs that new steps got, by the names they had in the request. */
+            /** @description IDs of new steps, by the names that the request gave them. */
             ids: {
                 [key: string]: string;
             };
             /** @description What the new graph changes. */
             changes: components["schemas"]["WorkflowGraphChanges"];
-            /** @description The workflow. */
+            /** @description The workflow with its new graph. */
             workflow: components["schemas"]["WorkflowWithGraph"];
-            /** @description The job that migrates the contacts inside. */
+            /** @description The job that migrates the contacts in the workflow; null without `migrate`. */
             migration: components["schemas"]["WorkflowMigration"] | null;
         };
         ReplayWebhookEndpointRequest: {
             /**
              * Format: date-time
-             * @description From when on.
+             * @description Start of the period to deliver again, as an ISO 8601 instant.
              */
             since: string;
             /**
              * Format: date-time
-             * @description Up to when.
+             * @description End of the period, as an ISO 8601 instant; now when absent.
              */
             until?: string;
-            /** @description The events. */
+            /** @description Events to deliver again: names, prefixes or `*`; those of the endpoint when absent. */
             events?: string[];
             /**
-             * @description Default: `"all"`.
+             * @description `failed` delivers only events that used up their attempts, `all` every event of the period. Default: `"all"`.
              * @enum {string}
              */
             only?: "failed" | "all";
         };
         ResendCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign that was created for the resend. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         ResendEmailRequest: {
-            /** @description Also resend an email that may have arrived; the recipient may receive it twice. */
+            /** @description Whether to also resend an email that may have arrived. The recipient may receive it twice. Default: `false`. */
             evenIfItArrived?: boolean;
         };
         RestoreCampaignVersionResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign with the restored content. */
             data: components["schemas"]["Campaign"];
         };
         ResumeCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The resumed campaign. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         RetryWorkflowExecutionsRequest: {
-            /** @description Failed executions; the latest 1,000 when absent. */
+            /** @description IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent. */
             executionIds?: string[];
         };
         RetryWorkflowExecutionsResponse: {
-            /** @description How many resume at the step that failed. */
+            /** @description Number of executions that resume at the step that failed. */
             retried: number;
-            /** @description How many do not: they did not fail, or their contact is in the workflow again. */
+            /** @description Number of executions that do not: they did not fail, or their contact is in the workflow again. */
             skipped: number;
             /** @description Whether there are more failed executions that can be retried. */
             more: boolean;
         };
         ReviseCampaignRequest: {
-            /** @description The subject, with Liquid variables. */
+            /** @description New subject line, with Liquid variables; absent keeps the current one. */
             subject?: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description New HTML body, with Liquid variables; absent keeps the current one. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the new HTML body is compiled from, in place of `body`; absent keeps the current content. */
             document?: {
                 [key: string]: unknown;
             } | null;
         };
         ReviseCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign with its new content. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         RotateWebhookEndpointSecretRequest: {
-            /** @description Default: `24`. */
+            /** @description Hours for which calls carry a signature of the previous secret too, 0 to 72. Default: `24`. */
             overlapHours?: number;
         };
         SavedBlock: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the saved block.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the saved block, unique within the project. */
             name: string;
-            /** @description The content. */
+            /** @description The blocks, in the format of `content` in a `document`. */
             content: {
                 [key: string]: unknown;
             }[];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the block was saved.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When its name or content last changed.
              */
             updatedAt: string;
         };
         SavedBlockList: {
-            /** @description The data. */
+            /** @description All saved blocks of the project, sorted by name. */
             data: components["schemas"]["SavedBlock"][];
         };
         SearchContactsRequest: {
             /** @description Which contacts: those that match. */
             filter?: components["schemas"]["ContactFilter"];
             /**
-             * @description What to sort by.
+             * @description What to sort by. Default: `"createdAt"`.
              * @enum {string}
              */
             sort?: "email" | "createdAt" | "updatedAt";
             /**
-             * @description Direction of the sort.
+             * @description Direction of the sort. Default: `"desc"`.
              * @enum {string}
              */
             dir?: "asc" | "desc";
-            /** @description Items of a page; 20 when absent. */
+            /** @description Items of a page; 20 when absent. Default: `20`. */
             limit?: number;
             /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
             cursor?: string;
@@ -7932,286 +7932,286 @@ export interface components {
             updatedAt: string;
         };
         SendCampaignRequest: {
-            /** @description Sends a first slice and holds everyone else back. Absent keeps the canary of a scheduled campaign, null removes it. */
+            /** @description Sends to a first slice of the audience and holds everyone else back. Absent keeps the canary of a scheduled campaign; null removes it. */
             canary?: components["schemas"]["CanaryOptions"] | null;
-            /** @description That of a dry run: the send is refused where the campaign is not as it was reviewed. Absent keeps the review of a scheduled campaign, null removes it. */
+            /** @description Fingerprint of a dry run. The send is refused if the campaign has changed since that review. Absent keeps the review of a scheduled campaign; null removes it. */
             fingerprint?: string | null;
-            /** @description How far the audience may have changed since the dry run, with its `fingerprint`; `none` when absent. */
+            /** @description How far the audience may have changed since the dry run. `none`: exactly the reviewed contacts. `fewer`: nobody may have joined. A number from 0 to 1: the share of the audience that may have joined or left. Needs a `fingerprint`; `none` when absent. */
             drift?: "none" | "fewer" | number;
-            /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now. */
+            /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately. */
             scheduledFor?: unknown;
         };
         SendCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The campaign. With the status 202 it is still a draft, and `approval` is set. */
             data: components["schemas"]["CampaignWithSegment"];
-            /** @description What happened, for people. */
+            /** @description What was done, as a sentence for people. */
             message: string;
         };
         SendEmailBatchRequest: {
-            /** @description The emails, each as in `POST /v1/send`. */
+            /** @description Emails to send, 1 to 100, each as in `POST /v1/send`; up to 1,000 recipients in total. */
             emails: components["schemas"]["SendEmailRequest"][];
             /**
-             * @description `all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself.
+             * @description `all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself. Default: `"all"`.
              * @enum {string}
              */
             mode?: "all" | "each";
         };
         SendEmailBatchResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`, also when items were refused in the mode `each`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Results of the batch. */
             data: {
-                /** @description One item for each email, in the order of the request. */
+                /** @description One result for each item, in the order of the request. */
                 results: ({
                     /**
-                     * @description Whether it was accepted.
+                     * @description `true`: the item was accepted.
                      * @constant
                      */
                     ok: true;
                     /** @description One item for each recipient, in the order of `to`. */
                     emails: {
-                        /** @description The contact. */
+                        /** @description The recipient, as a contact of the project. */
                         contact: {
-                            /** @description Unique ID. */
+                            /** @description ID of the contact. */
                             id: string;
-                            /** @description The ID of the email. */
+                            /** @description Address of the contact. */
                             email: string;
                         };
-                        /** @description The ID of the email. */
+                        /** @description ID of the email, for `GET /v1/emails/{id}`. */
                         email: string;
-                        /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
+                        /** @description When the email is sent; null for immediately. Only with `scheduledFor` or `hold` in the request. */
                         scheduledFor?: string | null;
-                        /** @description With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before. */
+                        /** @description When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request. */
                         heldUntil?: string | null;
                     }[];
                 } | {
                     /**
-                     * @description Whether it was accepted.
+                     * @description `false`: the item was refused.
                      * @constant
                      */
                     ok: false;
-                    /** @description Why it was refused. */
+                    /** @description Why the item was refused, as `POST /v1/send` would return it. */
                     error: {
-                        /** @description What is wrong, for programs. */
+                        /** @description Error code, such as `VALIDATION_ERROR`. */
                         code: string;
-                        /** @description What happened, for people. */
+                        /** @description What is wrong, as a sentence. */
                         message: string;
-                        /** @description What `POST /v1/send` would have answered. */
+                        /** @description HTTP status that `POST /v1/send` would have returned. */
                         statusCode: number;
-                        /** @description Facts about the failure, for programs. */
+                        /** @description Further facts about the error; absent if there are none. */
                         details?: {
                             [key: string]: unknown;
                         };
-                        /** @description What went wrong, by item. */
+                        /** @description Problems by field; absent if the error is about no field. */
                         errors?: {
-                            /** @description The field. */
+                            /** @description Path of the field, such as `attachments.0.content`. */
                             field: string;
-                            /** @description What happened, for people. */
+                            /** @description What is wrong with the field. */
                             message: string;
-                            /** @description What is wrong, for programs. */
+                            /** @description Code of the problem, such as `invalid_string`. */
                             code: string;
-                            /** @description What was received instead. */
+                            /** @description Type of the value that was received; absent if it does not matter. */
                             received?: string;
                         }[];
-                        /** @description What to do about it. */
+                        /** @description How to fix the request; absent if there is nothing to suggest. */
                         suggestion?: string;
                     };
                 })[];
-                /** @description When it happened. */
+                /** @description When the batch was processed. */
                 timestamp: string;
             };
         };
         SendEmailRequest: {
-            /** @description One recipient or up to 1,000; each gets a message of their own. */
+            /** @description Recipient, or up to 1,000 of them. Each receives an email of their own and does not see the others. */
             to: string | {
-                /** @description The name. */
+                /** @description Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact. */
                 name?: string | null;
-                /** @description The email address. */
+                /** @description Email address. */
                 email: string;
             } | (string | {
-                /** @description The name. */
+                /** @description Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact. */
                 name?: string | null;
-                /** @description The email address. */
+                /** @description Email address. */
                 email: string;
             })[];
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables; 1 to 998 characters on one line. Overrides the template’s subject; required without `template`. */
             subject?: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables. Overrides the template’s body. Without `template`, `body`, `text` or both are required. */
             body?: string;
-            /** @description The text part, with Liquid; derived from the HTML when absent. */
+            /** @description Plain-text part, with Liquid variables; derived from the HTML when absent. */
             text?: string | null;
             /**
              * Format: uuid
-             * @description The template to send, in place of subject and body.
+             * @description ID of the template to send. `subject`, `body`, `from` and `reply` override its fields.
              */
             template?: string;
-            /** @description An email address, or a name with one: `Acme <hello@acme.com>`. */
+            /** @description Sender as an email address, or with a display name. Its domain must be verified for the project. The template’s sender when absent. */
             from?: string | {
-                /** @description The name. */
+                /** @description Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact. */
                 name?: string | null;
-                /** @description The email address. */
+                /** @description Email address. */
                 email: string;
             };
-            /** @description The sender's name. */
+            /** @description Display name of the sender, when `from` has none. Deprecated: use `from`. */
             fromName?: string;
-            /** @description The name. */
+            /** @description Another name for `fromName`, which takes precedence. Deprecated: use `from`. */
             name?: string;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; the template’s when absent. */
             reply?: string;
-            /** @description The Reply-To address. */
+            /** @description Another name for `reply`, which takes precedence. */
             replyTo?: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Sets whether the recipients are subscribed to marketing emails. Absent leaves contacts as they are; new contacts are created unsubscribed. */
             subscribed?: boolean;
-            /** @description Values for the template, which are stored on the contact too. `null` deletes a key; `{ "value": …, "persistent": false }` is for this mail only. */
+            /** @description Values for the variables, stored on the contact too. `null` deletes a key; `{ "value": …, "persistent": false }` uses a value for this email only. */
             data?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Further headers of the message. */
+            /** @description Custom email headers, as names with values; up to 100, and 32 kB in total. */
             headers?: {
                 [key: string]: string;
             };
-            /** @description Files of the message. */
+            /** @description Files to attach. By default up to 10, with 10 MB in total. */
             attachments?: {
-                /** @description The name of the file. */
+                /** @description File name, 1 to 255 characters, without line breaks and quotes. */
                 filename: string;
-                /** @description The file in base64. */
+                /** @description Content of the file in base64. */
                 content: string;
-                /** @description The media type, such as `image/png`. */
+                /** @description Media type, such as `application/pdf`. */
                 contentType: string;
                 /**
-                 * @description Default: `"attachment"`.
+                 * @description `attachment`, or `inline` for an image that the HTML shows by its `contentId`. Default: `"attachment"`.
                  * @enum {string}
                  */
                 disposition?: "attachment" | "inline";
-                /** @description The ID by which the HTML shows an inline file: `cid:<contentId>`. */
+                /** @description ID by which the HTML refers to an inline file, as `cid:<contentId>`. Required for `inline`. */
                 contentId?: string;
             }[];
-            /** @description Whether opens and clicks are tracked. */
+            /** @description Whether opens and clicks are tracked; the project’s setting when absent. */
             tracking?: boolean;
-            /** @description Names with values, by which the mail is found. */
+            /** @description Up to 10 tags, as names with values, to find the email by. Webhook events of the email carry them. A name is 1 to 64 letters, digits, `_` or `-`; a value has 1 to 256 characters. */
             tags?: {
                 [key: string]: unknown;
             } | null;
-            /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
+            /** @description When to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends immediately. It cannot be combined with `hold`. */
             scheduledFor?: string | null;
-            /** @description How long the email is held, in minutes or hours, `15m` to `24h`, unless it is cancelled or released. */
+            /** @description How long to hold the email so that it can be canceled, `15m` to `24h`. It cannot be combined with `scheduledFor`. */
             hold?: string | null;
         };
         SendEmailResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Emails that were accepted. */
             data: {
                 /** @description One item for each recipient, in the order of `to`. */
                 emails: {
-                    /** @description The contact. */
+                    /** @description The recipient, as a contact of the project. */
                     contact: {
-                        /** @description Unique ID. */
+                        /** @description ID of the contact. */
                         id: string;
-                        /** @description The ID of the email. */
+                        /** @description Address of the contact. */
                         email: string;
                     };
-                    /** @description The ID of the email. */
+                    /** @description ID of the email, for `GET /v1/emails/{id}`. */
                     email: string;
-                    /** @description With `scheduledFor` or `hold` only: when it is sent; null for now. */
+                    /** @description When the email is sent; null for immediately. Only with `scheduledFor` or `hold` in the request. */
                     scheduledFor?: string | null;
-                    /** @description With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before. */
+                    /** @description When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request. */
                     heldUntil?: string | null;
                 }[];
-                /** @description When it happened. */
+                /** @description When the request was accepted. */
                 timestamp: string;
             };
         };
         SendEmailStepConfig: {
-            /** @description The template; null without one. */
+            /** @description ID of the template to send. */
             templateId?: string | null;
-            /** @description Who gets it. */
+            /** @description Recipient of the email; the contact when absent. */
             recipient?: {
                 /**
-                 * @description Default: `"CONTACT"`.
+                 * @description `CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`.
                  * @enum {string}
                  */
                 type?: "CONTACT" | "CUSTOM";
-                /** @description The address that gets the mail in place of the contact. */
+                /** @description Address that receives the email. Required for `CUSTOM`. */
                 customEmail?: string | null;
             } | null;
         };
         SendingHold: {
-            /** @description The provider: `postmark`, `ses`, `smtp` or `sandbox`. */
+            /** @description Mail provider: `postmark`, `ses`, `smtp` or `sandbox`. */
             provider: string;
-            /** @description What the provider said, or how calling it failed. */
+            /** @description Response of the mail provider, or how the connection failed. */
             reason: string;
             /**
              * Format: date-time
-             * @description When it stopped accepting mail.
+             * @description When the provider stopped accepting mail.
              */
             since: string;
             /**
              * Format: date-time
-             * @description When it is tried again.
+             * @description When the next attempt is made.
              */
             until: string;
         };
         SentVersion: {
-            /** @description The number of the version. */
+            /** @description Version number of the content, from 1. */
             version: number;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line of this version, with Liquid variables. */
             subject: string;
-            /** @description How many recipients got this version. */
+            /** @description Number of recipients who received this version. */
             sentCount: number;
-            /** @description When a revision replaced it; null for the current one. */
+            /** @description When a revision replaced this version; null for the current one. */
             replacedAt: string | null;
         };
         SmtpClient: {
-            /** @description Where it connects from. */
+            /** @description IP address it connects from. */
             ip: string;
             /**
-             * @description `secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in with something that is not a key of the project.
+             * @description What it signs in with. `secret`: the secret key. `key`: a key with scopes. `unknown`: something that is not a key of the project.
              * @enum {string}
              */
             credential: "secret" | "key" | "unknown";
-            /** @description Name of the key with scopes; null when it was deleted. */
+            /** @description Name of the key with scopes; null for other credentials, and when the key was deleted. */
             key: string | null;
             /**
              * Format: date-time
-             * @description When it was last seen, to half a minute.
+             * @description When it last connected, accurate to half a minute.
              */
             lastAt: string;
-            /** @description When its last message was accepted, to half a minute. */
+            /** @description When its last message was accepted, accurate to half a minute; null if none was. */
             acceptedAt: string | null;
-            /** @description When it was last refused. */
+            /** @description When it was last refused; null if it was not. */
             refusedAt: string | null;
-            /** @description The last refusal, code first, without addresses. */
+            /** @description The last refusal, code first, without email addresses; null if there was none. */
             refusal: string | null;
         };
         StartCampaignDryRunRequest: {
-            /** @description How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is checked either way. */
+            /** @description Messages to render: `all`, or a number from 1 to 1,000,000 spread over the audience. Every contact is checked either way. Default: `"all"`. */
             sample?: "all" | number;
         };
         StartCampaignDryRunResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The dry run, which has just started. */
             data: components["schemas"]["CampaignDryRun"];
         };
         StartWorkflowExecutionRequest: {
-            /** @description The contact. */
+            /** @description ID of the contact to enroll. */
             contactId: string;
-            /** @description Data of the event that started the execution. */
+            /** @description Data that the steps can use as `event`, as a JSON object; absent for none. */
             context?: unknown;
         };
         SuppressedEmail: {
@@ -8362,52 +8362,52 @@ export interface components {
         Template: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the template.
              */
             id: string;
-            /** @description The name. */
+            /** @description Internal name. Recipients don’t see it. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description; null if there is none. */
             description: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables. */
             body: string;
             /** @description The blocks that `body` is compiled from; null for content written as HTML. */
             document: {
                 [key: string]: unknown;
             } | null;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Email address of the sender. */
             from: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null if there is none. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null if there is none. */
             replyTo: string | null;
             /**
-             * @description The type.
+             * @description `MARKETING`: sent to subscribed contacts only, with an unsubscribe footer. `HEADLESS`: the same without the footer. `TRANSACTIONAL`: sent whether or not the contact is subscribed, without a footer.
              * @enum {string}
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Increases with every edit. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit. */
             revision: number;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project that the template belongs to.
              */
             projectId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the template was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the template was last edited.
              */
             updatedAt: string;
         };
         TemplatePage: {
-            /** @description The data. */
+            /** @description Templates on this page. */
             data: components["schemas"]["Template"][];
             /** @description The number of the page, from 1. */
             page: number;
@@ -8419,85 +8419,85 @@ export interface components {
             totalPages: number;
         };
         TestCampaignRequest: {
-            /** @description The email address. */
+            /** @description Address that receives the test: a member of the project, or one of its test addresses. */
             email: string;
-            /** @description The contact to fill the message in for; the one with the address of the test when absent. */
+            /** @description ID of the contact whose data fills in the variables. When absent, the contact with the address in `email`, if there is one. */
             previewContactId?: string | null;
-            /** @description Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody. */
+            /** @description Whether to send exactly what recipients get, with footer, headers and links. Its unsubscribe links don’t change any contact. Default: `false`. */
             asSent?: boolean;
         };
         TestWebhookEndpointRequest: {
-            /** @description Default: `"test.event"`. */
+            /** @description Name of the event to call the endpoint with, 1 to 255 characters. Default: `"test.event"`. */
             type?: string;
         };
         TestWebhookEndpointResponse: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the endpoint was called.
              */
             at: string;
-            /** @description The HTTP status. */
+            /** @description HTTP status of the response; null if there was none. */
             statusCode: number | null;
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration of the call, in milliseconds. */
             ms: number;
-            /** @description The first 4 KB of the answer. */
+            /** @description First 4 KB of the response body; null if there was no response. */
             answer: string | null;
-            /** @description Why there was no answer. */
+            /** @description Why there was no response; null if there was one. */
             error: string | null;
-            /** @description What was delivered. */
+            /** @description Whether the endpoint accepted the call with a 2xx status. */
             delivered: boolean;
-            /** @description The `webhook-id` of the call, the same for every repetition. */
+            /** @description `webhook-id` of the call. */
             webhookId: string;
         };
         TestWorkflowRequest: {
             /**
              * Format: uuid
-             * @description The contact to try it with.
+             * @description ID of the contact to test the workflow with.
              */
             contactId: string;
-            /** @description The data of the event that starts it. */
+            /** @description Data of the event that starts the workflow; null or absent for none. */
             data?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description How every wait for an event ends: the event arrives at once, or never.
+             * @description Outcome of every wait for an event: `EVENT` if the event arrives at once, `TIMEOUT` if it never does. Default: `"EVENT"`.
              * @enum {string}
              */
             waits?: "EVENT" | "TIMEOUT";
-            /** @description The data of the awaited events. */
+            /** @description Data of the awaited events, for `EVENT`; null or absent for none. */
             waitData?: {
                 [key: string]: unknown;
             } | null;
-            /** @description A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one. */
+            /** @description Graph to test, as in `PUT /workflows/{id}/graph`; the saved one when absent. */
             graph?: {
-                /** @description The steps, or how many there are. */
+                /** @description All steps of the new graph. Steps that are left out are deleted. */
                 steps: {
-                    /** @description Unique ID. */
+                    /** @description ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters. */
                     id: string;
                     /**
-                     * @description The type.
+                     * @description Type of the step. The graph needs its `TRIGGER`.
                      * @enum {string}
                      */
                     type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-                    /** @description The name. */
+                    /** @description Name of the step. */
                     name: string;
-                    /** @description Where it stands. */
+                    /** @description Position of the step on the canvas. */
                     position: {
                         /** @description Pixels from the left. */
                         x: number;
                         /** @description Pixels from the top. */
                         y: number;
                     };
-                    /** @description What the step does; which fields there are depends on its type. */
+                    /** @description Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled. */
                     config: {
                         [key: string]: unknown;
                     };
-                    /** @description The template; null without one. */
+                    /** @description ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`. */
                     templateId?: string | null;
-                    /** @description For the people who edit the workflow; null or empty removes it. */
+                    /** @description Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it. */
                     note?: string | null;
                 }[];
-                /** @description The paths between steps. */
+                /** @description All transitions of the new graph. */
                 transitions: components["schemas"]["CreateWorkflowTransitionRequest"][];
             };
         };
@@ -8530,23 +8530,23 @@ export interface components {
             };
         };
         TriggerStepConfig: {
-            /** @description The name of the event. */
+            /** @description Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. */
             eventName?: string | null;
         };
         UnarchiveCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The archived or unarchived campaign. */
             data: components["schemas"]["CampaignWithSegment"];
         };
         UndoImportRequest: {
-            /** @description Only reports what would be done. */
+            /** @description Only reports what would be done. Default: `false`. */
             dryRun?: boolean;
             /**
-             * @description What happens to fields that have changed since: kept, or restored as well.
+             * @description What happens to fields that have changed since: kept, or restored as well. Default: `"keep"`.
              * @enum {string}
              */
             conflicts?: "keep" | "restore";
@@ -8584,66 +8584,66 @@ export interface components {
             inbound: (number | string) | null;
         };
         UpdateCampaignRequest: {
-            /** @description The name. */
+            /** @description Internal name of the campaign. Recipients don’t see it. */
             name?: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description, up to 2,000 characters; null or absent for none. */
             description?: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables; 1 to 998 characters. */
             subject?: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables; up to 2,000,000 characters. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the HTML body is compiled from, in place of `body`; see the templates guide. Null keeps the current HTML without blocks. */
             document?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description An email address, or a name with one: `Acme <hello@acme.com>`.
+             * @description Sender as an email address, or with a display name: `Acme <hello@acme.com>`. The domain must be verified for the project.
              * @example hello@acme.com
              */
             from?: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender, up to 100 characters. A name given in `from` takes precedence. */
             fromName?: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null or absent for none. */
             replyTo?: string | null;
             /**
-             * @description Who gets it: `ALL`, `SEGMENT` or `FILTERED`.
+             * @description Audience of the campaign. `ALL`: all subscribed contacts. `SEGMENT`: of these, the members of `segmentId`. `FILTERED`: of these, the contacts that match `audienceCondition`.
              * @enum {string}
              */
             audienceType?: "ALL" | "SEGMENT" | "FILTERED";
-            /** @description The condition of the audience type `FILTERED`. */
+            /** @description Condition that recipients must match. Required for `FILTERED`; ignored otherwise. */
             audienceCondition?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The segment of the audience type `SEGMENT`. */
+            /** @description ID of the segment that receives the campaign. Required for `SEGMENT`; ignored otherwise. */
             segmentId?: string | null;
             /**
-             * @description The type.
+             * @description New type: `MARKETING` for subscribed contacts, with an unsubscribe footer; `HEADLESS` for the same without the footer; `TRANSACTIONAL` for all contacts, without a footer.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         UpdateCampaignResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The updated campaign. */
             data: components["schemas"]["Campaign"];
         };
         UpdateCampaignsRequest: {
-            /** @description The IDs. */
+            /** @description IDs of the campaigns to change, 1 to 1,000. All of them are changed, or none. */
             ids: string[];
-            /** @description Delete them. */
+            /** @description `true` deletes the campaigns, which must all be drafts. It cannot be combined with `archived`. */
             delete?: boolean;
-            /** @description Whether it is archived; lists leave archived ones out. */
+            /** @description `true` archives the campaigns, `false` unarchives them. It cannot be combined with `delete`. */
             archived?: boolean;
         };
         UpdateCampaignsResponse: {
-            /** @description How many were deleted. */
+            /** @description Number of drafts deleted, for a request with `delete`. */
             deleted: number;
         } | {
-            /** @description How many were changed. */
+            /** @description Number of campaigns archived or unarchived, for a request with `archived`. */
             updated: number;
         };
         UpdateContactRequest: {
@@ -8659,16 +8659,16 @@ export interface components {
             reason?: string;
         };
         UpdateContactStepConfig: {
-            /** @description The keys of contact data to set. */
+            /** @description Contact data to set; `null` deletes a key. */
             updates?: {
                 [key: string]: unknown;
             } | null;
-            /** @description The data. */
+            /** @description Another name for `updates`, which takes precedence. */
             data?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description Default: `"none"`.
+             * @description `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`.
              * @enum {string}
              */
             subscriptionAction?: "none" | "subscribe" | "unsubscribe";
@@ -8692,7 +8692,7 @@ export interface components {
             columns?: string[] | null;
         };
         UpdateEmailRequest: {
-            /** @description ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now. */
+            /** @description New time to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends it immediately. */
             scheduledFor: string;
         };
         UpdateProjectApiKeyResponse: {
@@ -8782,9 +8782,9 @@ export interface components {
             publicKeyRequestsPerMinute?: number;
         };
         UpdateSavedBlockRequest: {
-            /** @description The name. */
+            /** @description Name of the saved block, 1 to 100 characters. It must be unique within the project. */
             name?: string;
-            /** @description The content. */
+            /** @description One or more blocks, in the format of `content` in a `document`. */
             content?: {
                 [key: string]: unknown;
             }[];
@@ -8807,98 +8807,98 @@ export interface components {
             success: true;
         };
         UpdateTemplateRequest: {
-            /** @description The name. */
+            /** @description Internal name of the template, 1 to 255 characters. */
             name?: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Internal description, up to 2,000 characters; null or absent for none. */
             description?: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject line, with Liquid variables; 1 to 998 characters. */
             subject?: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML body, with Liquid variables; up to 2,000,000 characters. Give either `body` or `document`. */
             body?: string;
-            /** @description The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone. */
+            /** @description Blocks that the HTML body is compiled from, in place of `body`; see the templates guide. Null keeps the current HTML without blocks. */
             document?: {
                 [key: string]: unknown;
             } | null;
             /**
-             * @description An email address, or a name with one: `Acme <hello@acme.com>`.
+             * @description Sender as an email address, or with a display name: `Acme <hello@acme.com>`. The domain must be verified for the project.
              * @example hello@acme.com
              */
             from?: string;
-            /** @description The sender's name. */
+            /** @description Display name of the sender, up to 100 characters. A name given in `from` takes precedence. */
             fromName?: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-To address; null or absent for none. */
             replyTo?: string | null;
             /**
-             * @description The type.
+             * @description New type: `MARKETING` for subscribed contacts, with an unsubscribe footer; `HEADLESS` for the same without the footer; `TRANSACTIONAL` for any contact, without a footer.
              * @enum {string}
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
         UpdateWebhookEndpointRequest: {
-            /** @description The address. */
+            /** @description New URL to call, 1 to 2,048 characters. */
             url?: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description New description, up to 500 characters; null removes it. */
             description?: string | null;
-            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
+            /** @description New list of events, 1 to 50: names, prefixes such as `contact.*`, or `*` for all. */
             events?: string[];
             /**
-             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @description What calls carry from now on: `full` for the whole event, `thin` to leave its data out.
              * @enum {string}
              */
             payload?: "full" | "thin";
-            /** @description Whether events are delivered one at a time, in order. */
+            /** @description Whether events are delivered one at a time, each after the previous one was accepted. */
             ordered?: boolean;
-            /** @description `false` also enables an endpoint that was disabled; deliveries resume where they stopped. */
+            /** @description `true` pauses the endpoint. `false` resumes it, also if it was disabled; deliveries continue where they stopped. */
             paused?: boolean;
         };
         UpdateWorkflowRequest: {
-            /** @description The name. */
+            /** @description New name, 1 to 255 characters. */
             name?: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description New description, up to 2,000 characters; null removes it. */
             description?: string | null;
             /**
-             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @description New trigger: `EVENT`, `MANUAL` or `SCHEDULE`. It cannot change while contacts are inside.
              * @enum {string}
              */
             triggerType?: "EVENT" | "MANUAL" | "SCHEDULE";
-            /** @description What starts it: the event, or the schedule with its audience. */
+            /** @description New configuration of the trigger, up to 256 KiB. It cannot change while contacts are inside. */
             triggerConfig?: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether it is on. */
+            /** @description `true` enables the workflow, which checks its whole graph; `false` disables it. */
             enabled?: boolean;
-            /** @description Whether a contact may enter again after leaving. */
+            /** @description Whether a contact can enter again after leaving. */
             allowReentry?: boolean;
         };
         UpdateWorkflowStepRequest: {
-            /** @description The name. */
+            /** @description Name of the step. */
             name?: string;
-            /** @description Where it stands. */
+            /** @description Position of the step on the canvas. */
             position?: {
                 /** @description Pixels from the left. */
                 x: number;
                 /** @description Pixels from the top. */
                 y: number;
             };
-            /** @description What the step does; which fields there are depends on its type. */
+            /** @description Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled. */
             config?: {
                 [key: string]: unknown;
             };
-            /** @description The template; null without one. */
+            /** @description ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`. */
             templateId?: string | null;
-            /** @description For the people who edit the workflow; null or empty removes it. */
+            /** @description Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it. */
             note?: string | null;
         };
         UploadedImage: {
-            /** @description The address. */
+            /** @description Public URL of the image, for use in emails. It never changes. */
             url: string;
-            /** @description The key of the stored file. */
+            /** @description Key of the file in the image store. */
             key: string;
-            /** @description The name of the file. */
+            /** @description File name as the client sent it. */
             filename: string;
-            /** @description The media type, such as `image/png`. */
+            /** @description Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`. */
             contentType: string;
-            /** @description The size in bytes. */
+            /** @description Size of the file in bytes. */
             size: number;
         };
         UpsertContactRequest: {
@@ -8976,72 +8976,72 @@ export interface components {
             data: components["schemas"]["AddressVerification"];
         };
         WaitForEventStepConfig: {
-            /** @description The name of the event. */
+            /** @description Name of the event to wait for. */
             eventName: string;
-            /** @description Seconds after which the wait ends; null for never. */
+            /** @description Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely. */
             timeout?: number | null;
         };
         WaitingPlan: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the plan.
              */
             id: string;
-            /** @description What was done, or what is to happen. */
+            /** @description What is planned, such as `launch_campaign`. */
             action: string;
-            /** @description The same in words. */
+            /** @description What would happen, as a sentence. Values from the project’s data are quoted. */
             sentence: string;
-            /** @description How many contacts it reaches. */
+            /** @description Number of contacts it reaches. */
             affects: number;
-            /** @description Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed. */
+            /** @description Addresses of some of these contacts. */
             samples: string[];
-            /** @description Name of the key that made it; null when it was deleted. */
+            /** @description Name of the API key that made the plan; null when the key was deleted. */
             key: string | null;
             /**
              * Format: date-time
-             * @description When the key stops working; null for never.
+             * @description When the plan expires unless it is approved.
              */
             expiresAt: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the plan was made.
              */
             createdAt: string;
         };
         WebhookAttempt: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description When the endpoint was called.
              */
             at: string;
-            /** @description The HTTP status. */
+            /** @description HTTP status of the response; null if there was none. */
             statusCode: number | null;
-            /** @description How long it took, in milliseconds. */
+            /** @description Duration of the call, in milliseconds. */
             ms: number;
-            /** @description The first 4 KB of the answer. */
+            /** @description First 4 KB of the response body; null if there was no response. */
             answer: string | null;
-            /** @description Why there was no answer. */
+            /** @description Why there was no response; null if there was one. */
             error: string | null;
         };
         WebhookDeliveriesPage: {
-            /** @description The data. */
+            /** @description Deliveries on this page, newest first. */
             data: components["schemas"]["WebhookDelivery"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Pass it as `cursor` to get the next page; null on the last page. */
             cursor: string | null;
-            /** @description Whether there is another page. With `type` a page may be short or empty although there is one: continue with `cursor`. */
+            /** @description Whether there is another page. With `type`, a page may be short or even empty although there is one. */
             hasMore: boolean;
         };
         WebhookDelivery: {
             /**
              * Format: uuid
-             * @description The event.
+             * @description ID of the event.
              */
             eventId: string;
-            /** @description The `webhook-id` of the call, the same for every repetition. */
+            /** @description `webhook-id` of the calls, the same for every attempt. */
             webhookId: string;
-            /** @description Counts the events of the endpoint, without a gap. */
+            /** @description Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls. */
             sequence: number;
-            /** @description The type. */
+            /** @description Name of the event. */
             type: string;
             /**
              * Format: date-time
@@ -9049,26 +9049,26 @@ export interface components {
              */
             eventAt: string;
             /**
-             * @description The status.
+             * @description `PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up.
              * @enum {string}
              */
             status: "PENDING" | "DELIVERED" | "FAILED";
-            /** @description How often it was tried. */
+            /** @description Number of attempts so far. */
             attempts: number;
-            /** @description When it is tried again; null when it is not. */
+            /** @description When the next attempt is due; null if there is none. */
             nextAttemptAt: string | null;
         };
         WebhookDeliveryWithAttempts: {
             /**
              * Format: uuid
-             * @description The event.
+             * @description ID of the event.
              */
             eventId: string;
-            /** @description The `webhook-id` of the call, the same for every repetition. */
+            /** @description `webhook-id` of the calls, the same for every attempt. */
             webhookId: string;
-            /** @description Counts the events of the endpoint, without a gap. */
+            /** @description Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls. */
             sequence: number;
-            /** @description The type. */
+            /** @description Name of the event. */
             type: string;
             /**
              * Format: date-time
@@ -9076,423 +9076,423 @@ export interface components {
              */
             eventAt: string;
             /**
-             * @description The status.
+             * @description `PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up.
              * @enum {string}
              */
             status: "PENDING" | "DELIVERED" | "FAILED";
-            /** @description How often it was tried. */
+            /** @description Number of attempts so far. */
             attempts: number;
-            /** @description When it is tried again; null when it is not. */
+            /** @description When the next attempt is due; null if there is none. */
             nextAttemptAt: string | null;
-            /** @description What the endpoint is called with; null when the event was deleted. */
+            /** @description Body of the calls; null when the event was deleted. */
             body: string | null;
-            /** @description The attempts, the latest first. */
+            /** @description Attempts, oldest first. */
             log: components["schemas"]["WebhookAttempt"][];
         };
         WebhookEndpoint: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the endpoint.
              */
             id: string;
-            /** @description The address. */
+            /** @description URL that is called. */
             url: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the endpoint; null if there is none. */
             description: string | null;
-            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
+            /** @description Events that are delivered: names, prefixes such as `contact.*`, or `*` for all. */
             events: string[];
             /**
-             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @description What a call carries: `full` for the whole event, `thin` to leave its data out.
              * @enum {string}
              */
             payload: "full" | "thin";
-            /** @description Whether events are delivered one at a time, in order. */
+            /** @description Whether events are delivered one at a time, each after the previous one was accepted. */
             ordered: boolean;
             /**
-             * @description The status.
+             * @description `ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`.
              * @enum {string}
              */
             status: "ENABLED" | "PAUSED" | "DISABLED";
-            /** @description Why it is disabled; null while it is not. */
+            /** @description Why the service disabled the endpoint; null unless it did. */
             disabledReason: string | null;
-            /** @description How many events were queued for this endpoint so far. */
+            /** @description Number of events queued for the endpoint so far. */
             lastSequence: number;
-            /** @description Since when every call fails; null while calls succeed. */
+            /** @description Since when all calls have failed; null while calls succeed. */
             failingSince: string | null;
-            /** @description The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            /** @description When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting. */
             restingUntil: string | null;
-            /** @description With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first. */
+            /** @description Deliveries by the hour of their event in the last 24 hours, oldest first. Only with `include=health`. */
             health?: {
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description When the hour begins.
                  */
                 at: string;
-                /** @description What was delivered. */
+                /** @description Number of events of this hour that were delivered. */
                 delivered: number;
-                /** @description How many failed. */
+                /** @description Number of events of this hour that used up their attempts. */
                 failed: number;
-                /** @description How many are pending. */
+                /** @description Number of events of this hour that are not delivered yet. */
                 pending: number;
             }[];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the endpoint was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the endpoint last changed.
              */
             updatedAt: string;
         };
         WebhookEndpointAudit: {
             /**
              * Format: date-time
-             * @description Since when.
+             * @description Start of the period that was compared: at most 31 days ago, and not before the endpoint’s `events` last changed.
              */
             from: string;
             /**
              * Format: date-time
-             * @description Up to when.
+             * @description End of the period that was compared: up to the latest event that was queued.
              */
             until: string;
-            /** @description Events that the endpoint subscribes to. */
+            /** @description Number of events in the period that the endpoint subscribes to. */
             events: number;
-            /** @description What was delivered. */
+            /** @description Number of these that were delivered. */
             delivered: number;
-            /** @description How many failed. */
+            /** @description Number of these that used up their attempts. */
             failed: number;
-            /** @description How many are pending. */
+            /** @description Number of these that are not delivered yet. */
             pending: number;
-            /** @description Whether everything is accounted for. */
+            /** @description Whether every event of the period was queued for the endpoint. */
             addsUp: boolean;
-            /** @description The first sequence of the span. */
+            /** @description Sequence of the first event of the period; null if there is none. */
             firstSequence: number | null;
-            /** @description The last sequence of the span. */
+            /** @description Sequence of the last event of the period; null if there is none. */
             lastSequence: number | null;
         };
         WebhookEndpointWithSecret: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the endpoint.
              */
             id: string;
-            /** @description The address. */
+            /** @description URL that is called. */
             url: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the endpoint; null if there is none. */
             description: string | null;
-            /** @description Which events: names, prefixes such as `contact.*`, or `*`. */
+            /** @description Events that are delivered: names, prefixes such as `contact.*`, or `*` for all. */
             events: string[];
             /**
-             * @description What a call carries: the whole event (`full`), or what is needed to look it up (`thin`).
+             * @description What a call carries: `full` for the whole event, `thin` to leave its data out.
              * @enum {string}
              */
             payload: "full" | "thin";
-            /** @description Whether events are delivered one at a time, in order. */
+            /** @description Whether events are delivered one at a time, each after the previous one was accepted. */
             ordered: boolean;
             /**
-             * @description The status.
+             * @description `ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`.
              * @enum {string}
              */
             status: "ENABLED" | "PAUSED" | "DISABLED";
-            /** @description Why it is disabled; null while it is not. */
+            /** @description Why the service disabled the endpoint; null unless it did. */
             disabledReason: string | null;
-            /** @description How many events were queued for this endpoint so far. */
+            /** @description Number of events queued for the endpoint so far. */
             lastSequence: number;
-            /** @description Since when every call fails; null while calls succeed. */
+            /** @description Since when all calls have failed; null while calls succeed. */
             failingSince: string | null;
-            /** @description The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this. */
+            /** @description When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting. */
             restingUntil: string | null;
-            /** @description With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first. */
+            /** @description Deliveries by the hour of their event in the last 24 hours, oldest first. Only with `include=health`. */
             health?: {
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description When the hour begins.
                  */
                 at: string;
-                /** @description What was delivered. */
+                /** @description Number of events of this hour that were delivered. */
                 delivered: number;
-                /** @description How many failed. */
+                /** @description Number of events of this hour that used up their attempts. */
                 failed: number;
-                /** @description How many are pending. */
+                /** @description Number of events of this hour that are not delivered yet. */
                 pending: number;
             }[];
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the endpoint was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the endpoint last changed.
              */
             updatedAt: string;
-            /** @description The secret key; null when it is hidden or cannot be decrypted. */
+            /** @description Secret that signs the calls, as base64 with the prefix `whsec_`. It is not shown again. */
             secret: string;
         };
         WebhookReplay: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the replay.
              */
             id: string;
             /**
              * Format: date-time
-             * @description From when on.
+             * @description Start of the period.
              */
             since: string;
             /**
              * Format: date-time
-             * @description Up to when.
+             * @description End of the period.
              */
             until: string;
-            /** @description The events. */
+            /** @description Events that are delivered again: names, prefixes or `*`. */
             events: string[];
             /**
-             * @description Deliver `failed` or `all` events of the span.
+             * @description `failed` if only events that used up their attempts are delivered again; otherwise `all`.
              * @enum {string}
              */
             only: "failed" | "all";
             /**
-             * @description The status.
+             * @description `RUNNING`, then `DONE` once all events are queued.
              * @enum {string}
              */
             status: "RUNNING" | "DONE";
-            /** @description How many events were queued again so far. */
+            /** @description Number of events queued again so far. */
             requeued: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the replay was requested.
              */
             createdAt: string;
         };
         WebhookStepConfig: {
-            /** @description The address. */
+            /** @description URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables. */
             url: string;
             /**
-             * @description Default: `"POST"`.
+             * @description HTTP method of the call. Default: `"POST"`.
              * @enum {string}
              */
             method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description Further headers of the message. */
+            /** @description Headers of the call, up to 50; values can contain Liquid variables. */
             headers?: {
                 [key: string]: string;
             } | null;
-            /** @description The HTML, with Liquid variables. */
+            /** @description JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent. */
             body?: unknown;
-            /** @description Default: `false`. */
+            /** @description Whether a response other than 2xx fails the execution. Default: `false`. */
             failOnError?: boolean;
-            /** @description Default: `0`. */
+            /** @description Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`. */
             retries?: number;
         };
         Workflow: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the workflow.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project that the workflow belongs to.
              */
             projectId: string;
-            /** @description The name. */
+            /** @description Name of the workflow. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the workflow; null if there is none. */
             description: string | null;
-            /** @description Whether it is on. */
+            /** @description Whether the workflow is enabled, so that contacts can enter it. */
             enabled: boolean;
             /**
-             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @description How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression.
              * @enum {string}
              */
             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-            /** @description What starts it: the event, or the schedule with its audience. */
+            /** @description Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none. */
             triggerConfig: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether a contact may enter again after leaving. */
+            /** @description Whether a contact can enter again after leaving. */
             allowReentry: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the workflow was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the workflow last changed.
              */
             updatedAt: string;
         };
         WorkflowExecution: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the execution.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The workflow.
+             * @description ID of the workflow.
              */
             workflowId: string;
             /**
              * Format: uuid
-             * @description The contact.
+             * @description ID of the contact.
              */
             contactId: string;
             /**
-             * @description The status.
+             * @description `RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`.
              * @enum {string}
              */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-            /** @description The step the contact is at; null after the end. */
+            /** @description ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`. */
             currentStepId: string | null;
-            /** @description Why the contact left; null while inside. */
+            /** @description Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise. */
             exitReason: string | null;
-            /** @description Data of the event that started the execution. */
+            /** @description Data of the event or request that started the execution; null if there was none. */
             context: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the contact entered the workflow.
              */
             startedAt: string;
-            /** @description When it ended; null while it runs. */
+            /** @description When the execution ended; null while it is active. */
             completedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the execution was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the execution last changed.
              */
             updatedAt: string;
         };
         WorkflowExecutionStory: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the execution.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The workflow.
+             * @description ID of the workflow.
              */
             workflowId: string;
             /**
              * Format: uuid
-             * @description The contact.
+             * @description ID of the contact.
              */
             contactId: string;
             /**
-             * @description The status.
+             * @description `RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`.
              * @enum {string}
              */
             status: "RUNNING" | "WAITING" | "COMPLETED" | "EXITED" | "FAILED" | "CANCELLED";
-            /** @description The step the contact is at; null after the end. */
+            /** @description ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`. */
             currentStepId: string | null;
-            /** @description Why the contact left; null while inside. */
+            /** @description Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise. */
             exitReason: string | null;
-            /** @description Data of the event that started the execution. */
+            /** @description Data of the event or request that started the execution; null if there was none. */
             context: {
                 [key: string]: unknown;
             } | null;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the contact entered the workflow.
              */
             startedAt: string;
-            /** @description When it ended; null while it runs. */
+            /** @description When the execution ended; null while it is active. */
             completedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the execution was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the execution last changed.
              */
             updatedAt: string;
-            /** @description The workflow. */
+            /** @description The workflow that the execution belongs to. */
             workflow: components["schemas"]["Workflow"];
-            /** @description The contact. */
+            /** @description The contact in the workflow. */
             contact: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the contact.
                  */
                 id: string;
-                /** @description The email address. */
+                /** @description Address of the contact. */
                 email: string;
             };
-            /** @description The step the contact is at. */
+            /** @description The step in `currentStepId`; null if there is none. */
             currentStep: components["schemas"]["WorkflowStep"] | null;
-            /** @description Every step the contact was at, in order. */
+            /** @description Steps that the contact has reached, oldest first. */
             stepExecutions: components["schemas"]["WorkflowStepExecution"][];
-            /** @description What the contact waits for; null when nothing. */
+            /** @description What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook` or `a worker`; null once it has ended. */
             waitingFor: string | null;
-            /** @description Until when the contact waits at most. */
+            /** @description When the wait ends at the latest; null if it has no end, or there is none. */
             waitingUntil: string | null;
-            /** @description Since when the contact waits. */
+            /** @description When the contact reached its current step; null once the execution has ended. */
             waitingSince: string | null;
-            /** @description The number of the version. */
+            /** @description Number of the version of the graph that the execution follows. */
             version: number;
-            /** @description The version the contact goes on with at the next step. */
+            /** @description Number of the version that it continues with after the current step; null if it stays with its version. */
             nextVersion: number | null;
-            /** @description The execution in Temporal, with the address of its page. */
+            /** @description The execution in Temporal. */
             temporal: {
-                /** @description The workflow. */
+                /** @description Workflow ID in Temporal. */
                 workflowId: string;
-                /** @description The address. */
+                /** @description URL of the execution in Temporal’s Web UI. */
                 url: string;
             };
         };
         WorkflowGraphChanges: {
-            /** @description The steps, or how many there are. */
+            /** @description Steps that differ. */
             steps: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the step.
                  */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step. `config` depends on it.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
                 /**
-                 * @description What became of it: added, removed or changed.
+                 * @description `added`, `removed`, `changed`, or `moved` if only the position differs.
                  * @enum {string}
                  */
                 change: "added" | "removed" | "changed" | "moved";
-                /** @description The fields. */
+                /** @description Fields that changed: `name`, `config`, `templateId` or `note`. */
                 fields: string[];
             }[];
-            /** @description The paths between steps. */
+            /** @description Transitions that differ. */
             transitions: {
                 /**
                  * Format: uuid
-                 * @description The step that the path leaves.
+                 * @description ID of the step that the transition leaves.
                  */
                 fromStepId: string;
                 /**
                  * Format: uuid
-                 * @description The step that it leads to.
+                 * @description ID of the step that the transition leads to.
                  */
                 toStepId: string;
-                /** @description The branch of a condition that this path is for; null for plain steps. */
+                /** @description Branch of a condition that takes this transition, such as `yes`; null for other steps. */
                 branch: string | null;
-                /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
+                /** @description Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps. */
                 waitOutcome: ("EVENT" | "TIMEOUT") | null;
                 /**
-                 * @description What became of it: added, removed or changed.
+                 * @description `added` or `removed`.
                  * @enum {string}
                  */
                 change: "added" | "removed";
@@ -9500,140 +9500,140 @@ export interface components {
         };
         WorkflowGraphPreview: {
             /**
-             * @description Whether this only tells what would happen.
+             * @description `true`: nothing was changed.
              * @constant
              */
             dryRun: true;
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Current revision of the workflow, for `If-Match`. */
             revision: number;
-            /** @description The IDs. */
+            /** @description IDs of new steps, by the names that the request gave them. */
             ids: {
                 [key: string]: string;
             };
             /** @description What the new graph changes. */
             changes: components["schemas"]["WorkflowGraphChanges"];
-            /** @description What keeps the workflow from being enabled. */
+            /** @description What has to be fixed before the workflow can be enabled with this graph; empty if nothing. */
             issues: components["schemas"]["WorkflowIssue"][];
-            /** @description How many contacts each rule matches. */
+            /** @description How the plan applies to the contacts in the workflow. */
             people: components["schemas"]["WorkflowMigrationPreview"];
         };
         WorkflowIssue: {
-            /** @description The step. */
+            /** @description ID of the step that the issue is about; null if it is about the workflow as a whole. */
             stepId: string | null;
-            /** @description The field. */
+            /** @description Path of the field that the issue is about, such as `steps.<id>.config.amount`. */
             field: string;
-            /** @description What happened, for people. */
+            /** @description What has to be fixed, as a sentence. */
             message: string;
         };
         WorkflowMigration: {
-            /** @description Unique ID. */
+            /** @description ID of the migration. */
             id: string;
-            /** @description The workflow. */
+            /** @description ID of the workflow. */
             workflowId: string;
             /**
-             * @description The state of the job.
+             * @description `waiting`, `active`, then `completed`, `cancelled` or `failed`.
              * @enum {string}
              */
             state: "waiting" | "active" | "completed" | "cancelled" | "failed";
-            /** @description The version contacts are migrated to. */
+            /** @description Number of the version that contacts are migrated to. */
             toVersion: number;
-            /** @description How much is done, in percent. */
+            /** @description Share of `expected` that has been processed, in percent; 100 when it is completed. */
             progress: number;
-            /** @description How many contacts the plan matched. */
+            /** @description Number of contacts that the plan matched when the migration began. */
             expected: number;
-            /** @description Contacts who had finished before their turn. */
+            /** @description Number of contacts that stay with their version to the end. */
             finished: number;
-            /** @description Contacts who go on in the new graph at their next step. */
+            /** @description Number of contacts that continue in the new graph after their current step. */
             movedAtNextStep: number;
-            /** @description Contacts who were moved at once. */
+            /** @description Number of contacts that were moved at once. */
             movedNow: number;
-            /** @description Contacts who left by the plan. */
+            /** @description Number of contacts that left the workflow by the plan. */
             exited: number;
-            /** @description Contacts that were left where they are. */
+            /** @description Number of contacts that their rule could not be applied to. They stay with their version. */
             passedOver: number;
-            /** @description Why it failed as a whole; null unless it did. */
+            /** @description Why the migration failed; null unless it did. */
             failedReason: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the migration was requested.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the migration last made progress.
              */
             updatedAt: string;
-            /** @description When it ended; null while it runs. */
+            /** @description When the migration ended; null while it runs. */
             completedAt: string | null;
         };
         WorkflowMigrationPreview: {
             /**
-             * @description Whether this only tells what would happen.
+             * @description Always `true`: nothing was changed.
              * @constant
              */
             dryRun: true;
-            /** @description The version contacts are migrated to. */
+            /** @description Number of the version that contacts would be migrated to. */
             toVersion: number;
-            /** @description How many contacts each rule matches. */
+            /** @description Number of contacts in the workflow that have another version. */
             people: number;
-            /** @description The rules of the plan, each with how many contacts it matches. */
+            /** @description Rules of the plan, with the number of contacts that each matches. */
             rules: {
-                /** @description The step. */
+                /** @description ID of the step that contacts are at; null if they have not reached one. */
                 stepId: string | null;
-                /** @description The name of the step. */
+                /** @description Name of that step; null if it is unknown. */
                 stepName: string | null;
-                /** @description The type of the step. */
+                /** @description Type of that step; null if it is unknown. */
                 stepType: ("TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT") | null;
                 /**
-                 * @description What was done, or what is to happen.
+                 * @description What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`.
                  * @enum {string}
                  */
                 action: "finish" | "moveAtNextStep" | "moveNow" | "exit";
-                /** @description The step that it leads to. */
+                /** @description ID of the step that contacts would move to; null if the rule names none. */
                 toStepId: string | null;
-                /** @description How many contacts each rule matches. */
+                /** @description Number of contacts at the step. */
                 people: number;
             }[];
         };
         WorkflowStep: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the step.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The workflow.
+             * @description ID of the workflow that the step belongs to.
              */
             workflowId: string;
             /**
-             * @description The type.
+             * @description Type of the step. `config` depends on it.
              * @enum {string}
              */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-            /** @description The name. */
+            /** @description Name of the step. */
             name: string;
-            /** @description Where it stands. */
+            /** @description Position of the step on the canvas. */
             position: {
                 /** @description Pixels from the left. */
                 x: number;
                 /** @description Pixels from the top. */
                 y: number;
             };
-            /** @description What the step does; which fields there are depends on its type. */
+            /** @description Configuration of the step, which depends on its type. */
             config: components["schemas"]["WorkflowStepConfig"];
-            /** @description The template; null without one. */
+            /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
             templateId: string | null;
-            /** @description A note for the people who edit the workflow. */
+            /** @description Note for the people who edit the workflow; null if there is none. */
             note: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the step was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the step last changed.
              */
             updatedAt: string;
         };
@@ -9641,68 +9641,68 @@ export interface components {
         WorkflowStepExecution: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the step execution.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The execution.
+             * @description ID of the execution.
              */
             executionId: string;
             /**
              * Format: uuid
-             * @description The step.
+             * @description ID of the step.
              */
             stepId: string;
             /**
-             * @description The status.
+             * @description `PENDING`, `SCHEDULED`, `WAITING` or `RUNNING`, then `COMPLETED`, `SKIPPED` or `FAILED`.
              * @enum {string}
              */
             status: "PENDING" | "SCHEDULED" | "WAITING" | "RUNNING" | "COMPLETED" | "SKIPPED" | "FAILED";
-            /** @description When it is to be sent. */
+            /** @description When a delay ends; null for other steps. */
             scheduledFor: string | null;
-            /** @description When the step goes on. */
+            /** @description When a wait for an event times out; null for other steps and for waits without a timeout. */
             executeAfter: string | null;
-            /** @description What the step got. */
+            /** @description Data that the step started with; null if there was none. */
             input: {
                 [key: string]: unknown;
             } | null;
-            /** @description What the step produced. */
+            /** @description Result of the step, which depends on its type; null before it ends. */
             output: {
                 [key: string]: unknown;
             } | null;
-            /** @description What went wrong; null when nothing did. */
+            /** @description Why the step failed or was skipped; null otherwise. */
             error: string | null;
             /**
              * Format: date-time
-             * @description When it began.
+             * @description When the contact reached the step.
              */
             startedAt: string;
-            /** @description When it ended; null while it runs. */
+            /** @description When the step ended; null before. */
             completedAt: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the step execution was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the step execution last changed.
              */
             updatedAt: string;
-            /** @description How long it took, in milliseconds. */
+            /** @description How long the step took, or has taken so far, in milliseconds. */
             durationMs: number;
-            /** @description The step. */
+            /** @description The step that was executed. */
             step: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the step.
                  */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
@@ -9710,259 +9710,259 @@ export interface components {
         };
         WorkflowTestRun: {
             /**
-             * @description When it ends.
+             * @description How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely.
              * @enum {string}
              */
             end: "COMPLETED" | "EXITED" | "FAILED" | "WAITING";
             /** @description Why it would end so; null for `COMPLETED`. */
             reason: string | null;
-            /** @description When the contact would leave; null if it would stay indefinitely. */
+            /** @description When the contact would leave the workflow; null if it would wait indefinitely. */
             endsAt: string | null;
-            /** @description The steps, or how many there are. */
+            /** @description Steps that the contact would reach, in order. */
             steps: components["schemas"]["WorkflowTestRunStep"][];
         };
         WorkflowTestRunStep: {
-            /** @description The ID of the step; of a new one, what the request calls it. */
+            /** @description ID of the step; for a new step, its name in the request. */
             stepId: string;
-            /** @description The name. */
+            /** @description Name of the step. */
             name: string;
             /**
-             * @description The type.
+             * @description Type of the step.
              * @enum {string}
              */
             type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
             /**
              * Format: date-time
-             * @description When the contact would enter it.
+             * @description When the contact would reach the step.
              */
             at: string;
             /**
-             * @description `SKIPPED`: an email that would not be sent to this contact. `WAITING`: an event that never comes, without a timeout.
+             * @description `COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout.
              * @enum {string}
              */
             outcome: "COMPLETED" | "SKIPPED" | "FAILED" | "WAITING";
-            /** @description What the step would do: the rendered subject, the values compared, the request, the new data. */
+            /** @description What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data. */
             output: {
                 [key: string]: unknown;
             };
-            /** @description What went wrong; null when nothing did. */
+            /** @description Why the step would fail; null otherwise. */
             error: string | null;
         };
         WorkflowTransition: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the transition.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The step that the path leaves.
+             * @description ID of the step that the transition leaves.
              */
             fromStepId: string;
             /**
              * Format: uuid
-             * @description The step that it leads to.
+             * @description ID of the step that the transition leads to.
              */
             toStepId: string;
-            /** @description The condition tree. */
+            /** @description `branch` in the form of earlier clients; null if there is none. */
             condition: {
-                /** @description The branch of a condition that this path is for; null for plain steps. */
+                /** @description Branch of the condition that takes this transition. */
                 branch: string;
             } | null;
-            /** @description The branch of a condition that this path is for; null for plain steps. */
+            /** @description Branch of a condition that takes this transition, such as `yes`; null for other steps. */
             branch: string | null;
-            /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
+            /** @description Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps. */
             waitOutcome: ("EVENT" | "TIMEOUT") | null;
-            /** @description The order among several. */
+            /** @description Position among the transitions of the step: lower numbers are tried first. */
             priority: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the transition was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the transition last changed.
              */
             updatedAt: string;
         };
         WorkflowVersion: {
-            /** @description The number of the version. */
+            /** @description Version number, counting from 1. */
             version: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the version was published.
              */
             createdAt: string;
-            /** @description Whether it is the version that new contacts enter. */
+            /** @description Whether contacts that enter now get this version. */
             isCurrent: boolean;
-            /** @description The steps, or how many there are. */
+            /** @description Steps of the version. */
             steps: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the step.
                  */
                 id: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step. `config` depends on it.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
-                /** @description What the step does; which fields there are depends on its type. */
+                /** @description Configuration of the step, which depends on its type. */
                 config: components["schemas"]["WorkflowStepConfig"];
-                /** @description The template; null without one. */
+                /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
                 templateId: string | null;
-                /** @description A note for the people who edit the workflow. */
+                /** @description Note for the people who edit the workflow; null if there is none. */
                 note: string | null;
-                /** @description Where it stands. */
+                /** @description Position of the step on the canvas; null if none was stored. */
                 position: {
                     /** @description Pixels from the left. */
                     x: number;
                     /** @description Pixels from the top. */
                     y: number;
                 } | null;
-                /** @description The template that the step sends. */
+                /** @description Template that the step sends, with its current name; null for other steps and deleted templates. */
                 template: {
                     /**
                      * Format: uuid
-                     * @description Unique ID.
+                     * @description ID of the template.
                      */
                     id: string;
-                    /** @description The name. */
+                    /** @description Current name of the template. */
                     name: string;
                 } | null;
             }[];
-            /** @description The paths between steps. */
+            /** @description Transitions of the version. */
             transitions: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the transition.
                  */
                 id: string;
                 /**
                  * Format: uuid
-                 * @description The step that the path leaves.
+                 * @description ID of the step that the transition leaves.
                  */
                 fromStepId: string;
                 /**
                  * Format: uuid
-                 * @description The step that it leads to.
+                 * @description ID of the step that the transition leads to.
                  */
                 toStepId: string;
-                /** @description The branch of a condition that this path is for; null for plain steps. */
+                /** @description Branch of a condition that takes this transition, such as `yes`; null for other steps. */
                 branch: string | null;
-                /** @description Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both. */
+                /** @description Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps. */
                 waitOutcome: ("EVENT" | "TIMEOUT") | null;
-                /** @description The order among several. */
+                /** @description Position among the transitions of the step: lower numbers are tried first. */
                 priority: number;
             }[];
         };
         WorkflowWithGraph: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the workflow.
              */
             id: string;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project that the workflow belongs to.
              */
             projectId: string;
-            /** @description The name. */
+            /** @description Name of the workflow. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the workflow; null if there is none. */
             description: string | null;
-            /** @description Whether it is on. */
+            /** @description Whether the workflow is enabled, so that contacts can enter it. */
             enabled: boolean;
             /**
-             * @description What starts it: `EVENT`, `MANUAL` or `SCHEDULE`.
+             * @description How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression.
              * @enum {string}
              */
             triggerType: "EVENT" | "MANUAL" | "SCHEDULE";
-            /** @description What starts it: the event, or the schedule with its audience. */
+            /** @description Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none. */
             triggerConfig: {
                 [key: string]: unknown;
             } | null;
-            /** @description Whether a contact may enter again after leaving. */
+            /** @description Whether a contact can enter again after leaving. */
             allowReentry: boolean;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description When the workflow was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description When the workflow last changed.
              */
             updatedAt: string;
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Increases with every edit of the workflow, its steps and transitions. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit. */
             revision: number;
-            /** @description When somebody last edited it. */
+            /** @description When the workflow was last edited; null if it has not been edited since it was created. */
             editedAt: string | null;
-            /** @description Who last edited it. */
+            /** @description Who last edited the workflow; null if that is not known. */
             editedBy: (components["schemas"]["EditedByUser"] | components["schemas"]["EditedByKey"]) | null;
-            /** @description The steps, or how many there are. */
+            /** @description Steps of the graph with their transitions. */
             steps: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the step.
                  */
                 id: string;
                 /**
                  * Format: uuid
-                 * @description The workflow.
+                 * @description ID of the workflow that the step belongs to.
                  */
                 workflowId: string;
                 /**
-                 * @description The type.
+                 * @description Type of the step. `config` depends on it.
                  * @enum {string}
                  */
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
-                /** @description The name. */
+                /** @description Name of the step. */
                 name: string;
-                /** @description Where it stands. */
+                /** @description Position of the step on the canvas. */
                 position: {
                     /** @description Pixels from the left. */
                     x: number;
                     /** @description Pixels from the top. */
                     y: number;
                 };
-                /** @description What the step does; which fields there are depends on its type. */
+                /** @description Configuration of the step, which depends on its type. */
                 config: components["schemas"]["WorkflowStepConfig"];
-                /** @description The template; null without one. */
+                /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
                 templateId: string | null;
-                /** @description A note for the people who edit the workflow. */
+                /** @description Note for the people who edit the workflow; null if there is none. */
                 note: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description When the step was created.
                  */
                 createdAt: string;
                 /**
                  * Format: date-time
-                 * @description When it last changed.
+                 * @description When the step last changed.
                  */
                 updatedAt: string;
-                /** @description The template that the step sends. */
+                /** @description Template that the step sends; null for other steps. */
                 template: {
                     /**
                      * Format: uuid
-                     * @description Unique ID.
+                     * @description ID of the template.
                      */
                     id: string;
-                    /** @description The name. */
+                    /** @description Name of the template. */
                     name: string;
                 } | null;
-                /** @description The paths that leave the step. */
+                /** @description Transitions that leave the step, in the order in which they are tried. */
                 outgoingTransitions: components["schemas"]["WorkflowTransition"][];
-                /** @description The paths that lead to the step. */
+                /** @description Transitions that lead to the step. */
                 incomingTransitions: components["schemas"]["WorkflowTransition"][];
             }[];
-            /** @description The paths between steps. */
+            /** @description All transitions of the graph. */
             transitions: components["schemas"]["WorkflowTransition"][];
-            /** @description What keeps the workflow from being enabled. */
+            /** @description What has to be fixed before the workflow can be enabled; empty if nothing. */
             issues: components["schemas"]["WorkflowIssue"][];
         };
     };
@@ -15865,7 +15865,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The image: JPEG, PNG, GIF or WebP.
+                     * @description The image: JPEG, PNG, GIF or WebP, up to 10 MB.
                      */
                     image: string;
                 };
@@ -17001,17 +17001,17 @@ export interface operations {
     listEmails: {
         parameters: {
             query?: {
-                /** @description The contact. */
+                /** @description Emails of this contact. */
                 contactId?: string;
-                /** @description The recipient. */
+                /** @description Emails to this address, if it is a contact’s current address. */
                 to?: string;
                 /** @description `name:value`: emails sent with this tag. */
                 tag?: string;
-                /** @description The status. */
+                /** @description Emails with this status; all when absent. */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
-                /** @description What sent it: a request, a campaign, a workflow; or received mail. */
+                /** @description Emails created by this source: `TRANSACTIONAL`, `CAMPAIGN`, `WORKFLOW` or `INBOUND`; all when absent. */
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
-                /** @description Words of the subject, in any order and letter case, also parts of words. Of mail that waits and of campaigns, the subject as it was given, with its variables. */
+                /** @description Words of the subject, in any order and letter case; parts of words match too. Pending emails and campaign emails are searched by the subject as given, with its variables. Up to 200 characters. */
                 subject?: string;
                 /** @description Emails created at or after this time. */
                 from?: string;
@@ -17685,17 +17685,20 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** Format: date-time */
+                        /**
+                         * Format: date-time
+                         * @description Midnight (UTC) at which the day begins.
+                         */
                         date: string;
-                        /** @description Email addresses. */
+                        /** @description Number of emails created on this day. */
                         emails: number;
-                        /** @description How often it was opened. */
+                        /** @description Number of these that were opened at least once. */
                         opens: number;
-                        /** @description How often links were clicked. */
+                        /** @description Number of these in which at least one link was clicked. */
                         clicks: number;
-                        /** @description Permanent bounces. */
+                        /** @description Number of these that bounced permanently. */
                         bounces: number;
-                        /** @description What was delivered. */
+                        /** @description Number of these that were reported as delivered. */
                         delivered: number;
                     }[];
                 };
@@ -17740,19 +17743,19 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description Unique ID. */
+                        /** @description ID of the campaign. */
                         id: string;
-                        /** @description The subject, with Liquid variables. */
+                        /** @description Subject line of the campaign, with Liquid variables. */
                         subject: string;
-                        /** @description Mail that was sent. */
+                        /** @description Number of emails that the mail provider accepted. */
                         sentCount: number;
-                        /** @description Mail that was opened. */
+                        /** @description Number of emails that were opened at least once. */
                         openedCount: number;
-                        /** @description Mail in which a link was clicked. */
+                        /** @description Number of emails in which at least one link was clicked. */
                         clickedCount: number;
-                        /** @description Opened mail, in percent. */
+                        /** @description `openedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
                         openRate: number;
-                        /** @description Clicked mail, in percent. */
+                        /** @description `clickedCount` as a percentage of `sentCount`; 0 when nothing was sent. */
                         clickRate: number;
                     }[];
                 };
@@ -17837,10 +17840,11 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The name. */
+                        /** @description Name of the event. */
                         name: string;
-                        /** @description How many. */
+                        /** @description Number of times it happened in the window. */
                         count: number;
+                        /** @description Change from the preceding window of the same length, in percent; 100 if the event did not happen then. */
                         trend: number;
                     }[];
                 };
@@ -18295,7 +18299,7 @@ export interface operations {
     listWebhookEndpoints: {
         parameters: {
             query?: {
-                /** @description `body` adds the HTML and the text part. */
+                /** @description `health` adds the deliveries of the last 24 hours by hour. */
                 include?: "health";
             };
             header?: {
@@ -18692,9 +18696,9 @@ export interface operations {
     listWebhookEndpointDeliveries: {
         parameters: {
             query?: {
-                /** @description The status. */
+                /** @description Deliveries with this status; all when absent. */
                 status?: "PENDING" | "DELIVERED" | "FAILED";
-                /** @description The name of an event, `contact.*` for all that start with `contact.`, or `*` for every event. */
+                /** @description Deliveries of this event: a name, a prefix such as `contact.*`, or `*`. */
                 type?: string;
                 /** @description Items of a page; 20 when absent. Default: `20`. */
                 limit?: number;
@@ -18819,9 +18823,9 @@ export interface operations {
     getWebhookEndpointAudit: {
         parameters: {
             query?: {
-                /** @description The sender's address; its domain must be verified. */
+                /** @description Start of the period to compare, as an ISO 8601 instant; 31 days ago at the earliest, and when absent. */
                 from?: string;
-                /** @description Up to when. */
+                /** @description End of the period to compare, as an ISO 8601 instant; now when absent. */
                 until?: string;
             };
             header?: {

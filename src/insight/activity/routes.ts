@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { route } from '../../core/http/route.ts';
 import { listActivity } from './feed.ts';
@@ -31,7 +32,7 @@ export const activityRoutes = [
   route.get('/activity/types', {
     access: 'dashboard',
     summary: 'List activity types',
-    reply: v.object({ types: v.array(v.string()) }),
+    reply: v.object({ types: field('Types of activities, for `types` in `GET /activity`.', v.array(v.string())) }),
     handle: () => ({ types: activityTypes }),
   }),
   route.get('/activity/stats', {

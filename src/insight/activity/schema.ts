@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
@@ -23,21 +23,24 @@ export type ListActivity = v.InferOutput<typeof ListActivity>;
 
 /** One thing that happened, or will. What `metadata` holds depends on the type (contract page 3, 4.2). */
 export const ActivityItem = v.object({
-  id: v.string(),
-  type: v.picklist(activityTypes),
-  timestamp: Instant,
-  contactEmail: v.optional(v.string()),
-  contactId: v.optional(v.string()),
-  metadata: v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  id: field('ID of the activity, made of the ID of its email, event, campaign or execution.', v.string()),
+  type: field('Type of the activity; see `GET /activity/types`.', v.picklist(activityTypes)),
+  timestamp: field('When it happened; for upcoming activities, when it is due.', Instant),
+  contactEmail: field('Address of the contact; absent for activities without one.', v.optional(v.string())),
+  contactId: field('ID of the contact; absent for activities without one.', v.optional(v.string())),
+  metadata: field(
+    'Details, which depend on the type, such as the subject of an email.',
+    v.record(v.string(), v.unknown()) as unknown as v.GenericSchema<JsonObjectValue, JsonObjectValue>,
+  ),
 });
 export type ActivityItem = v.InferOutput<typeof ActivityItem>;
 
 /** A page of the feed; `cursor` is absent on the last one, and `total` counts on the first one only. */
 export const ActivityPage = v.object({
-  data: v.array(ActivityItem),
-  cursor: v.optional(v.string()),
-  hasMore: v.boolean(),
-  total: v.number(),
+  data: field('Activities on this page, newest first.', v.array(ActivityItem)),
+  cursor: field('Pass it as `cursor` to get the next page; absent on the last page.', v.optional(v.string())),
+  hasMore: field('Whether there is another page.', v.boolean()),
+  total: field('Number of activities that match. Counted on the first page only; 0 on the others.', v.number()),
 });
 export type ActivityPage = v.InferOutput<typeof ActivityPage>;
 
@@ -47,43 +50,44 @@ export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 
 /** What happened within a window; rates are percentages of the mail. */
 export const ActivityStats = v.object({
-  totalEvents: v.number(),
-  totalEmailsSent: v.number(),
-  totalEmailsHandedOver: v.pipe(
+  totalEvents: field('Number of events tracked.', v.number()),
+  totalEmailsSent: field('Number of emails created or received, except suppressed ones.', v.number()),
+  totalEmailsHandedOver: field(
+    'Number of these that the mail provider accepted, or that were received. Pending emails, and campaign recipients who were skipped or failed, do not count.',
     v.number(),
-    v.description(
-      'Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed.',
-    ),
   ),
-  totalEmailsDelivered: v.pipe(v.number(), v.description('Of these, accepted by the recipient’s server.')),
-  totalEmailsOpened: v.number(),
-  totalEmailsClicked: v.number(),
-  totalEmailsBounced: v.pipe(v.number(), v.description('Of these, returned for good.')),
-  totalWorkflowsStarted: v.number(),
-  openRate: v.number(),
-  clickRate: v.number(),
+  totalEmailsDelivered: field('Number of these that the recipient’s server accepted.', v.number()),
+  totalEmailsOpened: field('Number of these that were opened at least once.', v.number()),
+  totalEmailsClicked: field('Number of these in which at least one link was clicked.', v.number()),
+  totalEmailsBounced: field('Number of these that bounced permanently.', v.number()),
+  totalWorkflowsStarted: field('Number of workflow executions started.', v.number()),
+  openRate: field('`totalEmailsOpened` as a percentage of `totalEmailsSent`; 0 when nothing was sent.', v.number()),
+  clickRate: field('`totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent.', v.number()),
 });
 export type ActivityStats = v.InferOutput<typeof ActivityStats>;
 
 /** Something that is being worked on. */
 const RunningItem = v.object({
-  type: v.picklist(['campaign', 'import', 'bulk', 'migration']),
-  id: v.pipe(v.string(), v.description('Of the campaign, the job, or the workflow whose contacts are migrated.')),
-  name: v.pipe(
-    v.nullable(v.string()),
-    v.description('Of the campaign or the workflow, the file of an import, the operation of a bulk job.'),
+  type: field(
+    'What is running: a `campaign`, a contact `import`, a `bulk` change of contacts, or a `migration` of a workflow’s contacts.',
+    v.picklist(['campaign', 'import', 'bulk', 'migration']),
   ),
-  progress: v.pipe(v.nullable(v.number()), v.description('In percent; null before there is anything to count.')),
-  isPaused: v.pipe(v.boolean(), v.description('Whether a campaign waits to be resumed.')),
-  startedAt: Instant,
+  id: field('ID of the campaign or the job; for a `migration`, ID of the workflow.', v.string()),
+  name: field(
+    'Name of the campaign or the workflow, file name of an import, or operation of a bulk job; null if there is none.',
+    v.nullable(v.string()),
+  ),
+  progress: field('Progress in percent; null before there is anything to count.', v.nullable(v.number())),
+  isPaused: field('Whether the campaign is paused; always `false` for other types.', v.boolean()),
+  startedAt: field('When it started.', Instant),
 });
 
 /** `GET /activity/running`: the latest first, at most 50. */
 export const Running = v.object({
-  data: v.array(RunningItem),
-  hold: v.pipe(
+  data: field('What is running, newest first; up to 50.', v.array(RunningItem)),
+  hold: field(
+    'Why emails of the project are waiting for the mail provider; null while they are not.',
     v.nullable(SendingHold),
-    v.description('While the mail provider accepts no mail and mail of the project waits for it; null otherwise.'),
   ),
 });
 export type Running = v.InferOutput<typeof Running>;
@@ -92,7 +96,10 @@ export type Running = v.InferOutput<typeof Running>;
 export const RecentCountQuery = v.object({ minutes: numberParameter('How far back.', 5, 60) });
 
 /** How much happened in the last minutes. */
-export const RecentCount = v.object({ count: v.number(), minutes: v.number() });
+export const RecentCount = v.object({
+  count: field('Number of events, emails and workflow executions created in that time.', v.number()),
+  minutes: field('How far back was counted, in minutes.', v.number()),
+});
 
 /** `GET /activity/upcoming`. */
 export const UpcomingQuery = v.object({
@@ -102,7 +109,7 @@ export const UpcomingQuery = v.object({
 export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 
 /** What is going to happen, the earliest first. */
-export const Upcoming = v.object({ activities: v.array(ActivityItem) });
+export const Upcoming = v.object({ activities: field('Upcoming activities, soonest first.', v.array(ActivityItem)) });
 export type Upcoming = v.InferOutput<typeof Upcoming>;
 
 /** A positive whole number of a query string, up to a maximum; anything else is the default (contract page 3, 4). */

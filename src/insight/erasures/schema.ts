@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { ContactBody } from '../../audience/contacts/index.ts';
@@ -6,29 +6,22 @@ import { CursorParameter } from '../../core/lib/cursor.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({
-  reference: v.pipe(
+  reference: field(
+    'Your reason, for your own records, such as a ticket number; up to 200 characters. It is stored and signed, so leave personal data out.',
     v.nullish(v.pipe(v.string(), v.trim(), v.maxLength(200))),
-    v.description(
-      'Why, for your own records, such as a ticket number. It is kept and signed, so leave personal data out.',
-    ),
   ),
-  keepSuppressed: v.pipe(
+  keepSuppressed: field(
+    'Whether requests are refused to store the address or send to it again. Imports never bring it back either way.',
     v.optional(v.boolean(), true),
-    v.description(
-      'Whether requests may never store the address or send to it again. Imports never bring it back either way.',
-    ),
   ),
 });
 export type EraseContact = v.InferOutput<typeof EraseContact>;
 
 /** `POST /erasures/{id}/lift`. */
 export const LiftSuppression = v.object({
-  reason: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(500),
-    v.description('Why, for the audit log, such as when its owner asked for email again. Leave personal data out.'),
+  reason: field(
+    'Reason for the audit log, such as when the owner asked for emails again; 1 to 500 characters. Leave personal data out.',
+    v.pipe(v.string(), v.trim(), v.minLength(1, 'must not be empty'), v.maxLength(500)),
   ),
 });
 export type LiftSuppression = v.InferOutput<typeof LiftSuppression>;
@@ -38,110 +31,103 @@ export const ListErasures = v.object({ limit: limitParameter(20, 100), cursor: C
 export type ListErasures = v.InferOutput<typeof ListErasures>;
 
 const ErasureStep = v.object({
-  system: v.pipe(
+  system: field(
+    'System that was erased from: Postgres, the mail sandbox, the mail provider, backups or Temporal.',
     v.string(),
-    v.description('Where: Postgres, the mail sandbox, the mail provider, backups or Temporal.'),
   ),
-  what: v.pipe(v.string(), v.description('What was emptied, deleted or is waited for.')),
-  rows: v.pipe(v.nullable(v.number()), v.description('How many rows or messages; null where they can’t be counted.')),
-  state: v.pipe(
+  what: field('What was emptied or deleted, or is waited for.', v.string()),
+  rows: field('Number of rows or messages; null where they cannot be counted.', v.nullable(v.number())),
+  state: field(
+    '`running`, `done`, or `waiting` while another system still keeps the data, until the time in `until`.',
     v.picklist(['running', 'done', 'waiting']),
-    v.description('`waiting`: another system still keeps it, until the instant in `until`.'),
   ),
-  at: v.pipe(v.nullable(Instant), v.description('When it was done.')),
-  until: v.pipe(v.nullable(Instant), v.description('Until when it is waited for.')),
+  at: field('When the step was done; null before.', v.nullable(Instant)),
+  until: field('When the other system deletes the data; null if nothing is waited for.', v.nullable(Instant)),
 });
 export type ErasureStepBody = v.InferOutput<typeof ErasureStep>;
 
 const ChangedLedger = v.object({
-  campaignId: Uuid,
-  sendSeq: v.pipe(v.number(), v.description('Counts the sends of the campaign.')),
-  hashBefore: v.pipe(v.string(), v.description('SHA-256 of the CSV file of the ledger before the erasure, in hex.')),
-  hashAfter: v.pipe(v.string(), v.description('The same afterwards.')),
+  campaignId: field('ID of the campaign.', Uuid),
+  sendSeq: field('Number of the send of the campaign, counting from 1.', v.number()),
+  hashBefore: field('SHA-256 of the ledger’s CSV file before the erasure, in hex.', v.string()),
+  hashAfter: field('SHA-256 of the ledger’s CSV file after the erasure, in hex.', v.string()),
 });
 
 const ErasureMention = v.object({
-  type: v.pipe(v.string(), v.description('What names the address: a template, a campaign, another contact and so on.')),
-  count: v.pipe(v.number(), v.description('How many of them.')),
-  ids: v.pipe(v.array(v.string()), v.description('Their IDs, 20 at most.')),
+  type: field('What names the address, such as a template, a campaign or another contact.', v.string()),
+  count: field('Number of items of this type that name the address.', v.number()),
+  ids: field('IDs of these items; up to 20.', v.array(v.string())),
 });
 
 const Certificate = v.object({
-  json: v.pipe(v.string(), v.description('The text that was signed. Verify it as it is, byte for byte.')),
-  signature: v.pipe(v.string(), v.description('Ed25519 signature of the text, in base64.')),
-  publicKey: v.pipe(
+  json: field('Signed text. Verify it as it is, byte for byte.', v.string()),
+  signature: field('Ed25519 signature of the text, in base64.', v.string()),
+  publicKey: field(
+    'Public key that verifies the signature, as PEM. It is the same for all erasures of the project.',
     v.string(),
-    v.description('What verifies it: PEM. It is the same for every erasure of the project.'),
   ),
 });
 
 /** An erasure and its certificate. */
 export const ErasureBody = v.object({
-  id: Uuid,
-  contactId: Uuid,
-  subject: v.pipe(v.string(), v.description('HMAC-SHA-256 of the address, by a key of the project.')),
-  reference: v.pipe(v.nullable(v.string()), v.description('The reference of the request.')),
-  keepSuppressed: v.pipe(v.boolean(), v.description('Whether requests were to refuse the address.')),
-  suppressed: v.pipe(v.boolean(), v.description('Whether they refuse it now: an owner may have lifted that.')),
-  status: v.pipe(
+  id: field('ID of the erasure.', Uuid),
+  contactId: field('ID that the erased contact had.', Uuid),
+  subject: field('HMAC-SHA-256 of the address, with a key of the project.', v.string()),
+  reference: field('Reference given in the request; null if there was none.', v.nullable(v.string())),
+  keepSuppressed: field('Whether the request asked to refuse the address from now on.', v.boolean()),
+  suppressed: field('Whether the address is refused now. An owner can lift that.', v.boolean()),
+  status: field(
+    '`RUNNING`, `WAITING` while another system still keeps data although nothing is left here, or `DONE` once the certificate is final.',
     v.picklist(['RUNNING', 'WAITING', 'DONE']),
-    v.description(
-      '`WAITING`: nothing is left here, but another system still keeps something. `DONE`: the certificate is final.',
-    ),
   ),
-  requestedAt: v.pipe(Instant, v.description('When it was asked for.')),
-  erasedAt: v.pipe(v.nullable(Instant), v.description('When nothing was left here.')),
-  steps: v.array(ErasureStep),
-  ledgersChanged: v.pipe(
-    v.array(ChangedLedger),
-    v.description('Final ledgers of campaigns whose hash the erasure changed.'),
-  ),
-  mentions: v.pipe(
+  requestedAt: field('When the erasure was requested.', Instant),
+  erasedAt: field('When nothing was left here; null before.', v.nullable(Instant)),
+  steps: field('What was erased, system by system.', v.array(ErasureStep)),
+  ledgersChanged: field('Final ledgers of campaigns whose hash the erasure changed.', v.array(ChangedLedger)),
+  mentions: field(
+    'Content and other contacts’ data that names the address. It was not changed: edit it yourself.',
     v.array(ErasureMention),
-    v.description(
-      'What members wrote, and data of other contacts, that names the address. It was not changed: edit it yourself.',
-    ),
   ),
-  certificate: v.pipe(v.nullable(Certificate), v.description('Null until nothing is left here.')),
+  certificate: field('Signed record of the erasure; null until nothing is left here.', v.nullable(Certificate)),
 });
 export type ErasureBody = v.InferOutput<typeof ErasureBody>;
 
 /** A page of erasures, the latest first. */
-export const ErasurePage = v.object({ data: v.array(ErasureBody), cursor: v.nullable(v.string()) });
+export const ErasurePage = v.object({
+  data: field('Erasures on this page, newest first.', v.array(ErasureBody)),
+  cursor: field('Pass it as `cursor` to get the next page; null on the last page.', v.nullable(v.string())),
+});
 
 /** `GET /erasures/{id}/verify`. */
 export const ErasureVerification = v.object({
-  valid: v.pipe(
-    v.boolean(),
-    v.description('The certificate is what was signed, by the key of the project, and nothing is left.'),
-  ),
-  signed: v.pipe(v.boolean(), v.description('The signature belongs to the text.')),
-  keyOfProject: v.pipe(v.boolean(), v.description('The key is that of the project.')),
-  left: v.pipe(
+  valid: field('Whether the certificate was signed with the project’s key, and nothing is left.', v.boolean()),
+  signed: field('Whether the signature matches the text.', v.boolean()),
+  keyOfProject: field('Whether the key is the project’s key.', v.boolean()),
+  left: field(
+    'What is found now under the ID of the contact; empty if nothing is.',
     v.array(
       v.object({
-        what: v.pipe(v.string(), v.description('What it is.')),
-        rows: v.pipe(v.number(), v.description('How many rows.')),
+        what: field('What was found.', v.string()),
+        rows: field('Number of rows found.', v.number()),
       }),
     ),
-    v.description('What is found now under the ID of the contact; empty when nothing is.'),
   ),
 });
 export type ErasureVerification = v.InferOutput<typeof ErasureVerification>;
 
-const Items = (what: string) => v.pipe(v.array(v.record(v.string(), v.unknown())), v.description(what));
+const Items = (what: string) => field(what, v.array(v.record(v.string(), v.unknown())));
 
 /** `GET /contacts/{id}/export`. */
 export const ContactExport = v.object({
-  format: v.literal('fernpost-contact/1'),
-  exportedAt: v.pipe(Instant, v.description('When the file was made.')),
-  contact: ContactBody,
-  segments: Items('Segments it was added to, or has entered.'),
-  emails: Items('Mail to it and from it, with tags and what is stored of the content.'),
-  events: Items('What it did, and what became of its mail.'),
-  history: Items('Changes of the contact with their causes.'),
-  workflowExecutions: Items('Executions of workflows with their steps.'),
-  imports: Items('Imports and bulk changes that changed it.'),
+  format: field('Format of the file: `fernpost-contact/1`.', v.literal('fernpost-contact/1')),
+  exportedAt: field('When the file was created.', Instant),
+  contact: field('The contact.', ContactBody),
+  segments: Items('Static segments the contact was added to, and dynamic segments it has entered.'),
+  emails: Items('Emails to and from the contact, with tags and stored content.'),
+  events: Items('Events of the contact and of its emails.'),
+  history: Items('Changes of the contact, with their causes.'),
+  workflowExecutions: Items('Workflow executions, with their steps.'),
+  imports: Items('Imports and bulk jobs that changed the contact.'),
 });
 
 nameSchemas({ ContactExport, Erasure: ErasureBody, ErasurePage, ErasureVerification });

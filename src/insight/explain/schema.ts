@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { GivenInstant, Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 
@@ -7,10 +7,12 @@ const Sentence = v.string();
 /** What an explanation is about. */
 const About = v.union(
   [
-    v.strictObject({ campaignId: Uuid }),
-    v.strictObject({ workflowId: Uuid }),
-    v.strictObject({ emailId: Uuid }),
-    v.strictObject({ topic: v.literal('any') }),
+    v.strictObject({ campaignId: field('ID of the campaign to explain.', Uuid) }),
+    v.strictObject({ workflowId: field('ID of the workflow to explain.', Uuid) }),
+    v.strictObject({ emailId: field('ID of the email to explain.', Uuid) }),
+    v.strictObject({
+      topic: field('`any` explains the contact’s latest email, and whatever keeps emails from it.', v.literal('any')),
+    }),
   ],
   'must have one of campaignId, workflowId, emailId, or "topic": "any"',
 );
@@ -18,18 +20,17 @@ export type About = v.InferOutput<typeof About>;
 
 /** `POST /explain` (contract page 5). */
 export const ExplainRequest = v.object({
-  contact: v.pipe(
-    v.string(),
-    v.trim(),
-    v.minLength(1, 'must not be empty'),
-    v.maxLength(320, 'must have at most 320 characters'),
-    v.description('Id or address of the contact.'),
+  contact: field(
+    'ID or email address of the contact.',
+    v.pipe(
+      v.string(),
+      v.trim(),
+      v.minLength(1, 'must not be empty'),
+      v.maxLength(320, 'must have at most 320 characters'),
+    ),
   ),
-  about: v.pipe(
-    About,
-    v.description('A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it.'),
-  ),
-  at: v.optional(v.pipe(GivenInstant, v.description('The instant that is asked about; now when absent.'))),
+  about: field('What to explain: a campaign, a workflow, an email, or `"topic": "any"`.', About),
+  at: field('Time to explain, as an ISO 8601 instant; now when absent.', v.optional(GivenInstant)),
 });
 export type ExplainRequest = v.InferOutput<typeof ExplainRequest>;
 
@@ -37,40 +38,63 @@ const Value = v.nullable(v.unknown());
 
 /** One thing that decided, or did not. */
 export const Decision = v.object({
-  at: v.nullable(Instant),
-  check: v.pipe(v.string(), v.description('What was checked, such as `contact.existed` or `mail.suppressed`.')),
-  outcome: v.picklist(['pass', 'stop', 'info']),
-  sentence: Sentence,
-  expected: Value,
-  actual: Value,
-  basis: v.pipe(
-    v.picklist(['recorded', 'evaluated']),
-    v.description('`recorded` when it happened, or `evaluated` for this answer.'),
+  at: field('When it was decided; null if it was evaluated for this response.', v.nullable(Instant)),
+  check: field('Check that was made, such as `contact.existed` or `mail.suppressed`.', v.string()),
+  outcome: field(
+    '`pass`, `stop` if the check kept the contact from receiving it, or `info`.',
+    v.picklist(['pass', 'stop', 'info']),
   ),
-  dataAsOf: v.pipe(v.nullable(Instant), v.description('The age of the values that were evaluated.')),
-  source: v.nullable(v.object({ type: v.string(), id: v.string(), href: v.string() })),
+  sentence: field('The decision as a sentence for people.', Sentence),
+  expected: field('Value that the check needed; null if there is none.', Value),
+  actual: field('Value that the check found; null if there is none.', Value),
+  basis: field('`recorded` when it happened, or `evaluated` for this response.', v.picklist(['recorded', 'evaluated'])),
+  dataAsOf: field('Age of the data that was evaluated; null for recorded decisions.', v.nullable(Instant)),
+  source: field(
+    'Object that the decision comes from; null if it has no page.',
+    v.nullable(
+      v.object({
+        type: field('Type of the object, such as `segment`.', v.string()),
+        id: field('ID of the object.', v.string()),
+        href: field('Path of its page in the dashboard.', v.string()),
+      }),
+    ),
+  ),
 });
 export type Decision = v.InferOutput<typeof Decision>;
 
 /** Why a contact received something, or did not. */
 export const Explanation = v.object({
-  verdict: v.picklist(['received', 'sent', 'will', 'did_not', 'will_not', 'cannot_tell']),
-  sentence: Sentence,
-  contact: v.object({ id: Uuid, email: v.string() }),
-  decisions: v.pipe(
-    v.array(Decision),
-    v.description('In the order in which they are made. The first `stop` is the reason.'),
+  verdict: field(
+    'Result: `received`, `sent`, `will` receive it, `did_not` receive it, `will_not` receive it, or `cannot_tell`.',
+    v.picklist(['received', 'sent', 'will', 'did_not', 'will_not', 'cannot_tell']),
   ),
-  next: v.nullable(v.object({ at: v.nullable(Instant), what: Sentence })),
-  fixes: v.array(
-    v.object({
-      sentence: Sentence,
-      method: v.picklist(['POST', 'PATCH', 'PUT']),
-      path: v.string(),
-      body: v.record(v.string(), v.unknown()),
-    }),
+  sentence: field('The result as a sentence for people.', Sentence),
+  contact: field(
+    'The contact that was asked about.',
+    v.object({ id: field('ID of the contact.', Uuid), email: field('Address of the contact.', v.string()) }),
   ),
-  permalink: v.pipe(v.string(), v.description('For `GET /explain/{permalink}`: the same question again.')),
+  decisions: field('Decisions in the order in which they are made. The first `stop` is the reason.', v.array(Decision)),
+  next: field(
+    'What happens next; null if nothing.',
+    v.nullable(
+      v.object({
+        at: field('When it happens; null if that is not known.', v.nullable(Instant)),
+        what: field('What happens, as a sentence.', Sentence),
+      }),
+    ),
+  ),
+  fixes: field(
+    'Requests that would change the result.',
+    v.array(
+      v.object({
+        sentence: field('What the request does, as a sentence.', Sentence),
+        method: field('HTTP method of the request.', v.picklist(['POST', 'PATCH', 'PUT'])),
+        path: field('Path of the request.', v.string()),
+        body: field('JSON body of the request.', v.record(v.string(), v.unknown())),
+      }),
+    ),
+  ),
+  permalink: field('Identifies the question. `GET /explain/{permalink}` asks it again.', v.string()),
 });
 export type Explanation = v.InferOutput<typeof Explanation>;
 

@@ -1,4 +1,5 @@
 import type { McpContext, PlannedAction } from '@fernpost/mcp';
+import { field } from '@fernpost/openapi/names';
 import { type OperationId, operationTable } from '@fernpost/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
@@ -40,8 +41,14 @@ export const mcpRoutes = [
         method: { type: 'string', description: 'What to do, such as `tools/call`.' },
       },
     },
-    reply: v.looseObject({ jsonrpc: v.literal('2.0') }),
-    errorReply: v.looseObject({ jsonrpc: v.literal('2.0'), error: v.looseObject({ message: v.string() }) }),
+    reply: v.looseObject({ jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')) }),
+    errorReply: v.looseObject({
+      jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')),
+      error: field(
+        'Why the request failed, as in JSON-RPC.',
+        v.looseObject({ message: field('Why the request failed, as a sentence.', v.string()) }),
+      ),
+    }),
     alsoStatus: 202,
     async handle(input) {
       const body = (input.body as unknown as Buffer).toString('utf8');

@@ -1,18 +1,17 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 
 /** A plan that waits for a member of the project. */
 export const WaitingPlan = v.object({
-  id: Uuid,
-  action: v.string(),
-  /** What would happen; values of others stand in it quoted. */
-  sentence: v.string(),
-  affects: v.pipe(v.number(), v.description('How many contacts it reaches.')),
-  samples: v.array(v.string()),
-  key: v.pipe(v.nullable(v.string()), v.description('Name of the key that made it; null when it was deleted.')),
-  expiresAt: Instant,
-  createdAt: Instant,
+  id: field('ID of the plan.', Uuid),
+  action: field('What is planned, such as `launch_campaign`.', v.string()),
+  sentence: field('What would happen, as a sentence. Values from the project’s data are quoted.', v.string()),
+  affects: field('Number of contacts it reaches.', v.number()),
+  samples: field('Addresses of some of these contacts.', v.array(v.string())),
+  key: field('Name of the API key that made the plan; null when the key was deleted.', v.nullable(v.string())),
+  expiresAt: field('When the plan expires unless it is approved.', Instant),
+  createdAt: field('When the plan was made.', Instant),
 });
 export type WaitingPlan = v.InferOutput<typeof WaitingPlan>;
 

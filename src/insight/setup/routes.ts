@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { noSuchProject } from '../../core/http/errors.ts';
 import { route } from '../../core/http/route.ts';
@@ -8,7 +9,10 @@ export const setupRoutes = [
   route.get('/projects/:id/setup-state', {
     access: 'project',
     summary: 'Get the set-up state of a project',
-    reply: v.object({ success: v.literal(true), data: SetupState }),
+    reply: v.object({
+      success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+      data: field('What is set up.', SetupState),
+    }),
     async handle({ app, db, project }) {
       const data = await setupState(db, project.id, app.config);
       if (data === null) throw noSuchProject(project.id);

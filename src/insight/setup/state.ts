@@ -1,3 +1,4 @@
+import { field } from '@fernpost/openapi/names';
 import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
 import { contactTotals } from '../../audience/contacts/index.ts';
@@ -7,21 +8,24 @@ import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** How far a project is set up (contract page 3, 2.3). */
 export const SetupState = v.object({
-  hasSubscription: v.boolean(),
-  hasVerifiedDomain: v.boolean(),
-  contactCount: v.number(),
-  lastCampaignSentAt: v.nullable(Instant),
-  hasEnabledWorkflow: v.boolean(),
-  publicKeyMode: v.pipe(
+  hasSubscription: field('Whether the project has a paid subscription.', v.boolean()),
+  hasVerifiedDomain: field('Whether the project has a verified and approved sender domain.', v.boolean()),
+  contactCount: field('Number of contacts in the project.', v.number()),
+  lastCampaignSentAt: field('When the last campaign was sent; null if none was.', v.nullable(Instant)),
+  hasEnabledWorkflow: field('Whether a workflow is enabled.', v.boolean()),
+  publicKeyMode: field(
+    'How the public key is limited. `hardened` is recommended as soon as browsers or apps use the key.',
     v.picklist(['contract', 'hardened']),
-    v.description('`hardened` is recommended as soon as browsers or apps use the public key.'),
   ),
-  links: v.pipe(
+  links: field(
+    'Other pages of this deployment; null where they cannot be opened from elsewhere.',
     v.object({
-      inbox: v.pipe(v.nullable(v.string()), v.description('Of the mail sandbox; null with any other provider.')),
-      temporal: v.pipe(v.nullable(v.string()), v.description('Of the executions in Temporal’s Web UI.')),
+      inbox: field('URL of the mail sandbox; null with any other mail provider.', v.nullable(v.string())),
+      temporal: field(
+        'URL of the executions in Temporal’s Web UI; null where it cannot be opened from elsewhere.',
+        v.nullable(v.string()),
+      ),
     }),
-    v.description('Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them.'),
   ),
 });
 export type SetupState = v.InferOutput<typeof SetupState>;

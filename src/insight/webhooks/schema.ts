@@ -1,4 +1,4 @@
-import { nameSchemas } from '@fernpost/openapi/names';
+import { field, nameSchemas } from '@fernpost/openapi/names';
 import {
   choice,
   coded,
@@ -26,7 +26,6 @@ const EventPattern = v.pipe(
     (name) => !name.includes('*') || name === '*' || (name.endsWith('.*') && name.indexOf('*') === name.length - 1),
     'must be the name of an event, a prefix such as "contact.*", or "*"',
   ),
-  v.description('The name of an event, `contact.*` for all that start with `contact.`, or `*` for every event.'),
 );
 const Events = v.pipe(
   v.array(EventPattern, 'must be an array of event names'),
@@ -37,128 +36,171 @@ const Url = textField('url', 1, 2048);
 const Description = v.nullish(textField('description', 0, 500));
 /** `POST /webhook-endpoints`. */
 export const CreateEndpoint = v.object({
-  url: v.pipe(
+  url: field(
+    'URL to call, 1 to 2,048 characters. It must use https, except for hosts in WEBHOOK_ALLOWED_HOSTS and `localhost` on your own machine.',
     Url,
-    v.description(
-      'An https address. http works for hosts in WEBHOOK_ALLOWED_HOSTS only: on your own machine, for `localhost`.',
-    ),
   ),
-  description: Description,
-  events: Events,
-  from: v.optional(
-    v.pipe(
-      v.string(),
-      v.description('`now`, or the ISO instant whose events come first, at most 30 days ago. `now` when absent.'),
-    ),
-    'now',
+  description: field('Description of the endpoint, up to 500 characters; null or absent for none.', Description),
+  events: field('Events to deliver, 1 to 50: names, prefixes such as `contact.*`, or `*` for all.', Events),
+  from: field(
+    'First events to deliver: `now`, or an ISO 8601 instant at most 30 days ago.',
+    v.optional(v.string(), 'now'),
   ),
-  payload: v.optional(choice(payloadKinds), 'full'),
-  ordered: v.optional(
-    v.pipe(v.boolean(), v.description('Deliver one event at a time, each after the previous one was accepted.')),
-    false,
+  payload: field(
+    'What a call carries: `full` for the whole event, `thin` to leave its data out.',
+    v.optional(choice(payloadKinds), 'full'),
+  ),
+  ordered: field(
+    'Whether events are delivered one at a time, each after the previous one was accepted.',
+    v.optional(v.boolean(), false),
   ),
 });
 export type CreateEndpoint = v.InferOutput<typeof CreateEndpoint>;
 
 /** `PATCH /webhook-endpoints/{id}`. */
 export const PatchEndpoint = v.object({
-  url: v.optional(Url),
-  description: Description,
-  events: v.optional(Events),
-  payload: v.optional(choice(payloadKinds)),
-  ordered: v.optional(v.boolean()),
-  paused: v.optional(
-    v.pipe(
-      v.boolean(),
-      v.description('`false` also enables an endpoint that was disabled; deliveries resume where they stopped.'),
-    ),
+  url: field('New URL to call, 1 to 2,048 characters.', v.optional(Url)),
+  description: field('New description, up to 500 characters; null removes it.', Description),
+  events: field(
+    'New list of events, 1 to 50: names, prefixes such as `contact.*`, or `*` for all.',
+    v.optional(Events),
+  ),
+  payload: field(
+    'What calls carry from now on: `full` for the whole event, `thin` to leave its data out.',
+    v.optional(choice(payloadKinds)),
+  ),
+  ordered: field(
+    'Whether events are delivered one at a time, each after the previous one was accepted.',
+    v.optional(v.boolean()),
+  ),
+  paused: field(
+    '`true` pauses the endpoint. `false` resumes it, also if it was disabled; deliveries continue where they stopped.',
+    v.optional(v.boolean()),
   ),
 });
 export type PatchEndpoint = v.InferOutput<typeof PatchEndpoint>;
 
 /** What became of the events of one hour. */
-const HealthHour = v.object({ at: Instant, delivered: v.number(), failed: v.number(), pending: v.number() });
+const HealthHour = v.object({
+  at: field('When the hour begins.', Instant),
+  delivered: field('Number of events of this hour that were delivered.', v.number()),
+  failed: field('Number of events of this hour that used up their attempts.', v.number()),
+  pending: field('Number of events of this hour that are not delivered yet.', v.number()),
+});
 
 /** `GET /webhook-endpoints`. */
 export const ListEndpoints = v.object({
-  include: v.optional(v.picklist(['health'], 'must be health')),
+  include: field(
+    '`health` adds the deliveries of the last 24 hours by hour.',
+    v.optional(v.picklist(['health'], 'must be health')),
+  ),
 });
 
 /** A webhook endpoint in an answer. */
 export const EndpointBody = v.object({
-  id: Uuid,
-  url: v.string(),
-  description: v.nullable(v.string()),
-  events: v.array(v.string()),
-  payload: v.picklist(payloadKinds),
-  ordered: v.boolean(),
-  status: v.picklist(endpointStatuses),
-  disabledReason: v.nullable(v.string()),
-  lastSequence: v.pipe(v.number(), v.description('How many events were queued for this endpoint so far.')),
-  failingSince: v.nullable(Instant),
-  restingUntil: v.pipe(
+  id: field('ID of the endpoint.', Uuid),
+  url: field('URL that is called.', v.string()),
+  description: field('Description of the endpoint; null if there is none.', v.nullable(v.string())),
+  events: field('Events that are delivered: names, prefixes such as `contact.*`, or `*` for all.', v.array(v.string())),
+  payload: field(
+    'What a call carries: `full` for the whole event, `thin` to leave its data out.',
+    v.picklist(payloadKinds),
+  ),
+  ordered: field('Whether events are delivered one at a time, each after the previous one was accepted.', v.boolean()),
+  status: field(
+    '`ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`.',
+    v.picklist(endpointStatuses),
+  ),
+  disabledReason: field('Why the service disabled the endpoint; null unless it did.', v.nullable(v.string())),
+  lastSequence: field('Number of events queued for the endpoint so far.', v.number()),
+  failingSince: field('Since when all calls have failed; null while calls succeed.', v.nullable(Instant)),
+  restingUntil: field(
+    'When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting.',
     v.nullable(Instant),
-    v.description('The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this.'),
   ),
-  health: v.optional(
-    v.pipe(
-      v.array(HealthHour),
-      v.description('With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first.'),
-    ),
+  health: field(
+    'Deliveries by the hour of their event in the last 24 hours, oldest first. Only with `include=health`.',
+    v.optional(v.array(HealthHour)),
   ),
-  createdAt: Instant,
-  updatedAt: Instant,
+  createdAt: field('When the endpoint was created.', Instant),
+  updatedAt: field('When the endpoint last changed.', Instant),
 });
 export type EndpointBody = v.InferOutput<typeof EndpointBody>;
 
 /** The answer that shows the signing secret, once. */
-export const EndpointWithSecret = v.object({ ...EndpointBody.entries, secret: v.string() });
+export const EndpointWithSecret = v.object({
+  ...EndpointBody.entries,
+  secret: field('Secret that signs the calls, as base64 with the prefix `whsec_`. It is not shown again.', v.string()),
+});
 
 /** `POST /webhook-endpoints/{id}/rotate-secret`. */
-export const RotateSecret = v.object({ overlapHours: v.optional(wholeNumber(0, 72), 24) });
+export const RotateSecret = v.object({
+  overlapHours: field(
+    'Hours for which calls carry a signature of the previous secret too, 0 to 72.',
+    v.optional(wholeNumber(0, 72), 24),
+  ),
+});
 
 /** `POST /webhook-endpoints/{id}/test`. */
-export const TestEndpoint = v.object({ type: v.optional(textField('type', 1, 255), 'test.event') });
+export const TestEndpoint = v.object({
+  type: field(
+    'Name of the event to call the endpoint with, 1 to 255 characters.',
+    v.optional(textField('type', 1, 255), 'test.event'),
+  ),
+});
 
 /** How a call went. */
 export const AttemptBody = v.object({
-  at: Instant,
-  statusCode: v.nullable(v.number()),
-  ms: v.number(),
-  answer: v.pipe(v.nullable(v.string()), v.description('The first 4 KB of the answer.')),
-  error: v.pipe(v.nullable(v.string()), v.description('Why there was no answer.')),
+  at: field('When the endpoint was called.', Instant),
+  statusCode: field('HTTP status of the response; null if there was none.', v.nullable(v.number())),
+  ms: field('Duration of the call, in milliseconds.', v.number()),
+  answer: field('First 4 KB of the response body; null if there was no response.', v.nullable(v.string())),
+  error: field('Why there was no response; null if there was one.', v.nullable(v.string())),
 });
 export type AttemptBody = v.InferOutput<typeof AttemptBody>;
 
 /** The result of a test call. */
-export const TestedEndpoint = v.object({ ...AttemptBody.entries, delivered: v.boolean(), webhookId: v.string() });
+export const TestedEndpoint = v.object({
+  ...AttemptBody.entries,
+  delivered: field('Whether the endpoint accepted the call with a 2xx status.', v.boolean()),
+  webhookId: field('`webhook-id` of the call.', v.string()),
+});
 
 /** `POST /webhook-endpoints/{id}/replay`. */
 export const ReplayEvents = v.object({
-  since: GivenInstant,
-  until: v.optional(GivenInstant),
-  events: v.optional(Events),
-  only: v.optional(v.picklist(['failed', 'all'], 'must be one of failed, all'), 'all'),
+  since: field('Start of the period to deliver again, as an ISO 8601 instant.', GivenInstant),
+  until: field('End of the period, as an ISO 8601 instant; now when absent.', v.optional(GivenInstant)),
+  events: field(
+    'Events to deliver again: names, prefixes or `*`; those of the endpoint when absent.',
+    v.optional(Events),
+  ),
+  only: field(
+    '`failed` delivers only events that used up their attempts, `all` every event of the period.',
+    v.optional(v.picklist(['failed', 'all'], 'must be one of failed, all'), 'all'),
+  ),
 });
 export type ReplayEvents = v.InferOutput<typeof ReplayEvents>;
 
 /** A replay in an answer. */
 export const ReplayBody = v.object({
-  id: Uuid,
-  since: Instant,
-  until: Instant,
-  events: v.array(v.string()),
-  only: v.picklist(['failed', 'all']),
-  status: v.picklist(['RUNNING', 'DONE']),
-  requeued: v.pipe(v.number(), v.description('How many events were queued again so far.')),
-  createdAt: Instant,
+  id: field('ID of the replay.', Uuid),
+  since: field('Start of the period.', Instant),
+  until: field('End of the period.', Instant),
+  events: field('Events that are delivered again: names, prefixes or `*`.', v.array(v.string())),
+  only: field(
+    '`failed` if only events that used up their attempts are delivered again; otherwise `all`.',
+    v.picklist(['failed', 'all']),
+  ),
+  status: field('`RUNNING`, then `DONE` once all events are queued.', v.picklist(['RUNNING', 'DONE'])),
+  requeued: field('Number of events queued again so far.', v.number()),
+  createdAt: field('When the replay was requested.', Instant),
 });
 export type ReplayBody = v.InferOutput<typeof ReplayBody>;
 
 /** `GET /webhook-endpoints/{id}/deliveries`. */
 export const ListDeliveries = v.object({
-  status: v.optional(choice(deliveryStatuses)),
-  type: v.optional(EventPattern),
+  status: field('Deliveries with this status; all when absent.', v.optional(choice(deliveryStatuses))),
+  type: field('Deliveries of this event: a name, a prefix such as `contact.*`, or `*`.', v.optional(EventPattern)),
   limit: limitParameter(20, 100),
   cursor: CursorParameter,
 });
@@ -166,54 +208,61 @@ export type ListDeliveries = v.InferOutput<typeof ListDeliveries>;
 
 /** A delivery in an answer. */
 export const DeliveryBody = v.object({
-  eventId: Uuid,
-  webhookId: v.string(),
-  sequence: v.number(),
-  type: v.string(),
-  eventAt: Instant,
-  status: v.picklist(deliveryStatuses),
-  attempts: v.number(),
-  nextAttemptAt: v.nullable(Instant),
+  eventId: field('ID of the event.', Uuid),
+  webhookId: field('`webhook-id` of the calls, the same for every attempt.', v.string()),
+  sequence: field(
+    'Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls.',
+    v.number(),
+  ),
+  type: field('Name of the event.', v.string()),
+  eventAt: field('When the event happened.', Instant),
+  status: field('`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up.', v.picklist(deliveryStatuses)),
+  attempts: field('Number of attempts so far.', v.number()),
+  nextAttemptAt: field('When the next attempt is due; null if there is none.', v.nullable(Instant)),
 });
 export type DeliveryBody = v.InferOutput<typeof DeliveryBody>;
 
 /** A page of deliveries, the latest first. */
 export const DeliveriesPage = v.object({
-  data: v.array(DeliveryBody),
-  cursor: v.nullable(v.string()),
-  hasMore: v.pipe(
+  data: field('Deliveries on this page, newest first.', v.array(DeliveryBody)),
+  cursor: field('Pass it as `cursor` to get the next page; null on the last page.', v.nullable(v.string())),
+  hasMore: field(
+    'Whether there is another page. With `type`, a page may be short or even empty although there is one.',
     v.boolean(),
-    v.description(
-      'Whether there is another page. With `type` a page may be short or empty although there is one: continue with `cursor`.',
-    ),
   ),
 });
 
 /** A delivery with its calls, the oldest first. */
 export const DeliveryWithAttempts = v.object({
   ...DeliveryBody.entries,
-  body: v.pipe(
-    v.nullable(v.string()),
-    v.description('What the endpoint is called with; null when the event was deleted.'),
-  ),
-  log: v.array(AttemptBody),
+  body: field('Body of the calls; null when the event was deleted.', v.nullable(v.string())),
+  log: field('Attempts, oldest first.', v.array(AttemptBody)),
 });
 
 /** `GET /webhook-endpoints/{id}/audit`. */
-export const AuditSpan = v.object({ from: v.optional(GivenInstant), until: v.optional(GivenInstant) });
+export const AuditSpan = v.object({
+  from: field(
+    'Start of the period to compare, as an ISO 8601 instant; 31 days ago at the earliest, and when absent.',
+    v.optional(GivenInstant),
+  ),
+  until: field('End of the period to compare, as an ISO 8601 instant; now when absent.', v.optional(GivenInstant)),
+});
 export type AuditSpan = v.InferOutput<typeof AuditSpan>;
 
 /** Events of a span compared with what was delivered of them. */
 export const EndpointAudit = v.object({
-  from: Instant,
-  until: Instant,
-  events: v.pipe(v.number(), v.description('Events that the endpoint subscribes to.')),
-  delivered: v.number(),
-  failed: v.number(),
-  pending: v.number(),
-  addsUp: v.boolean(),
-  firstSequence: v.nullable(v.number()),
-  lastSequence: v.nullable(v.number()),
+  from: field(
+    'Start of the period that was compared: at most 31 days ago, and not before the endpoint’s `events` last changed.',
+    Instant,
+  ),
+  until: field('End of the period that was compared: up to the latest event that was queued.', Instant),
+  events: field('Number of events in the period that the endpoint subscribes to.', v.number()),
+  delivered: field('Number of these that were delivered.', v.number()),
+  failed: field('Number of these that used up their attempts.', v.number()),
+  pending: field('Number of these that are not delivered yet.', v.number()),
+  addsUp: field('Whether every event of the period was queued for the endpoint.', v.boolean()),
+  firstSequence: field('Sequence of the first event of the period; null if there is none.', v.nullable(v.number())),
+  lastSequence: field('Sequence of the last event of the period; null if there is none.', v.nullable(v.number())),
 });
 export type EndpointAudit = v.InferOutput<typeof EndpointAudit>;
 

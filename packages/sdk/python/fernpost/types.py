@@ -18,28 +18,28 @@ else:
 
 class Activity(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the activity, made of the ID of its email, event, campaign or execution."""
     type: Literal["event.triggered", "email.sent", "email.delivered", "email.received", "email.opened", "email.clicked", "email.bounced", "email.complaint", "campaign.sent", "campaign.scheduled", "workflow.started", "workflow.completed", "workflow.email.scheduled", "email.failed", "email.suppressed"]
-    """The type."""
+    """Type of the activity; see `GET /activity/types`."""
     timestamp: str
-    """When it happened."""
+    """When it happened; for upcoming activities, when it is due."""
     contactEmail: NotRequired[str]
-    """The address of the contact."""
+    """Address of the contact; absent for activities without one."""
     contactId: NotRequired[str]
-    """The contact."""
+    """ID of the contact; absent for activities without one."""
     metadata: Dict[str, Any]
-    """What is known beyond the common fields; it depends on the type."""
+    """Details, which depend on the type, such as the subject of an email."""
 
 
 class ActivityPage(TypedDict):
     data: List[Activity]
-    """The data."""
+    """Activities on this page, newest first."""
     cursor: NotRequired[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; absent on the last page."""
     hasMore: bool
     """Whether there is another page."""
     total: float
-    """How many there are."""
+    """Number of activities that match. Counted on the first page only; 0 on the others."""
 
 
 class AddDomainRequest(TypedDict):
@@ -96,9 +96,9 @@ class AddressVerification(TypedDict):
 
 class ArchiveCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The archived or unarchived campaign."""
 
 
 CampaignWithSegment = TypedDict(
@@ -149,9 +149,9 @@ CampaignWithSegment = TypedDict(
 
 class EarlierRecipients(TypedDict):
     versions: List[int]
-    """The versions of the content whose recipients it goes to."""
+    """Versions of the earlier campaign’s content whose recipients receive this one."""
     who: Literal["got", "opened", "clicked", "not_opened", "not_clicked"]
-    """All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only."""
+    """Recipients by what they did with these versions: `got`, `opened`, `clicked`, `not_opened` or `not_clicked`."""
 
 
 class Segment(TypedDict):
@@ -226,27 +226,27 @@ class ConditionState(TypedDict):
 
 class CampaignApproval(TypedDict):
     state: Literal["PENDING"]
-    """`PENDING`."""
+    """Always `PENDING`."""
     fingerprint: str
-    """Names exactly this content, these settings and this audience; null until it is done."""
+    """Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`."""
     review: float
-    """The number of the dry run."""
+    """Number of the dry run that was reviewed."""
     recipients: float
-    """How many contacts it reaches."""
+    """Number of contacts that would receive the campaign, as reviewed."""
     drift: Union[Literal["none"], Literal["fewer"], float]
-    """How far the audience may have changed since the review."""
+    """How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1."""
     scheduledFor: Optional[str]
-    """When it is to be sent; null for at once."""
+    """When the campaign is to be sent; null for immediately after approval."""
     requestedBy: CampaignApprovalRequestedBy
-    """Who asked for it."""
+    """Who requested the send. They cannot approve it themselves."""
     requestedAt: str
-    """When it was asked for."""
+    """When the send was requested."""
     expiresAt: str
     """When the review expires, and the request with it."""
 
 
 class CampaignApprovalRequestedBy(TypedDict):
-    """Who asked for it."""
+    """Who requested the send. They cannot approve it themselves."""
     kind: Literal["user", "key", "mcp", "system"]
     """What kind it is."""
     id: Optional[str]
@@ -257,73 +257,73 @@ class CampaignApprovalRequestedBy(TypedDict):
 
 class SendingHold(TypedDict):
     provider: str
-    """The provider: `postmark`, `ses`, `smtp` or `sandbox`."""
+    """Mail provider: `postmark`, `ses`, `smtp` or `sandbox`."""
     reason: str
-    """What the provider said, or how calling it failed."""
+    """Response of the mail provider, or how the connection failed."""
     since: str
-    """When it stopped accepting mail."""
+    """When the provider stopped accepting mail."""
     until: str
-    """When it is tried again."""
+    """When the next attempt is made."""
 
 
 class CampaignCanary(TypedDict):
     state: Literal["WAITING", "SENDING", "HOLDING", "STOPPED", "PASSED"]
-    """WAITING for the audience, SENDING the slice, HOLDING until its reports are in, STOPPED with the campaign paused, or PASSED."""
+    """`WAITING` for the audience, `SENDING` the slice, `HOLDING` until its reports are in, `STOPPED` with the campaign paused, or `PASSED`."""
     recipients: float
-    """Size of the slice."""
+    """Number of contacts in the slice."""
     hold: str
-    """How long to wait for reports about the slice, such as `60m`."""
+    """How long to wait for reports once the slice is sent, such as `60m`."""
     stopIf: CampaignCanaryStopIf
-    """Percentages of the slice; above one of them the campaign is paused. Null is no limit."""
+    """Rates of the slice above which the campaign is paused."""
     minDelivered: float
-    """The campaign is paused at the end of the hold with fewer delivered messages than this."""
+    """The campaign is paused if fewer emails than this are delivered by the end of the hold."""
     heldUntil: Optional[str]
     """When the hold ends; null before and after it."""
     releasedAt: Optional[str]
-    """When someone ended the canary to continue."""
+    """When somebody ended the hold early; null if nobody did."""
     endedAt: Optional[str]
-    """When the canary passed or stopped the campaign."""
+    """When the canary passed or paused the campaign; null before."""
     counts: CampaignCanaryCounts
-    """What happened to the slice."""
+    """What happened to the emails of the slice."""
     stopped: Optional[CampaignCanaryStopped]
-    """Why the canary paused the campaign; null where it did not."""
+    """Why the canary paused the campaign; null if it did not."""
 
 
 class CampaignCanaryStopIf(TypedDict):
-    """Percentages of the slice; above one of them the campaign is paused. Null is no limit."""
+    """Rates of the slice above which the campaign is paused."""
     bounceRate: Optional[float]
-    """Permanent bounces, in percent."""
+    """Highest permanent bounce rate, in percent; null for no limit."""
     complaintRate: Optional[float]
-    """Spam reports, in percent."""
+    """Highest spam complaint rate, in percent; null for no limit."""
     unsubscribeRate: Optional[float]
-    """Unsubscribed recipients, in percent."""
+    """Highest unsubscribe rate, in percent; null for no limit."""
 
 
 class CampaignCanaryCounts(TypedDict):
-    """What happened to the slice."""
+    """What happened to the emails of the slice."""
     pending: float
-    """Not handed over yet."""
+    """Emails not sent yet, or not confirmed by the mail provider."""
     mailed: float
-    """Handed over to the provider."""
+    """Emails that the mail provider accepted, or refused for an earlier bounce."""
     delivered: float
-    """Reported as delivered."""
+    """Emails reported as delivered."""
     bounced: float
-    """Reported as bounced."""
+    """Emails that bounced permanently."""
     complained: float
-    """Reported as spam."""
+    """Emails reported as spam."""
     unsubscribed: float
-    """Unsubscribed by this mail."""
+    """Recipients who unsubscribed by this email."""
 
 
 class CampaignCanaryStopped(TypedDict):
     code: Literal["canary_bounce_rate", "canary_complaint_rate", "canary_unsubscribe_rate", "canary_too_few_delivered"]
-    """What is wrong, for programs."""
+    """Limit that was broken: `canary_bounce_rate`, `canary_complaint_rate`, `canary_unsubscribe_rate` or `canary_too_few_delivered`."""
     count: float
-    """How many."""
+    """Number of emails that bounced, were reported, led to an unsubscribe or were delivered, depending on `code`."""
     of: float
-    """How many it is compared with."""
+    """Number of emails of the slice that `count` is compared with."""
     limit: float
-    """The percentage that was exceeded, or the number that was not reached."""
+    """Percentage that was exceeded, or number of deliveries that was not reached."""
 
 
 class BareError(TypedDict):
@@ -414,13 +414,13 @@ class UsageLimit(TypedDict):
 
 class BinaryConditionStepConfig(TypedDict):
     mode: NotRequired[Literal["binary"]]
-    """How it is evaluated: `binary` with two branches, or `multi`."""
+    """`binary`: one comparison with the branches `yes` and `no`. The default."""
     field: str
-    """The field."""
+    """Field to compare, such as `data.plan`, up to 500 characters."""
     operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
-    """How the field is compared."""
+    """How the field is compared with `value`."""
     value: NotRequired[Any]
-    """What the field is compared with."""
+    """Value to compare the field with; ignored for `exists` and `notExists`."""
 
 
 class BrandKit(TypedDict):
@@ -530,20 +530,20 @@ class BulkSelection(TypedDict):
 
 class CallMcpFailure(TypedDict):
     jsonrpc: Literal["2.0"]
-    """The version of JSON-RPC."""
+    """Version of JSON-RPC: `2.0`."""
     error: CallMcpFailureError
-    """What went wrong; null when nothing did."""
+    """Why the request failed, as in JSON-RPC."""
 
 
 class CallMcpFailureError(TypedDict):
-    """What went wrong; null when nothing did."""
+    """Why the request failed, as in JSON-RPC."""
     message: str
-    """What happened, for people."""
+    """Why the request failed, as a sentence."""
 
 
 class CallMcpResponse(TypedDict):
     jsonrpc: Literal["2.0"]
-    """The version of JSON-RPC."""
+    """Version of JSON-RPC: `2.0`."""
 
 
 Campaign = TypedDict(
@@ -589,163 +589,163 @@ Campaign = TypedDict(
 
 class CampaignAudienceCount(TypedDict):
     recipients: float
-    """Contacts the campaign would go to now."""
+    """Number of contacts that would receive the campaign if it were sent now."""
     unsubscribed: float
-    """Contacts the audience chooses who are left out because they are unsubscribed."""
+    """Number of contacts in the audience that are left out because they are not subscribed."""
 
 
 class CampaignAudit(TypedDict):
     recipients: float
-    """The recipients."""
+    """Number of rows in the ledger, one for each recipient."""
     handedOver: float
-    """Recipients whose mail the provider accepted."""
+    """Number of recipients whose email the mail provider accepted."""
     skipped: float
-    """Recipients who were left out on purpose."""
+    """Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled."""
     failed: float
-    """How many failed."""
+    """Number of recipients whose email was refused or given up."""
     unknown: float
-    """Recipients whose mail may be with the provider, and is being looked up."""
+    """Number of recipients whose email is unconfirmed: the mail provider may have it, and it is looked up there before anything is sent again."""
     pending: float
-    """How many are pending."""
+    """Number of recipients whose email has not been sent yet."""
     removed: float
-    """How many were removed."""
+    """Number of rows removed because the contact was deleted after the send; 0 while it is under way."""
     addsUp: bool
-    """Whether everything is accounted for."""
+    """Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters."""
     hash: Optional[str]
-    """SHA-256 of the ledger in its CSV form; null before it is final."""
+    """SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended."""
     hashFormat: float
-    """Which columns the hashed file has: 2 since it ends with `version`, 1 without."""
+    """Columns of the hashed file: `2` ends with `version`, `1` does not have that column."""
     reasons: List[CampaignAuditReasonsItem]
-    """The reasons, with counts where there are several."""
+    """The ten most frequent reasons of skipped and failed recipients, most frequent first. Recipients’ own addresses are removed from them."""
 
 
 class CampaignAuditReasonsItem(TypedDict):
     reason: str
-    """Why."""
+    """Why recipients were skipped or failed, such as `Contact is unsubscribed`."""
     count: float
-    """How many."""
+    """Number of recipients with this reason."""
 
 
 class CampaignCorrection(TypedDict):
     versions: List[int]
-    """The versions of the content whose recipients it goes to."""
+    """Versions of the content whose recipients receive the correction, such as `[1]`; up to 100."""
     who: Literal["got", "opened", "clicked"]
-    """All recipients of the versions, or only those who opened it or clicked a link."""
+    """`got`: all recipients of these versions. `opened`, `clicked`: only those who opened the email or clicked a link in it."""
 
 
 class CampaignDryRun(TypedDict):
     n: float
-    """The number of the dry run."""
+    """Number of the dry run, counting from 1 for each campaign."""
     state: Literal["RUNNING", "DONE", "FAILED"]
     """`RUNNING`, then `DONE` or `FAILED`."""
     failedReason: Optional[str]
-    """Why it failed as a whole; null unless it did."""
+    """Why the dry run failed; null unless it did."""
     progress: float
-    """How much is done, in percent."""
+    """Share of the audience that has been checked, in percent; 100 when it is done."""
     sample: Union[Literal["all"], float]
-    """How many messages were asked to be rendered."""
+    """Number of messages that were requested to be rendered, or `all`."""
     rendered: float
-    """Messages rendered so far. `missing` and `problems` count among these."""
+    """Number of messages rendered so far. `missing` and `problems` count among these."""
     audience: float
-    """Contacts of the audience that were passed so far."""
+    """Number of contacts checked so far."""
     wouldSend: float
-    """Messages that would be sent."""
+    """Number of emails that would be sent."""
     leftOut: List[CampaignDryRunLeftOutItem]
-    """Contacts of the audience who would get nothing, by reason."""
+    """Contacts that would not receive the campaign, by reason, most frequent first."""
     missing: List[CampaignDryRunMissingItem]
-    """Variables that messages print and contacts lack, the most frequent first."""
+    """Variables that the content uses and contacts lack, most frequent first; up to 50."""
     problems: List[CampaignDryRunProblemsItem]
-    """What is wrong with messages: `clipped` (Gmail cuts HTML above 102 KB), `empty link`, `http image`, `no text` (no text part) and `render` (could not be rendered, or only filled in plainly)."""
+    """Problems found in rendered messages."""
     byProvider: List[CampaignDryRunByProviderItem]
-    """The domains that most of it would go to, twenty at most."""
+    """The 20 recipient domains with the most emails."""
     takes: float
-    """Seconds that sending takes at least: by the project's rate, or as long as rendering took."""
+    """Shortest time that sending would take, in seconds."""
     room: CampaignDryRunRoom
-    """The monthly limit that the send counts against, and how much of it is left; null without one."""
+    """The project’s monthly limit that the send counts against."""
     samples: List[CampaignDryRunSamplesItem]
-    """Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed."""
+    """Messages as up to ten contacts would receive them, those with problems first. Empty once the campaign has been changed."""
     fingerprint: Optional[str]
-    """Names exactly this content, these settings and this audience; null until it is done."""
+    """Identifies exactly this content, these settings and this audience. Pass it to `POST /campaigns/{id}/send`. Null until the dry run is done."""
     changed: List[str]
-    """Fields of content, audience and settings that have been changed since; empty while the review holds."""
+    """Fields of content, audience and settings that have changed since the dry run; empty while it is valid."""
     createdAt: str
-    """When it was started."""
+    """When the dry run was started."""
     finishedAt: Optional[str]
-    """When it ended; null before."""
+    """When the dry run ended; null while it runs."""
     expiresAt: str
-    """Until when it can be launched."""
+    """Until when the campaign can be sent with this fingerprint."""
 
 
 class CampaignDryRunLeftOutItem(TypedDict):
     reason: str
-    """Why."""
+    """Why the contacts would be left out, such as `Contact is unsubscribed`."""
     count: float
-    """How many."""
+    """Number of contacts with this reason."""
 
 
 class CampaignDryRunMissingItem(TypedDict):
     variable: str
-    """The variable as the template names it."""
+    """The variable as the content names it."""
     contacts: float
-    """The contacts."""
+    """Number of contacts that lack it."""
     examples: List[CampaignDryRunMissingItemExamplesItem]
-    """Contacts to look at, three at most."""
+    """Up to three contacts that lack it."""
 
 
 class CampaignDryRunMissingItemExamplesItem(TypedDict):
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class CampaignDryRunProblemsItem(TypedDict):
     kind: Literal["clipped", "empty link", "http image", "no text", "render"]
-    """What kind it is."""
+    """`clipped`: Gmail cuts off HTML above 102 KB. `empty link`: a link without an address. `http image`: an image without TLS. `no text`: no plain-text part. `render`: the message could not be rendered, or only without Liquid."""
     count: float
-    """How many."""
+    """Number of messages with this problem."""
     example: Optional[CampaignDryRunProblemsItemExample]
-    """A contact to look at; null for none that is left."""
+    """A contact whose message has the problem; null if that contact no longer exists."""
 
 
 class CampaignDryRunProblemsItemExample(TypedDict):
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class CampaignDryRunByProviderItem(TypedDict):
     domain: str
-    """The domain."""
+    """Domain of the recipients’ addresses."""
     count: float
-    """How many."""
+    """Number of emails that would go to it."""
 
 
 class CampaignDryRunRoom(TypedDict):
-    """The monthly limit that the send counts against, and how much of it is left; null without one."""
+    """The project’s monthly limit that the send counts against."""
     limit: Optional[float]
-    """The limit; null without one."""
+    """Emails allowed per month; null without a limit."""
     left: Optional[float]
-    """How much is left; null without a limit."""
+    """Emails still allowed this month; null without a limit."""
 
 
 class CampaignDryRunSamplesItem(TypedDict):
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
     subject: str
-    """The subject as this contact would get it."""
+    """Subject line as this contact would receive it."""
     html: str
-    """The HTML as a recipient gets it."""
+    """HTML as this contact would receive it."""
     text: Optional[str]
-    """The text part; null without one."""
+    """Plain-text part as this contact would receive it; null if there is none."""
 
 
 class CampaignPage(TypedDict):
     data: List[CampaignWithSegment]
-    """The data."""
+    """Campaigns on this page."""
     page: float
     """The number of the page, from 1."""
     pageSize: float
@@ -755,197 +755,197 @@ class CampaignPage(TypedDict):
     totalPages: float
     """How many pages there are."""
     archivedCount: float
-    """How many archived ones there are."""
+    """Number of archived campaigns in the project."""
 
 
 class CampaignRecipientsPage(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Union[List[CampaignRecipientsPageDataItem], List[CampaignRecipientsPageData2Item]]
-    """The data."""
+    """Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam."""
     cursor: NotRequired[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; absent on the last page."""
     hasMore: bool
-    """Whether there is another page."""
+    """Whether there is another page. A page may be short even if there is one."""
     total: Optional[float]
-    """How many there are."""
+    """Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`."""
 
 
 class CampaignRecipientsPageDataItem(TypedDict):
     emailId: str
-    """The email; null without one."""
+    """ID of the email."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the recipient."""
     verdict: Literal["handed_over", "skipped", "failed", "unknown", "pending"]
-    """What became of it: `handed_over`, `skipped`, `failed`, `unknown` or `pending`."""
+    """`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet."""
     reason: Optional[str]
-    """Why."""
+    """Why the recipient was skipped or failed, as a sentence; null for other verdicts."""
     version: Optional[float]
-    """The version of the content that was handed over; null where nothing was."""
+    """Version of the content that was sent; null if nothing was."""
     messageId: Optional[str]
-    """The ID of the message at the provider."""
+    """ID of the message at the mail provider; null if it was not sent."""
     sentAt: Optional[str]
-    """When it was sent; null before."""
+    """When the mail provider accepted the email; null if it did not."""
     occurredAt: str
-    """When it happened."""
+    """When the email was sent; for other verdicts, when the row last changed."""
 
 
 class CampaignRecipientsPageData2Item(TypedDict):
     emailId: str
-    """The email; null without one."""
+    """ID of the email."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address the email was sent to."""
     occurredAt: str
-    """When it happened."""
+    """When the email bounced or was reported as spam."""
 
 
 class CampaignResults(TypedDict):
     hours: List[CampaignResultsHoursItem]
-    """Hours (UTC) in which anything happened, the first one first; a recipient counts once in each column."""
+    """Hours in which anything happened, in UTC, oldest first; up to 336. A recipient counts once in each column."""
     links: List[CampaignResultsLinksItem]
-    """Links that were clicked, the most clicked first; an empty `link` stands for those beyond the first 200."""
+    """Clicked links, most clicked first; up to 200. An entry with an empty `link` adds up all others."""
     earlier: List[CampaignResultsEarlierItem]
-    """The five campaigns that were sent before this one, the latest first."""
+    """The five campaigns sent before this one, newest first, for comparison."""
 
 
 class CampaignResultsHoursItem(TypedDict):
     hour: str
     """When the hour begins."""
     sent: float
-    """How many were sent."""
+    """Number of emails sent in this hour."""
     delivered: float
-    """What was delivered."""
+    """Number of emails delivered in this hour."""
     opened: float
-    """How many recipients opened."""
+    """Number of recipients who first opened the email in this hour."""
     clicked: float
-    """How many recipients clicked."""
+    """Number of recipients who first clicked a link in this hour."""
     bounced: float
-    """How many bounced."""
+    """Number of emails that bounced in this hour."""
 
 
 class CampaignResultsLinksItem(TypedDict):
     link: str
-    """The address of the link."""
+    """URL of the link; empty for all links beyond the first 200."""
     clicks: float
-    """How often links were clicked."""
+    """Number of clicks, including repeated ones."""
     recipients: float
-    """Recipients who clicked the link."""
+    """Number of recipients who clicked the link."""
 
 
 class CampaignResultsEarlierItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the earlier campaign."""
     name: str
-    """The name."""
+    """Name of the earlier campaign."""
     sentAt: str
-    """When it was sent; null before."""
+    """When its sending began."""
     sentCount: float
-    """Mail that was sent."""
+    """Number of its emails that the mail provider accepted."""
     deliveryRate: float
-    """Delivered mail, in percent."""
+    """Delivered emails as a percentage of `sentCount`."""
     openRate: float
-    """Opened mail, in percent."""
+    """Opened emails as a percentage of `sentCount`."""
     clickRate: float
-    """Clicked mail, in percent."""
+    """Emails with a click as a percentage of `sentCount`."""
     bounceRate: float
-    """Permanent bounces, in percent."""
+    """Permanently bounced emails as a percentage of `sentCount`."""
     unsubscribeRate: float
-    """Unsubscribed recipients, in percent."""
+    """Unsubscribed recipients as a percentage of `sentCount`."""
 
 
 class CampaignStats(TypedDict):
     totalRecipients: float
-    """How many contacts the audience has."""
+    """Number of recipients. Estimated when the campaign is saved, and exact once sending has begun."""
     sentCount: float
-    """Mail that was sent."""
+    """Number of emails that the mail provider accepted."""
     deliveredCount: float
-    """Mail that was delivered."""
+    """Number of emails that were reported as delivered."""
     openedCount: float
-    """Mail that was opened."""
+    """Number of emails that were opened at least once."""
     clickedCount: float
-    """Mail in which a link was clicked."""
+    """Number of emails in which at least one link was clicked."""
     bouncedCount: float
-    """Mail that bounced permanently."""
+    """Number of emails that bounced permanently."""
     complainedCount: float
-    """Mail that was reported as spam."""
+    """Number of emails that were reported as spam."""
     unsubscribedCount: float
-    """Recipients who unsubscribed by a link or button of this mail."""
+    """Number of recipients who unsubscribed by a link or button of this campaign’s email."""
     skippedCount: float
-    """Recipients who were left out on purpose."""
+    """Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled."""
     failedCount: float
-    """Mail that failed."""
+    """Number of recipients whose email was refused or given up."""
     pendingCount: float
-    """Mail that is not sent yet."""
+    """Number of recipients without a result yet; 0 once the send has ended."""
     openRate: float
-    """Opened mail, in percent."""
+    """`openedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     clickRate: float
-    """Clicked mail, in percent."""
+    """`clickedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     bounceRate: float
-    """Permanent bounces, in percent."""
+    """`bouncedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     deliveryRate: float
-    """Delivered mail, in percent."""
+    """`deliveredCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     complaintRate: float
-    """Spam reports, in percent."""
+    """`complainedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     unsubscribeRate: float
-    """Unsubscribed recipients, in percent."""
+    """`unsubscribedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
     pausedAt: Optional[str]
-    """When it was paused; null while it is not."""
+    """When the campaign was paused; null while it is not paused."""
     held: Optional[str]
-    """Why it is on hold, and until when; null while it is not."""
+    """Why a campaign that is `SENDING` makes no progress, as a sentence for people; null while it does."""
     versions: List[SentVersion]
-    """The versions of the content that the current send has handed over, the first one first."""
+    """Versions of the content that the current send has used, oldest first."""
 
 
 class SentVersion(TypedDict):
     version: float
-    """The number of the version."""
+    """Version number of the content, from 1."""
     subject: str
-    """The subject, with Liquid variables."""
+    """Subject line of this version, with Liquid variables."""
     sentCount: float
-    """How many recipients got this version."""
+    """Number of recipients who received this version."""
     replacedAt: Optional[str]
-    """When a revision replaced it; null for the current one."""
+    """When a revision replaced this version; null for the current one."""
 
 
 class CanaryOptions(TypedDict):
     recipients: int
-    """The recipients."""
+    """Number of contacts in the slice, 1 to 100,000; fewer than the audience has."""
     hold: NotRequired[str]
-    """Default: `"60m"`."""
+    """How long to wait for reports once the slice is sent, such as `90s`, `30m` or `2h`; `72h` at most. Default: `"60m"`."""
     stopIf: NotRequired[CanaryOptionsStopIf]
-    """Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`."""
+    """Rates above which the campaign is paused. Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`."""
     minDelivered: NotRequired[int]
-    """The campaign is paused at the end of the hold with fewer delivered messages than this; 30% of the slice, at least 1, when absent."""
+    """The campaign is paused if fewer emails than this are delivered by the end of the hold. 30% of the slice, at least 1, when absent; use 0 if the mail provider reports no deliveries."""
 
 
 class CanaryOptionsStopIf(TypedDict):
-    """Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`."""
+    """Rates above which the campaign is paused. Default: `{"bounceRate":3,"complaintRate":0.1,"unsubscribeRate":2}`."""
     bounceRate: NotRequired[Optional[float]]
-    """Permanent bounces, in percent."""
+    """Highest permanent bounce rate of the slice, in percent with at most two decimals; null or absent for no limit."""
     complaintRate: NotRequired[Optional[float]]
-    """Spam reports, in percent."""
+    """Highest spam complaint rate of the slice, in percent with at most two decimals; null or absent for no limit."""
     unsubscribeRate: NotRequired[Optional[float]]
-    """Unsubscribed recipients, in percent."""
+    """Highest unsubscribe rate of the slice, in percent with at most two decimals; null or absent for no limit."""
 
 
 class CancelCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The canceled campaign."""
     revertPending: bool
-    """Whether the campaign becomes a draft again because nothing was sent."""
+    """`true` when nothing had been sent yet: the campaign becomes a draft again instead of `CANCELLED`."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class CancelWorkflowExecutionsResponse(TypedDict):
     cancelled: float
-    """How many were cancelled."""
+    """Number of executions canceled."""
 
 
 class ComputeSegmentResponse(TypedDict):
@@ -1030,23 +1030,23 @@ class ContactChangeEmail(TypedDict):
 
 class ContactExport(TypedDict):
     format: Literal["fernpost-contact/1"]
-    """`csv` answers a file."""
+    """Format of the file: `fernpost-contact/1`."""
     exportedAt: str
-    """When the file was made."""
+    """When the file was created."""
     contact: Contact
     """The contact."""
     segments: List[Dict[str, Any]]
-    """Segments it was added to, or has entered."""
+    """Static segments the contact was added to, and dynamic segments it has entered."""
     emails: List[Dict[str, Any]]
-    """Mail to it and from it, with tags and what is stored of the content."""
+    """Emails to and from the contact, with tags and stored content."""
     events: List[Dict[str, Any]]
-    """What it did, and what became of its mail."""
+    """Events of the contact and of its emails."""
     history: List[Dict[str, Any]]
-    """Changes of the contact with their causes."""
+    """Changes of the contact, with their causes."""
     workflowExecutions: List[Dict[str, Any]]
-    """Executions of workflows with their steps."""
+    """Workflow executions, with their steps."""
     imports: List[Dict[str, Any]]
-    """Imports and bulk changes that changed it."""
+    """Imports and bulk jobs that changed the contact."""
 
 
 class ContactHistory(TypedDict):
@@ -1164,17 +1164,17 @@ class ContactViewList(TypedDict):
 
 class ContentVersion(TypedDict):
     version: float
-    """The number of the version."""
+    """Version number, counting from 1. Versions that are no longer kept leave gaps."""
     createdAt: str
-    """When it was created."""
+    """When the version was saved."""
     author: Optional[ContentVersionAuthor]
-    """Who made it; null when nobody is known."""
+    """Who saved the version; null for content saved before versions were kept."""
     restoredFrom: Optional[float]
-    """The version it was restored from; null for others."""
+    """Number of the version that was restored to make this one; null otherwise."""
     name: str
-    """The name."""
+    """Internal name of the template or campaign in this version."""
     subject: str
-    """The subject, with Liquid variables."""
+    """Subject line in this version, with Liquid variables."""
 
 
 class ContentVersionAuthor(TypedDict):
@@ -1188,7 +1188,7 @@ class ContentVersionAuthor(TypedDict):
 
 class ContentVersionList(TypedDict):
     data: List[ContentVersion]
-    """The data."""
+    """Versions, newest first; up to 100."""
 
 
 ContentVersionWithContent = TypedDict(
@@ -1222,124 +1222,124 @@ class ContentVersionWithContentAuthor(TypedDict):
 
 class ContinueCampaignFromCanaryResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The campaign, which is now sent to everyone else."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class CountCampaignAudienceRequest(TypedDict):
     type: NotRequired[Literal["TRANSACTIONAL", "MARKETING", "HEADLESS"]]
-    """Default: `"MARKETING"`."""
+    """Type of the campaign. `TRANSACTIONAL` counts contacts that are not subscribed too. Default: `"MARKETING"`."""
     audienceType: Literal["ALL", "SEGMENT", "FILTERED"]
-    """Who gets it: `ALL`, `SEGMENT` or `FILTERED`."""
+    """Audience of the campaign: `ALL`, `SEGMENT` or `FILTERED`."""
     audienceCondition: NotRequired[Optional[Dict[str, Any]]]
-    """The condition of the audience type `FILTERED`."""
+    """Condition that contacts must match. Required for `FILTERED`."""
     segmentId: NotRequired[Optional[str]]
-    """The segment of the audience type `SEGMENT`."""
+    """ID of the segment whose members are counted. Required for `SEGMENT`."""
 
 
 class CountCampaignAudienceResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
-    """The data."""
+    """Contacts that the campaign would go to."""
 
 
 class CountCampaignCorrectionResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
-    """The data."""
+    """Contacts that the correction would go to."""
 
 
 class CountCampaignFollowUpRequest(TypedDict):
     who: Literal["got", "opened", "clicked", "not_opened", "not_clicked"]
-    """All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only."""
+    """Recipients of the follow-up. `got`: all recipients of the campaign. `opened`, `clicked`: those who opened it or clicked a link. `not_opened`, `not_clicked`: those who did not. Bounced emails count for `got` only."""
 
 
 class CountCampaignFollowUpResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
-    """The data."""
+    """Contacts that the follow-up would go to."""
 
 
 class CountRecentActivityResponse(TypedDict):
     count: float
-    """How many."""
+    """Number of events, emails and workflow executions created in that time."""
     minutes: float
-    """The length of the window."""
+    """How far back was counted, in minutes."""
 
 
 class CountWorkflowContactsResponse(TypedDict):
     active: float
-    """How many are inside or under way."""
+    """Number of contacts in the workflow now."""
     arriving: float
-    """Contacts who are about to enter."""
+    """Number of contacts that are about to enter, by an event or a schedule."""
     steps: List[CountWorkflowContactsResponseStepsItem]
-    """The steps, or how many there are."""
+    """Steps of the graph, and of older versions that contacts are still in."""
 
 
 class CountWorkflowContactsResponseStepsItem(TypedDict):
     stepId: Optional[str]
-    """The step."""
+    """ID of the step."""
     name: Optional[str]
-    """The name."""
+    """Name of the step; null if only an older version has it."""
     type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
-    """The type."""
+    """Type of the step; null if only an older version has it."""
     running: float
-    """Contacts whose step runs now."""
+    """Number of contacts for which the step is running now."""
     waiting: float
-    """Contacts who wait at the step."""
+    """Number of contacts waiting at the step now."""
     reached: float
-    """How often the step was reached, in the time that `days` says."""
+    """Number of times the step was reached, within `days`."""
     dropped: float
-    """How many of those took no path: the step failed, or they were canceled or migrated away."""
+    """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
     branches: List[CountWorkflowContactsResponseStepsItemBranchesItem]
-    """The paths out of the step."""
+    """Number of times each path out of the step was taken, within `days`. May be up to a minute old."""
 
 
 class CountWorkflowContactsResponseStepsItemBranchesItem(TypedDict):
     branch: str
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps."""
     count: float
-    """How many."""
+    """Number of times the path was taken."""
 
 
 class CreateCampaignCorrectionRequest(TypedDict):
     versions: List[int]
-    """The versions of the content whose recipients it goes to."""
+    """Versions of the content whose recipients receive the correction, such as `[1]`; up to 100."""
     who: Literal["got", "opened", "clicked"]
-    """All recipients of the versions, or only those who opened it or clicked a link."""
+    """`got`: all recipients of these versions. `opened`, `clicked`: only those who opened the email or clicked a link in it."""
     subject: str
-    """The subject, with Liquid variables."""
+    """Subject line of the correction, with Liquid variables; 1 to 998 characters."""
     body: NotRequired[str]
-    """The HTML, with Liquid variables."""
+    """HTML body of the correction, with Liquid variables. Give either `body` or `document`."""
     document: NotRequired[Optional[Dict[str, Any]]]
-    """The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone."""
+    """Blocks that the HTML body is compiled from, in place of `body`; see the templates guide."""
 
 
 class CreateCampaignCorrectionResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The draft of the correction."""
 
 
 class CreateCampaignFollowUpRequest(TypedDict):
     who: Literal["got", "opened", "clicked", "not_opened", "not_clicked"]
-    """All recipients of the campaign, or only those who opened it, clicked a link, or did neither of these. Bounced emails count for `got` only."""
+    """Recipients of the follow-up. `got`: all recipients of the campaign. `opened`, `clicked`: those who opened it or clicked a link. `not_opened`, `not_clicked`: those who did not. Bounced emails count for `got` only."""
     subject: NotRequired[str]
-    """The subject, with Liquid variables."""
+    """Subject line of the follow-up, with Liquid variables; that of the campaign when absent."""
 
 
 class CreateCampaignFollowUpResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The draft of the follow-up."""
 
 
 CreateCampaignRequest = TypedDict(
@@ -1363,9 +1363,9 @@ CreateCampaignRequest = TypedDict(
 
 class CreateCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The new campaign."""
 
 
 class CreateContactViewRequest(TypedDict):
@@ -1374,18 +1374,18 @@ class CreateContactViewRequest(TypedDict):
     filter: NotRequired[ContactFilter]
     """Default: `{}`."""
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
-    """What to sort by."""
+    """What to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort."""
+    """Direction of the sort. Default: `"desc"`."""
     columns: NotRequired[Optional[List[str]]]
-    """Columns of the list in their order; null keeps each person’s own choice."""
+    """Columns of the list in their order; null keeps each person’s own choice. Default: `null`."""
 
 
 class CreateSavedBlockRequest(TypedDict):
     name: str
-    """The name."""
+    """Name of the saved block, 1 to 100 characters. It must be unique within the project."""
     content: List[Dict[str, Any]]
-    """The content."""
+    """One or more blocks, in the format of `content` in a `document`."""
 
 
 class CreateSegmentRequest(TypedDict):
@@ -1432,38 +1432,38 @@ CreateWebhookEndpointRequest = TypedDict(
 
 class CreateWorkflowRequest(TypedDict):
     name: str
-    """The name."""
+    """Name of the workflow, 1 to 255 characters."""
     eventName: NotRequired[Optional[str]]
-    """The name of the event."""
+    """Name of the event that starts the workflow, up to 255 characters. Required for `EVENT` unless it is in `triggerConfig`; ignored otherwise."""
     triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE"]]
-    """Default: `"EVENT"`."""
+    """How contacts enter: `EVENT` at each event of a name, `MANUAL` by `POST /workflows/{id}/executions`, `SCHEDULE` at the times of a cron expression. Default: `"EVENT"`."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
-    """What starts it: the event, or the schedule with its audience."""
+    """Configuration of the trigger, up to 256 KiB. `EVENT`: `eventName`. `SCHEDULE`: `schedule` (a cron expression of five fields), `timezone`, and `segmentId`, `audienceCondition` or both."""
     description: NotRequired[Optional[str]]
-    """What it is for, in the words of its author."""
+    """Description of the workflow, up to 2,000 characters; null or absent for none."""
     allowReentry: NotRequired[bool]
-    """Default: `false`."""
+    """Whether a contact can enter again after leaving. Default: `false`."""
 
 
 class CreateWorkflowStepRequest(TypedDict):
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: CreateWorkflowStepRequestPosition
-    """Where the step stands on the canvas."""
+    """Position of the step on the canvas."""
     config: Dict[str, Any]
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
     note: NotRequired[Optional[str]]
-    """For the people who edit the workflow; null or empty removes it."""
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
     autoConnect: NotRequired[bool]
-    """Default: `true`."""
+    """Whether the step is connected to the newest open end of the graph. Default: `true`."""
 
 
 class CreateWorkflowStepRequestPosition(TypedDict):
-    """Where the step stands on the canvas."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -1472,36 +1472,36 @@ class CreateWorkflowStepRequestPosition(TypedDict):
 
 class CreateWorkflowTransitionRequest(TypedDict):
     fromStepId: str
-    """The step that the path leaves."""
+    """ID of the step that the transition leaves."""
     toStepId: str
-    """The step that it leads to."""
+    """ID of the step that the transition leads to."""
     condition: NotRequired[Optional[CreateWorkflowTransitionRequestCondition]]
-    """The condition tree."""
+    """`branch` in the form of earlier clients. Use `branch` instead."""
     branch: NotRequired[Optional[str]]
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of a condition that takes this transition: `yes`, `no`, or with `mode: "multi"` the `id` of a branch or `default`. Required for conditions."""
     waitOutcome: NotRequired[Optional[Literal["EVENT", "TIMEOUT"]]]
-    """Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both."""
+    """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null or absent for both."""
     priority: NotRequired[int]
-    """Default: `0`."""
+    """Position among the transitions of the step, 0 to 1,000,000: lower numbers are tried first. Default: `0`."""
 
 
 class CreateWorkflowTransitionRequestCondition(TypedDict):
     branch: NotRequired[Optional[str]]
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of the condition that takes this transition."""
 
 
 class DelayStepConfig(TypedDict):
     amount: float
-    """How many units."""
+    """Length of the delay in `unit`; more than 0, and up to 365 days in total."""
     unit: Literal["minutes", "hours", "days"]
-    """The unit of time."""
+    """Unit of `amount`: `minutes`, `hours` or `days` of 24 hours."""
 
 
 class DeleteCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class DeleteContactFieldResponse(TypedDict):
@@ -1528,9 +1528,9 @@ class DeleteProjectResponse(TypedDict):
 
 class DeleteTemplatesRequest(TypedDict):
     ids: List[str]
-    """The IDs."""
+    """IDs of the templates to delete, 1 to 1,000. All of them are deleted, or none."""
     delete: NotRequired[bool]
-    """Delete them."""
+    """`true` deletes the templates. Otherwise the request only checks that they exist."""
 
 
 DeleteTemplatesResponse: TypeAlias = "Union[DeleteTemplatesResponseValue, DeleteTemplatesResponseValue2]"
@@ -1538,19 +1538,19 @@ DeleteTemplatesResponse: TypeAlias = "Union[DeleteTemplatesResponseValue, Delete
 
 class DeleteTemplatesResponseValue(TypedDict):
     deleted: float
-    """How many were deleted."""
+    """Number of templates deleted, for a request with `delete`."""
 
 
 class DeleteTemplatesResponseValue2(TypedDict):
     updated: float
-    """How many were changed."""
+    """Always 0. No template was changed, because the request did not set `delete`."""
 
 
 class DeleteWorkflowsRequest(TypedDict):
     ids: List[str]
-    """The IDs."""
+    """IDs of the workflows to delete, 1 to 1,000. All of them are deleted, or none."""
     delete: NotRequired[bool]
-    """Delete them."""
+    """`true` deletes the workflows. Otherwise the request only checks that they exist."""
 
 
 DeleteWorkflowsResponse: TypeAlias = "Union[DeleteWorkflowsResponseValue, DeleteWorkflowsResponseValue2]"
@@ -1558,97 +1558,97 @@ DeleteWorkflowsResponse: TypeAlias = "Union[DeleteWorkflowsResponseValue, Delete
 
 class DeleteWorkflowsResponseValue(TypedDict):
     deleted: float
-    """How many were deleted."""
+    """Number of workflows deleted, for a request with `delete`."""
 
 
 class DeleteWorkflowsResponseValue2(TypedDict):
     updated: float
-    """How many were changed."""
+    """Always 0. No workflow was changed, because the request did not set `delete`."""
 
 
 class Deliverability(TypedDict):
     days: List[DeliverabilityDaysItem]
-    """Oldest first, including days without emails."""
+    """Emails by day, oldest first, including days without emails."""
     limits: List[DeliverabilityLimitsItem]
-    """Every limit, with the project’s current value."""
+    """All limits, with the project’s current values."""
     pauses: bool
-    """Whether a critical limit pauses a project (AUTO_PROJECT_DISABLE)."""
+    """Whether a project is disabled at a critical limit (AUTO_PROJECT_DISABLE)."""
     isPaused: bool
     """Whether the project is disabled now."""
     domains: List[DeliverabilityDomainsItem]
-    """By domain of the recipients: the 50 with the most complaints and bounces, then with the most mail."""
+    """By domain of the recipients: the 50 with the most complaints and bounces, then with the most emails."""
     providers: List[DeliverabilityProvidersItem]
-    """By mailbox provider of the recipients, as their domain tells it."""
+    """By mailbox provider of the recipients, derived from their domain."""
     countedSince: Optional[str]
-    """`domains` and `providers` count the latest 50,000 emails of the span; null when that is all of it."""
+    """Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period."""
 
 
 class DeliverabilityDaysItem(TypedDict):
     date: str
-    """Of the day (UTC): `2026-03-01`."""
+    """The day in UTC, such as `2026-03-01`."""
     sent: float
-    """Emails sent, without those to simulators."""
+    """Number of emails sent, except to simulators."""
     bounces: float
-    """Of these, returned for good."""
+    """Number of these that bounced permanently."""
     complaints: float
-    """Of these, reported as spam."""
+    """Number of these that were reported as spam."""
 
 
 class DeliverabilityLimitsItem(TypedDict):
     of: Literal["bounces", "complaints"]
     """What is limited."""
     window: Literal["twentyFourHour", "sevenDay", "allTime"]
-    """Which mail counts."""
+    """Period whose emails count."""
     unit: Literal["percent", "emails"]
-    """What the value is in."""
+    """Unit of `value`."""
     value: float
-    """What the field is compared with."""
+    """Current value of the project, in percent or in emails, as `unit` says."""
     warning: DeliverabilityLimitsItemWarning
-    """Warns from this value on."""
+    """Values from which on the limit warns."""
     critical: DeliverabilityLimitsItemCritical
-    """Pauses the project where `pauses` is true."""
+    """Values from which on the project is disabled if `pauses` is true."""
     level: Literal["healthy", "warning", "critical"]
-    """Which bound the value has reached."""
+    """Level that the value has reached."""
     applies: bool
-    """Rates apply from 100 emails on, numbers to projects younger than 30 days."""
+    """Whether the limit applies now: rates from 100 emails on, numbers to projects younger than 30 days."""
 
 
 class DeliverabilityLimitsItemWarning(TypedDict):
-    """Warns from this value on."""
+    """Values from which on the limit warns."""
     rate: float
-    """In percent; 0 for a limit of a number."""
+    """Rate in percent; 0 for a limit in emails."""
     count: float
-    """At least this many bounces or complaints."""
+    """Fewest bounces or complaints for the limit to apply."""
 
 
 class DeliverabilityLimitsItemCritical(TypedDict):
-    """Pauses the project where `pauses` is true."""
+    """Values from which on the project is disabled if `pauses` is true."""
     rate: float
-    """In percent; 0 for a limit of a number."""
+    """Rate in percent; 0 for a limit in emails."""
     count: float
-    """At least this many bounces or complaints."""
+    """Fewest bounces or complaints for the limit to apply."""
 
 
 class DeliverabilityDomainsItem(TypedDict):
     domain: str
-    """The domain."""
+    """Domain of the recipients’ addresses."""
     sent: float
-    """Emails sent, without those to simulators."""
+    """Number of emails sent, except to simulators."""
     bounces: float
-    """Of these, returned for good."""
+    """Number of these that bounced permanently."""
     complaints: float
-    """Of these, reported as spam."""
+    """Number of these that were reported as spam."""
 
 
 class DeliverabilityProvidersItem(TypedDict):
     provider: str
-    """Such as `Google`, or `Other`."""
+    """Mailbox provider, such as `Google`, or `Other`."""
     sent: float
-    """Emails sent, without those to simulators."""
+    """Number of emails sent, except to simulators."""
     bounces: float
-    """Of these, returned for good."""
+    """Number of these that bounced permanently."""
     complaints: float
-    """Of these, reported as spam."""
+    """Number of these that were reported as spam."""
 
 
 class DmarcCheck(TypedDict):
@@ -1742,25 +1742,25 @@ class DomainCheck(TypedDict):
 
 class DuplicateCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The new draft."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class EditedByKey(TypedDict):
     kind: Literal["key"]
-    """What kind it is."""
+    """`key`: an API key."""
 
 
 class EditedByUser(TypedDict):
     kind: Literal["user"]
-    """What kind it is."""
+    """`user`: a member of the project."""
     id: str
-    """Unique ID."""
+    """ID of the user."""
     email: str
-    """The email address."""
+    """Address of the user."""
 
 
 Email = TypedDict(
@@ -1810,18 +1810,18 @@ Email = TypedDict(
 
 
 class EmailContact(TypedDict):
-    """The contact."""
+    """The recipient; for received emails, the sender."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Current address of the contact."""
 
 
 class EmailSender(TypedDict):
     email: str
-    """The email address."""
+    """Address of the sender."""
     name: Optional[str]
-    """The name."""
+    """Display name of the sender; null if there is none."""
 
 
 class EmailTimelineItem(TypedDict):
@@ -1830,18 +1830,18 @@ class EmailTimelineItem(TypedDict):
     type: str
     """`accepted`, `sent`, `delivery`, `open`, `click`, `bounce`, `complaint`, `failed`, `suppressed` or `cancelled`."""
     detail: Optional[Dict[str, Any]]
-    """Details of the event, such as the link of a click."""
+    """Details of the event, such as the link of a click; null if there are none."""
 
 
 class EmailPage(TypedDict):
     data: List[EmailSummary]
-    """The data."""
+    """Emails on this page, newest first; with `scheduled`, soonest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; null on the last page."""
     hasMore: bool
-    """Whether there is another page. A page may be short or empty although there is one: continue with `cursor`."""
+    """Whether there is another page. A page may be short or even empty although there is one."""
     lookedBackTo: Optional[str]
-    """How far back this page has searched, if there is another; null otherwise, and for `scheduled`."""
+    """How far back this page has searched; null on the last page, and with `scheduled`."""
 
 
 EmailSummary = TypedDict(
@@ -1871,161 +1871,161 @@ EmailSummary = TypedDict(
 
 
 class EmailSummaryContact(TypedDict):
-    """The contact."""
+    """The recipient; for received emails, the sender."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Current address of the contact."""
 
 
 class EmailSummarySender(TypedDict):
     email: str
-    """The email address."""
+    """Address of the sender."""
     name: Optional[str]
-    """The name."""
+    """Display name of the sender; null if there is none."""
 
 
 class EraseContactRequest(TypedDict):
     reference: NotRequired[Optional[str]]
-    """Why, for your own records, such as a ticket number. It is kept and signed, so leave personal data out."""
+    """Your reason, for your own records, such as a ticket number; up to 200 characters. It is stored and signed, so leave personal data out."""
     keepSuppressed: NotRequired[bool]
-    """Whether requests may never store the address or send to it again. Imports never bring it back either way."""
+    """Whether requests are refused to store the address or send to it again. Imports never bring it back either way. Default: `true`."""
 
 
 class Erasure(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the erasure."""
     contactId: str
-    """The contact."""
+    """ID that the erased contact had."""
     subject: str
-    """HMAC-SHA-256 of the address, by a key of the project."""
+    """HMAC-SHA-256 of the address, with a key of the project."""
     reference: Optional[str]
-    """The reference of the request."""
+    """Reference given in the request; null if there was none."""
     keepSuppressed: bool
-    """Whether requests were to refuse the address."""
+    """Whether the request asked to refuse the address from now on."""
     suppressed: bool
-    """Whether they refuse it now: an owner may have lifted that."""
+    """Whether the address is refused now. An owner can lift that."""
     status: Literal["RUNNING", "WAITING", "DONE"]
-    """`WAITING`: nothing is left here, but another system still keeps something. `DONE`: the certificate is final."""
+    """`RUNNING`, `WAITING` while another system still keeps data although nothing is left here, or `DONE` once the certificate is final."""
     requestedAt: str
-    """When it was asked for."""
+    """When the erasure was requested."""
     erasedAt: Optional[str]
-    """When nothing was left here."""
+    """When nothing was left here; null before."""
     steps: List[ErasureStepsItem]
-    """The steps, or how many there are."""
+    """What was erased, system by system."""
     ledgersChanged: List[ErasureLedgersChangedItem]
     """Final ledgers of campaigns whose hash the erasure changed."""
     mentions: List[ErasureMentionsItem]
-    """What members wrote, and data of other contacts, that names the address. It was not changed: edit it yourself."""
+    """Content and other contacts’ data that names the address. It was not changed: edit it yourself."""
     certificate: Optional[ErasureCertificate]
-    """Null until nothing is left here."""
+    """Signed record of the erasure; null until nothing is left here."""
 
 
 class ErasureStepsItem(TypedDict):
     system: str
-    """Where: Postgres, the mail sandbox, the mail provider, backups or Temporal."""
+    """System that was erased from: Postgres, the mail sandbox, the mail provider, backups or Temporal."""
     what: str
-    """What was emptied, deleted or is waited for."""
+    """What was emptied or deleted, or is waited for."""
     rows: Optional[float]
-    """How many rows or messages; null where they can’t be counted."""
+    """Number of rows or messages; null where they cannot be counted."""
     state: Literal["running", "done", "waiting"]
-    """`waiting`: another system still keeps it, until the instant in `until`."""
+    """`running`, `done`, or `waiting` while another system still keeps the data, until the time in `until`."""
     at: Optional[str]
-    """When it was done."""
+    """When the step was done; null before."""
     until: Optional[str]
-    """Until when it is waited for."""
+    """When the other system deletes the data; null if nothing is waited for."""
 
 
 class ErasureLedgersChangedItem(TypedDict):
     campaignId: str
-    """The campaign it belongs to; null without one."""
+    """ID of the campaign."""
     sendSeq: float
-    """Counts the sends of the campaign."""
+    """Number of the send of the campaign, counting from 1."""
     hashBefore: str
-    """SHA-256 of the CSV file of the ledger before the erasure, in hex."""
+    """SHA-256 of the ledger’s CSV file before the erasure, in hex."""
     hashAfter: str
-    """The same afterwards."""
+    """SHA-256 of the ledger’s CSV file after the erasure, in hex."""
 
 
 class ErasureMentionsItem(TypedDict):
     type: str
-    """What names the address: a template, a campaign, another contact and so on."""
+    """What names the address, such as a template, a campaign or another contact."""
     count: float
-    """How many of them."""
+    """Number of items of this type that name the address."""
     ids: List[str]
-    """Their IDs, 20 at most."""
+    """IDs of these items; up to 20."""
 
 
 class ErasureCertificate(TypedDict):
     json: str
-    """The text that was signed. Verify it as it is, byte for byte."""
+    """Signed text. Verify it as it is, byte for byte."""
     signature: str
     """Ed25519 signature of the text, in base64."""
     publicKey: str
-    """What verifies it: PEM. It is the same for every erasure of the project."""
+    """Public key that verifies the signature, as PEM. It is the same for all erasures of the project."""
 
 
 class ErasurePage(TypedDict):
     data: List[Erasure]
-    """The data."""
+    """Erasures on this page, newest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; null on the last page."""
 
 
 class ErasureVerification(TypedDict):
     valid: bool
-    """The certificate is what was signed, by the key of the project, and nothing is left."""
+    """Whether the certificate was signed with the project’s key, and nothing is left."""
     signed: bool
-    """The signature belongs to the text."""
+    """Whether the signature matches the text."""
     keyOfProject: bool
-    """The key is that of the project."""
+    """Whether the key is the project’s key."""
     left: List[ErasureVerificationLeftItem]
-    """What is found now under the ID of the contact; empty when nothing is."""
+    """What is found now under the ID of the contact; empty if nothing is."""
 
 
 class ErasureVerificationLeftItem(TypedDict):
     what: str
-    """What it is."""
+    """What was found."""
     rows: float
-    """How many rows."""
+    """Number of rows found."""
 
 
 class Error(TypedDict):
     success: Literal[False]
-    """Always `true`; failures have the form `Error`."""
+    """Always false."""
     error: ErrorError
-    """What went wrong."""
+    """The error."""
     timestamp: str
-    """When it was answered."""
+    """Time of the response."""
 
 
 class ErrorError(TypedDict):
-    """What went wrong."""
+    """The error."""
     code: str
     """What went wrong, as a code for programs."""
     message: str
     """What went wrong, as a sentence for people."""
     statusCode: int
-    """The HTTP status."""
+    """HTTP status of the response."""
     requestId: str
-    """The `X-Request-ID` of the answer; name it when you ask for help."""
+    """ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help."""
     details: NotRequired[Dict[str, Any]]
-    """Facts about the failure, for programs."""
+    """Facts about the error, for programs; they depend on the code."""
     errors: NotRequired[List[FieldProblem]]
-    """Each field that was refused."""
+    """Every field that was refused."""
     suggestion: NotRequired[str]
-    """What to do about it."""
+    """What to do about the error."""
 
 
 class FieldProblem(TypedDict):
     field: str
-    """The field."""
+    """Path of the field, such as `to.0.email`; empty for the request as a whole."""
     message: str
-    """What happened, for people."""
+    """What is wrong with the field, for people."""
     code: str
-    """What is wrong, for programs."""
+    """What is wrong with the field, for programs, such as `invalid_type` or `too_big`."""
     received: NotRequired[str]
-    """What was received instead."""
+    """JSON type of the value, such as `null`; only when another type is expected."""
 
 
 class Event(TypedDict):
@@ -2101,109 +2101,109 @@ class EventUsageUsedInWorkflowsItem(TypedDict):
 
 class ExitStepConfig(TypedDict):
     reason: NotRequired[Optional[str]]
-    """Why."""
+    """Reason that executions end with, up to 200 characters; null or absent for none."""
 
 
 class ExplainRequest(TypedDict):
     contact: str
-    """Id or address of the contact."""
+    """ID or email address of the contact."""
     about: Union[ExplainRequestAbout, ExplainRequestAbout2, ExplainRequestAbout3, ExplainRequestAbout4]
-    """A campaign, a workflow, a mail, or with `topic` the latest mail and whatever keeps mail from it."""
+    """What to explain: a campaign, a workflow, an email, or `"topic": "any"`."""
     at: NotRequired[str]
-    """When it happened."""
+    """Time to explain, as an ISO 8601 instant; now when absent."""
 
 
 class ExplainRequestAbout(TypedDict):
     campaignId: str
-    """The campaign it belongs to; null without one."""
+    """ID of the campaign to explain."""
 
 
 class ExplainRequestAbout2(TypedDict):
     workflowId: str
-    """The workflow."""
+    """ID of the workflow to explain."""
 
 
 class ExplainRequestAbout3(TypedDict):
     emailId: str
-    """The email; null without one."""
+    """ID of the email to explain."""
 
 
 class ExplainRequestAbout4(TypedDict):
     topic: Literal["any"]
-    """`any`: everything that concerns the contact."""
+    """`any` explains the contact’s latest email, and whatever keeps emails from it."""
 
 
 class Explanation(TypedDict):
     verdict: Literal["received", "sent", "will", "did_not", "will_not", "cannot_tell"]
-    """Whether the contact got it, will get it, or not."""
+    """Result: `received`, `sent`, `will` receive it, `did_not` receive it, `will_not` receive it, or `cannot_tell`."""
     sentence: str
-    """The same in words."""
+    """The result as a sentence for people."""
     contact: ExplanationContact
-    """The contact."""
+    """The contact that was asked about."""
     decisions: List[ExplanationDecision]
-    """In the order in which they are made. The first `stop` is the reason."""
+    """Decisions in the order in which they are made. The first `stop` is the reason."""
     next: Optional[ExplanationNext]
-    """What happens next; null when nothing."""
+    """What happens next; null if nothing."""
     fixes: List[ExplanationFixesItem]
-    """Requests that would change the outcome."""
+    """Requests that would change the result."""
     permalink: str
-    """For `GET /explain/{permalink}`: the same question again."""
+    """Identifies the question. `GET /explain/{permalink}` asks it again."""
 
 
 class ExplanationContact(TypedDict):
-    """The contact."""
+    """The contact that was asked about."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class ExplanationDecision(TypedDict):
     at: Optional[str]
-    """When it happened."""
+    """When it was decided; null if it was evaluated for this response."""
     check: str
-    """What was checked, such as `contact.existed` or `mail.suppressed`."""
+    """Check that was made, such as `contact.existed` or `mail.suppressed`."""
     outcome: Literal["pass", "stop", "info"]
-    """`pass`, `stop` or `info`."""
+    """`pass`, `stop` if the check kept the contact from receiving it, or `info`."""
     sentence: str
-    """The same in words."""
+    """The decision as a sentence for people."""
     expected: Any
-    """The value that was needed."""
+    """Value that the check needed; null if there is none."""
     actual: Any
-    """The value that was found."""
+    """Value that the check found; null if there is none."""
     basis: Literal["recorded", "evaluated"]
-    """`recorded` when it happened, or `evaluated` for this answer."""
+    """`recorded` when it happened, or `evaluated` for this response."""
     dataAsOf: Optional[str]
-    """The age of the values that were evaluated."""
+    """Age of the data that was evaluated; null for recorded decisions."""
     source: Optional[ExplanationDecisionSource]
-    """Where the value is from; null when it has no page."""
+    """Object that the decision comes from; null if it has no page."""
 
 
 class ExplanationDecisionSource(TypedDict):
     type: str
-    """The type."""
+    """Type of the object, such as `segment`."""
     id: str
-    """Unique ID."""
+    """ID of the object."""
     href: str
-    """Address of its page."""
+    """Path of its page in the dashboard."""
 
 
 class ExplanationNext(TypedDict):
     at: Optional[str]
-    """When it happened."""
+    """When it happens; null if that is not known."""
     what: str
-    """What happens, in words."""
+    """What happens, as a sentence."""
 
 
 class ExplanationFixesItem(TypedDict):
     sentence: str
-    """The same in words."""
+    """What the request does, as a sentence."""
     method: Literal["POST", "PATCH", "PUT"]
-    """The method of the request."""
+    """HTTP method of the request."""
     path: str
-    """The path of the request."""
+    """Path of the request."""
     body: Dict[str, Any]
-    """The body of the request."""
+    """JSON body of the request."""
 
 
 class ExportContactsRequest(TypedDict):
@@ -2212,9 +2212,9 @@ class ExportContactsRequest(TypedDict):
     contactIds: NotRequired[List[str]]
     """Only these contacts, of those that the filter leaves."""
     excludeIds: NotRequired[List[str]]
-    """Contacts to leave out."""
+    """Contacts to leave out. Default: `[]`."""
     columns: NotRequired[List[str]]
-    """`email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file."""
+    """`email`, `subscribed`, `createdAt`, `updatedAt`, `id` or `data.<key>`, in the order of the file. Default: `["email","subscribed","createdAt"]`."""
 
 
 ExportEmailsRequest = TypedDict(
@@ -2234,73 +2234,73 @@ ExportEmailsRequest = TypedDict(
 
 class GetActivityStatsResponse(TypedDict):
     totalEvents: float
-    """Events that happened."""
+    """Number of events tracked."""
     totalEmailsSent: float
-    """Emails that were sent."""
+    """Number of emails created or received, except suppressed ones."""
     totalEmailsHandedOver: float
-    """Of these, given to the mail provider or received: without mail that waits, and without recipients of campaigns who were skipped or failed."""
+    """Number of these that the mail provider accepted, or that were received. Pending emails, and campaign recipients who were skipped or failed, do not count."""
     totalEmailsDelivered: float
-    """Of these, accepted by the recipient’s server."""
+    """Number of these that the recipient’s server accepted."""
     totalEmailsOpened: float
-    """Emails that were opened."""
+    """Number of these that were opened at least once."""
     totalEmailsClicked: float
-    """Emails in which a link was clicked."""
+    """Number of these in which at least one link was clicked."""
     totalEmailsBounced: float
-    """Of these, returned for good."""
+    """Number of these that bounced permanently."""
     totalWorkflowsStarted: float
-    """Workflows that contacts entered."""
+    """Number of workflow executions started."""
     openRate: float
-    """Opened mail, in percent."""
+    """`totalEmailsOpened` as a percentage of `totalEmailsSent`; 0 when nothing was sent."""
     clickRate: float
-    """Clicked mail, in percent."""
+    """`totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent."""
 
 
 class GetCampaignAuditResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudit
-    """The data."""
+    """The ledger of the current send, counted by verdict."""
 
 
 class GetCampaignAveragesResponse(TypedDict):
     total: float
-    """How many there are."""
+    """Number of campaigns created in the window."""
     active: float
-    """How many are inside or under way."""
+    """Number of these that are drafts or scheduled."""
     completed: float
-    """How many are complete."""
+    """Number of campaigns sent in the window."""
     averageOpenRate: float
-    """Share of mail that was opened, with its change."""
+    """Opened emails of the sent campaigns, as a percentage of all their emails; one decimal."""
     averageClickRate: float
-    """Share of mail that was clicked, with its change."""
+    """Clicked emails of the sent campaigns, as a percentage of all their emails; one decimal."""
 
 
 class GetCampaignDryRunResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignDryRun
-    """The data."""
+    """The dry run."""
 
 
 class GetCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The campaign."""
 
 
 class GetCampaignStatsResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignStats
-    """The data."""
+    """Counts and rates of the campaign."""
 
 
 class GetCampaignVersionResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: ContentVersionWithContent
-    """The data."""
+    """The version with its content."""
 
 
 class GetContactFieldUsageResponse(TypedDict):
@@ -2339,27 +2339,27 @@ class GetContactFieldUsageResponseUsedInWorkflowsItem(TypedDict):
 
 class GetImageUsageResponse(TypedDict):
     templates: List[GetImageUsageResponseTemplatesItem]
-    """The templates."""
+    """Templates whose body contains the image, newest first; up to 100."""
     campaigns: List[GetImageUsageResponseCampaignsItem]
-    """Campaigns, or what concerns them."""
+    """Campaigns whose body contains the image, newest first; up to 100."""
     searchedCampaigns: float
-    """How many campaigns were searched."""
+    """How many of the newest campaigns were searched. Older ones are not searched."""
 
 
 class GetImageUsageResponseTemplatesItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the template."""
     name: str
-    """The name."""
+    """Name of the template."""
 
 
 class GetImageUsageResponseCampaignsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the campaign."""
     name: str
-    """The name."""
+    """Name of the campaign."""
     status: str
-    """The status."""
+    """Status of the campaign: `DRAFT`, `SCHEDULED`, `SENDING`, `SENT` or `CANCELLED`."""
 
 
 class GetProjectAuditLogResponse(TypedDict):
@@ -2422,94 +2422,94 @@ class GetProjectAuditLogVerifyResponseFirstChanged(TypedDict):
 
 class GetProjectReputationResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: ProjectReputation
-    """The data."""
+    """How the project’s emails are received."""
 
 
 class ProjectReputation(TypedDict):
     status: ProjectReputationStatus
-    """The status."""
+    """Rates of the project and what is wrong with them."""
     levels: ProjectReputationLevels
-    """The level of each rate."""
+    """Level of each rate: `healthy`, `warning` or `critical`."""
     isDisabled: bool
-    """Whether the project is disabled."""
+    """Whether the project is disabled, so that it sends no emails."""
 
 
 class ProjectReputationStatus(TypedDict):
-    """The status."""
+    """Rates of the project and what is wrong with them."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     isHealthy: bool
-    """Whether all rates are low enough."""
+    """Whether no rate or number has reached a critical limit."""
     shouldDisable: bool
-    """Whether a rate reached its limit."""
+    """Whether a critical limit has been reached; the opposite of `isHealthy`."""
     twentyFourHour: ProjectReputationStatusTwentyFourHour
-    """The last 24 hours."""
+    """Always 0. `GET /deliverability` returns emails by day."""
     sevenDay: ProjectReputationStatusSevenDay
-    """The last seven days."""
+    """Emails of the last seven days."""
     allTime: ProjectReputationStatusAllTime
-    """Since the project exists."""
+    """Emails since the project was created."""
     isNewProject: bool
-    """Whether the project is too young to judge by rates."""
+    """Always `false`. `GET /deliverability` returns the limits of new projects."""
     violations: List[str]
-    """Rates that reached their limit."""
+    """Critical limits that have been reached, as sentences."""
     warnings: List[str]
-    """Rates that are close to their limit."""
+    """Warning limits that have been reached, as sentences."""
 
 
 class ProjectReputationStatusTwentyFourHour(TypedDict):
-    """The last 24 hours."""
+    """Always 0. `GET /deliverability` returns emails by day."""
     total: float
-    """How many there are."""
+    """Number of emails sent."""
     bounces: float
-    """Permanent bounces."""
+    """Number of emails that bounced permanently."""
     complaints: float
-    """Spam reports."""
+    """Number of emails that were reported as spam."""
     bounceRate: float
-    """Permanent bounces, in percent."""
+    """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
     complaintRate: float
-    """Spam reports, in percent."""
+    """Spam complaints as a percentage of `total`; 0 when nothing was sent."""
 
 
 class ProjectReputationStatusSevenDay(TypedDict):
-    """The last seven days."""
+    """Emails of the last seven days."""
     total: float
-    """How many there are."""
+    """Number of emails sent."""
     bounces: float
-    """Permanent bounces."""
+    """Number of emails that bounced permanently."""
     complaints: float
-    """Spam reports."""
+    """Number of emails that were reported as spam."""
     bounceRate: float
-    """Permanent bounces, in percent."""
+    """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
     complaintRate: float
-    """Spam reports, in percent."""
+    """Spam complaints as a percentage of `total`; 0 when nothing was sent."""
 
 
 class ProjectReputationStatusAllTime(TypedDict):
-    """Since the project exists."""
+    """Emails since the project was created."""
     total: float
-    """How many there are."""
+    """Number of emails sent."""
     bounces: float
-    """Permanent bounces."""
+    """Number of emails that bounced permanently."""
     complaints: float
-    """Spam reports."""
+    """Number of emails that were reported as spam."""
     bounceRate: float
-    """Permanent bounces, in percent."""
+    """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
     complaintRate: float
-    """Spam reports, in percent."""
+    """Spam complaints as a percentage of `total`; 0 when nothing was sent."""
 
 
 class ProjectReputationLevels(TypedDict):
-    """The level of each rate."""
+    """Level of each rate: `healthy`, `warning` or `critical`."""
     bounce7Day: Literal["healthy", "warning", "critical"]
-    """Level of the bounce rate of seven days: `healthy`, `warning` or `critical`."""
+    """Level of the bounce rate of the last seven days."""
     bounceAllTime: Literal["healthy", "warning", "critical"]
-    """Level of the bounce rate of all time."""
+    """Level of the bounce rate since the project was created."""
     complaint7Day: Literal["healthy", "warning", "critical"]
-    """Level of the complaint rate of seven days."""
+    """Level of the complaint rate of the last seven days."""
     complaintAllTime: Literal["healthy", "warning", "critical"]
-    """Level of the complaint rate of all time."""
+    """Level of the complaint rate since the project was created."""
 
 
 class GetProjectResponse(TypedDict):
@@ -2532,83 +2532,83 @@ class ProjectSummary(TypedDict):
 
 class GetProjectSetupStateResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: GetProjectSetupStateResponseData
-    """The data."""
+    """What is set up."""
 
 
 class GetProjectSetupStateResponseData(TypedDict):
-    """The data."""
+    """What is set up."""
     hasSubscription: bool
     """Whether the project has a paid subscription."""
     hasVerifiedDomain: bool
-    """Whether the project can send from a domain."""
+    """Whether the project has a verified and approved sender domain."""
     contactCount: float
-    """How many contacts have it."""
+    """Number of contacts in the project."""
     lastCampaignSentAt: Optional[str]
-    """When the last campaign was sent."""
+    """When the last campaign was sent; null if none was."""
     hasEnabledWorkflow: bool
     """Whether a workflow is enabled."""
     publicKeyMode: Literal["contract", "hardened"]
-    """`hardened` is recommended as soon as browsers or apps use the public key."""
+    """How the public key is limited. `hardened` is recommended as soon as browsers or apps use the key."""
     links: GetProjectSetupStateResponseDataLinks
-    """Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them."""
+    """Other pages of this deployment; null where they cannot be opened from elsewhere."""
 
 
 class GetProjectSetupStateResponseDataLinks(TypedDict):
-    """Pages of this deployment beside the dashboard; null where a browser elsewhere could not open them."""
+    """Other pages of this deployment; null where they cannot be opened from elsewhere."""
     inbox: Optional[str]
-    """Of the mail sandbox; null with any other provider."""
+    """URL of the mail sandbox; null with any other mail provider."""
     temporal: Optional[str]
-    """Of the executions in Temporal’s Web UI."""
+    """URL of the executions in Temporal’s Web UI; null where it cannot be opened from elsewhere."""
 
 
 class GetTemplateUsageResponse(TypedDict):
     workflowSteps: float
-    """How many steps send it."""
+    """Number of workflow steps that send the template."""
     emailsSent: float
-    """How many emails were made from it."""
+    """Number of emails created from the template, including emails not sent yet."""
     steps: List[GetTemplateUsageResponseStepsItem]
-    """The steps, or how many there are."""
+    """Workflow steps that send the template, by the age of their workflow."""
     campaigns: List[Any]
-    """Campaigns, or what concerns them."""
+    """Always empty. A campaign has content of its own and does not refer to templates."""
 
 
 class GetTemplateUsageResponseStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: str
-    """The type."""
+    """Type of the step: `SEND_EMAIL`."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow that the step belongs to."""
     workflowName: str
-    """The name of the workflow."""
+    """Name of that workflow."""
 
 
 class ImagePage(TypedDict):
     images: List[ImagePageImagesItem]
-    """The images, newest first."""
+    """Uploaded images, newest first."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; null on the last page."""
 
 
 class ImagePageImagesItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the image."""
     url: str
-    """The address."""
+    """Public URL of the image, for use in emails. It never changes."""
     key: str
-    """The key of the stored file."""
+    """Key of the file in the image store."""
     filename: str
-    """The name of the file."""
+    """File name as the client sent it."""
     contentType: str
-    """The media type, such as `image/png`."""
+    """Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`."""
     size: float
-    """The size in bytes."""
+    """Size of the file in bytes."""
     createdAt: str
-    """When it was created."""
+    """When the image was uploaded."""
 
 
 class ImportJob(TypedDict):
@@ -2721,17 +2721,17 @@ class ImportPreviewErrorsItem(TypedDict):
 
 class InsertWorkflowStepRequest(TypedDict):
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `TRIGGER` is created with the workflow and cannot be added."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: NotRequired[Optional[InsertWorkflowStepRequestPosition]]
-    """Where it stands."""
+    """Position of the step on the canvas; halfway between its neighbors when absent."""
     config: Dict[str, Any]
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
     note: NotRequired[Optional[str]]
-    """For the people who edit the workflow; null or empty removes it."""
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
 
 
 class InsertWorkflowStepRequestPosition(TypedDict):
@@ -2813,21 +2813,21 @@ class InvoiceListUnpaidInvoicesItem(TypedDict):
 
 class ListActivityTypesResponse(TypedDict):
     types: List[str]
-    """The types."""
+    """Types of activities, for `types` in `GET /activity`."""
 
 
 class ListCampaignResultsResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignResults
-    """The data."""
+    """Results of the current send."""
 
 
 class ListCampaignVersionsResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: List[ContentVersion]
-    """The data."""
+    """Versions of the campaign, newest first; up to 100."""
 
 
 class ListContactEventsResponse(TypedDict):
@@ -2837,65 +2837,65 @@ class ListContactEventsResponse(TypedDict):
 
 class ListContactExecutionsResponse(TypedDict):
     data: List[ListContactExecutionsResponseDataItem]
-    """The data."""
+    """The contact’s latest executions, newest first; up to 100."""
 
 
 class ListContactExecutionsResponseDataItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the execution."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     status: Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
-    """The status."""
+    """`RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`."""
     currentStepId: Optional[str]
-    """The step the contact is at; null after the end."""
+    """ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`."""
     exitReason: Optional[str]
-    """Why the contact left; null while inside."""
+    """Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise."""
     context: Optional[Dict[str, Any]]
-    """Data of the event that started the execution."""
+    """Data of the event or request that started the execution; null if there was none."""
     startedAt: str
-    """When it began."""
+    """When the contact entered the workflow."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the execution ended; null while it is active."""
     createdAt: str
-    """When it was created."""
+    """When the execution was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the execution last changed."""
     contact: ListContactExecutionsResponseDataItemContact
-    """The contact."""
+    """The contact in the workflow."""
     currentStep: Optional[ListContactExecutionsResponseDataItemCurrentStep]
-    """The step the contact is at."""
+    """The step in `currentStepId`; null if there is none."""
     currentStepSince: Optional[str]
-    """Since when the contact is at the step."""
+    """When the contact reached that step; null if there is none."""
     workflow: ListContactExecutionsResponseDataItemWorkflow
-    """The workflow."""
+    """The workflow that the execution belongs to."""
 
 
 class ListContactExecutionsResponseDataItemContact(TypedDict):
-    """The contact."""
+    """The contact in the workflow."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class ListContactExecutionsResponseDataItemCurrentStep(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step."""
 
 
 class ListContactExecutionsResponseDataItemWorkflow(TypedDict):
-    """The workflow."""
+    """The workflow that the execution belongs to."""
     id: str
-    """Unique ID."""
+    """ID of the workflow."""
     name: str
-    """The name."""
+    """Name of the workflow."""
 
 
 class ListContactFieldValuesResponse(TypedDict):
@@ -3011,24 +3011,24 @@ class ListProjectSummariesResponse(TypedDict):
 
 class ListRunningActivityResponse(TypedDict):
     data: List[ListRunningActivityResponseDataItem]
-    """The data."""
+    """What is running, newest first; up to 50."""
     hold: Optional[SendingHold]
-    """While the mail provider accepts no mail and mail of the project waits for it; null otherwise."""
+    """Why emails of the project are waiting for the mail provider; null while they are not."""
 
 
 class ListRunningActivityResponseDataItem(TypedDict):
     type: Literal["campaign", "import", "bulk", "migration"]
-    """The type."""
+    """What is running: a `campaign`, a contact `import`, a `bulk` change of contacts, or a `migration` of a workflow’s contacts."""
     id: str
-    """Of the campaign, the job, or the workflow whose contacts are migrated."""
+    """ID of the campaign or the job; for a `migration`, ID of the workflow."""
     name: Optional[str]
-    """Of the campaign or the workflow, the file of an import, the operation of a bulk job."""
+    """Name of the campaign or the workflow, file name of an import, or operation of a bulk job; null if there is none."""
     progress: Optional[float]
-    """In percent; null before there is anything to count."""
+    """Progress in percent; null before there is anything to count."""
     isPaused: bool
-    """Whether a campaign waits to be resumed."""
+    """Whether the campaign is paused; always `false` for other types."""
     startedAt: str
-    """When it began."""
+    """When it started."""
 
 
 class ListSegmentContactsResponse(TypedDict):
@@ -3085,14 +3085,14 @@ class SuppressionMatch(TypedDict):
 
 class ListUpcomingActivityResponse(TypedDict):
     activities: List[Activity]
-    """What is coming up, the next first."""
+    """Upcoming activities, soonest first."""
 
 
 class ListWorkflowExecutionsResponse(TypedDict):
     executions: List[ListedWorkflowExecution]
-    """The executions, or how many there are."""
+    """Executions on this page, newest first."""
     data: List[ListedWorkflowExecution]
-    """The data."""
+    """The same list as `executions`."""
     page: float
     """The number of the page, from 1."""
     pageSize: float
@@ -3105,73 +3105,73 @@ class ListWorkflowExecutionsResponse(TypedDict):
 
 class ListedWorkflowExecution(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the execution."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     status: Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
-    """The status."""
+    """`RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`."""
     currentStepId: Optional[str]
-    """The step the contact is at; null after the end."""
+    """ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`."""
     exitReason: Optional[str]
-    """Why the contact left; null while inside."""
+    """Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise."""
     context: Optional[Dict[str, Any]]
-    """Data of the event that started the execution."""
+    """Data of the event or request that started the execution; null if there was none."""
     startedAt: str
-    """When it began."""
+    """When the contact entered the workflow."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the execution ended; null while it is active."""
     createdAt: str
-    """When it was created."""
+    """When the execution was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the execution last changed."""
     contact: ListedWorkflowExecutionContact
-    """The contact."""
+    """The contact in the workflow."""
     currentStep: Optional[ListedWorkflowExecutionCurrentStep]
-    """The step the contact is at."""
+    """The step in `currentStepId`; null if there is none."""
     currentStepSince: Optional[str]
-    """Since when the contact is at the step."""
+    """When the contact reached that step; null if there is none."""
 
 
 class ListedWorkflowExecutionContact(TypedDict):
-    """The contact."""
+    """The contact in the workflow."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class ListedWorkflowExecutionCurrentStep(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step."""
 
 
 class ListWorkflowFieldsResponse(TypedDict):
     fields: List[str]
-    """The fields."""
+    """Names of the fields."""
     typedFields: List[ListWorkflowFieldsResponseTypedFieldsItem]
-    """Fields with their types."""
+    """The same fields with their types."""
     count: float
-    """How many."""
+    """Number of fields."""
 
 
 class ListWorkflowFieldsResponseTypedFieldsItem(TypedDict):
     field: str
-    """The field."""
+    """Name of the field, such as `contact.email` or `event.total`."""
     type: str
-    """The type."""
+    """Type of the values: `string`, `number`, `boolean` or `date`."""
     category: str
-    """Where the field comes from: the contact, its data, or an event."""
+    """`Contact Fields`, `Custom Data` for data of the contact, or `Event Data`."""
 
 
 class ListWorkflowVersionsResponse(TypedDict):
     data: List[ListWorkflowVersionsResponseDataItem]
-    """The data."""
+    """Versions on this page, newest first."""
     page: float
     """The number of the page, from 1."""
     pageSize: float
@@ -3184,20 +3184,20 @@ class ListWorkflowVersionsResponse(TypedDict):
 
 class ListWorkflowVersionsResponseDataItem(TypedDict):
     version: float
-    """The number of the version."""
+    """Version number, counting from 1."""
     createdAt: str
-    """When it was created."""
+    """When the version was published."""
     isCurrent: bool
-    """Whether it is the version that new contacts enter."""
+    """Whether contacts that enter now get this version."""
     steps: float
-    """The steps, or how many there are."""
+    """Number of steps in the version."""
     active: float
-    """How many are inside or under way."""
+    """Number of contacts in the workflow that have this version."""
 
 
 class ListWorkflowsResponse(TypedDict):
     data: List[ListWorkflowsResponseDataItem]
-    """The data."""
+    """Workflows on this page."""
     page: float
     """The number of the page, from 1."""
     pageSize: float
@@ -3209,7 +3209,7 @@ class ListWorkflowsResponse(TypedDict):
     hasMore: bool
     """Whether there is another page."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; null on the last page."""
 
 
 ListWorkflowsResponseDataItem = TypedDict(
@@ -3231,11 +3231,11 @@ ListWorkflowsResponseDataItem = TypedDict(
 
 
 class ListWorkflowsResponseDataItemCount(TypedDict):
-    """How many of each it has."""
+    """Numbers of steps and executions of the workflow."""
     steps: float
-    """The steps, or how many there are."""
+    """Number of steps."""
     executions: float
-    """The executions, or how many there are."""
+    """Number of executions, including those that have ended."""
 
 
 class LookupContactsRequest(TypedDict):
@@ -3252,32 +3252,32 @@ class LookupContactsResponse(TypedDict):
 
 class MigrateWorkflowRequest(TypedDict):
     dryRun: NotRequired[bool]
-    """Default: `false`."""
+    """`true` returns how many contacts each rule matches, and changes nothing. Default: `false`."""
     plan: NotRequired[List[MigrateWorkflowRequestPlanItem]]
-    """Default: `[]`."""
+    """Rules by the step that contacts are at, up to 1,000. Default: `[]`."""
     otherwise: NotRequired[MigrateWorkflowRequestOtherwise]
-    """Default: `{"action":"finish"}`."""
+    """Rule for contacts at any other step. Default: `{"action":"finish"}`."""
 
 
 class MigrateWorkflowRequestPlanItem(TypedDict):
     stepId: str
-    """The step."""
+    """ID of the step in an older version that the rule is for."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
-    """What was done, or what is to happen."""
+    """`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow."""
     toStepId: NotRequired[Optional[str]]
-    """The step that it leads to."""
+    """Step of the new graph to move to. Required for `moveNow`."""
     reason: NotRequired[Optional[str]]
-    """Why."""
+    """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
 class MigrateWorkflowRequestOtherwise(TypedDict):
-    """Default: `{"action":"finish"}`."""
+    """Rule for contacts at any other step. Default: `{"action":"finish"}`."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
-    """What was done, or what is to happen."""
+    """`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow."""
     toStepId: NotRequired[Optional[str]]
-    """The step that it leads to."""
+    """Step of the new graph to move to. Required for `moveNow`."""
     reason: NotRequired[Optional[str]]
-    """Why."""
+    """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
 MigrateWorkflowResponse: TypeAlias = "Union[WorkflowMigrationPreview, WorkflowMigration]"
@@ -3285,81 +3285,81 @@ MigrateWorkflowResponse: TypeAlias = "Union[WorkflowMigrationPreview, WorkflowMi
 
 class WorkflowMigrationPreview(TypedDict):
     dryRun: Literal[True]
-    """Whether this only tells what would happen."""
+    """Always `true`: nothing was changed."""
     toVersion: float
-    """The version contacts are migrated to."""
+    """Number of the version that contacts would be migrated to."""
     people: float
-    """How many contacts each rule matches."""
+    """Number of contacts in the workflow that have another version."""
     rules: List[WorkflowMigrationPreviewRulesItem]
-    """The rules of the plan, each with how many contacts it matches."""
+    """Rules of the plan, with the number of contacts that each matches."""
 
 
 class WorkflowMigrationPreviewRulesItem(TypedDict):
     stepId: Optional[str]
-    """The step."""
+    """ID of the step that contacts are at; null if they have not reached one."""
     stepName: Optional[str]
-    """The name of the step."""
+    """Name of that step; null if it is unknown."""
     stepType: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
-    """The type of the step."""
+    """Type of that step; null if it is unknown."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
-    """What was done, or what is to happen."""
+    """What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`."""
     toStepId: Optional[str]
-    """The step that it leads to."""
+    """ID of the step that contacts would move to; null if the rule names none."""
     people: float
-    """How many contacts each rule matches."""
+    """Number of contacts at the step."""
 
 
 class WorkflowMigration(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the migration."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow."""
     state: Literal["waiting", "active", "completed", "cancelled", "failed"]
-    """The state of the job."""
+    """`waiting`, `active`, then `completed`, `cancelled` or `failed`."""
     toVersion: float
-    """The version contacts are migrated to."""
+    """Number of the version that contacts are migrated to."""
     progress: float
-    """How much is done, in percent."""
+    """Share of `expected` that has been processed, in percent; 100 when it is completed."""
     expected: float
-    """How many contacts the plan matched."""
+    """Number of contacts that the plan matched when the migration began."""
     finished: float
-    """Contacts who had finished before their turn."""
+    """Number of contacts that stay with their version to the end."""
     movedAtNextStep: float
-    """Contacts who go on in the new graph at their next step."""
+    """Number of contacts that continue in the new graph after their current step."""
     movedNow: float
-    """Contacts who were moved at once."""
+    """Number of contacts that were moved at once."""
     exited: float
-    """Contacts who left by the plan."""
+    """Number of contacts that left the workflow by the plan."""
     passedOver: float
-    """Contacts that were left where they are."""
+    """Number of contacts that their rule could not be applied to. They stay with their version."""
     failedReason: Optional[str]
-    """Why it failed as a whole; null unless it did."""
+    """Why the migration failed; null unless it did."""
     createdAt: str
-    """When it was created."""
+    """When the migration was requested."""
     updatedAt: str
-    """When it last changed."""
+    """When the migration last made progress."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the migration ended; null while it runs."""
 
 
 class MultiConditionStepConfig(TypedDict):
     mode: Literal["multi"]
-    """How it is evaluated: `binary` with two branches, or `multi`."""
+    """`multi`: one branch for each comparison, and `default` if none matches."""
     field: str
-    """The field."""
+    """Field to compare, such as `data.plan`, up to 500 characters."""
     branches: List[MultiConditionStepConfigBranchesItem]
-    """The paths out of the step."""
+    """Branches in the order in which they are tried, 1 to 20."""
 
 
 class MultiConditionStepConfigBranchesItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`."""
     name: NotRequired[Optional[str]]
-    """The name."""
+    """Name of the branch, for the people who edit the workflow."""
     operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
-    """How the field is compared."""
+    """How the field is compared with `value`."""
     value: NotRequired[Any]
-    """What the field is compared with."""
+    """Value to compare the field with; ignored for `exists` and `notExists`."""
 
 
 class OwnProject(TypedDict):
@@ -3413,11 +3413,11 @@ class OwnProject(TypedDict):
 
 class PauseCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The paused campaign."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class PaymentPage(TypedDict):
@@ -3429,7 +3429,7 @@ class PreviewSegmentRequest(TypedDict):
     condition: NotRequired[Optional[Condition]]
     """The condition tree."""
     limit: NotRequired[int]
-    """How many of the newest contacts to return; 0 to count only."""
+    """How many of the newest contacts to return; 0 to count only. Default: `10`."""
 
 
 class PreviewSegmentResponse(TypedDict):
@@ -3468,24 +3468,24 @@ class PreviewSuppressionRulesResponseMatch(TypedDict):
 
 class PreviewTemplateRequest(TypedDict):
     subject: str
-    """The subject, with Liquid variables."""
+    """Subject line to render, with Liquid variables; 1 to 998 characters."""
     body: str
-    """The HTML, with Liquid variables."""
+    """HTML body to render, with Liquid variables; up to 2,000,000 characters."""
     type: NotRequired[Literal["TRANSACTIONAL", "MARKETING", "HEADLESS"]]
-    """Default: `"MARKETING"`."""
+    """Type to render as. `MARKETING` adds the unsubscribe footer. Default: `"MARKETING"`."""
     contactId: NotRequired[Optional[str]]
-    """The contact."""
+    """ID of the contact whose data fills in the variables; absent or null for none."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """The data."""
+    """Values for the variables, as `data` in `POST /v1/send`. They take precedence over the contact’s data and are not stored. With neither `data` nor `contactId`, variables are left as they are."""
 
 
 class PreviewTemplateResponse(TypedDict):
     subject: str
-    """The subject, with Liquid variables."""
+    """Rendered subject line."""
     html: str
-    """The HTML as a recipient gets it."""
+    """Rendered HTML, including the footer if there is one."""
     text: Optional[str]
-    """The text part."""
+    """Plain-text part derived from the HTML; null if there is none."""
 
 
 class Project(TypedDict):
@@ -3580,34 +3580,34 @@ class RemoveSegmentMembersResponse(TypedDict):
 
 class ReplaceWorkflowGraphRequest(TypedDict):
     steps: List[ReplaceWorkflowGraphRequestStepsItem]
-    """The steps, or how many there are."""
+    """All steps of the new graph. Steps that are left out are deleted."""
     transitions: List[CreateWorkflowTransitionRequest]
-    """The paths between steps."""
+    """All transitions of the new graph."""
     migrate: NotRequired[Optional[ReplaceWorkflowGraphRequestMigrate]]
-    """A plan for the contacts inside; without one they stay in their version."""
+    """Plan for contacts that are already in the workflow; null or absent leaves them in their version."""
     dryRun: NotRequired[bool]
-    """Default: `false`."""
+    """`true` returns what would happen, and changes nothing. Default: `false`."""
 
 
 class ReplaceWorkflowGraphRequestStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. The graph needs its `TRIGGER`."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: ReplaceWorkflowGraphRequestStepsItemPosition
-    """Where it stands."""
+    """Position of the step on the canvas."""
     config: Dict[str, Any]
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
     note: NotRequired[Optional[str]]
-    """For the people who edit the workflow; null or empty removes it."""
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
 
 
 class ReplaceWorkflowGraphRequestStepsItemPosition(TypedDict):
-    """Where it stands."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -3616,30 +3616,30 @@ class ReplaceWorkflowGraphRequestStepsItemPosition(TypedDict):
 
 class ReplaceWorkflowGraphRequestMigrate(TypedDict):
     plan: NotRequired[List[ReplaceWorkflowGraphRequestMigratePlanItem]]
-    """Default: `[]`."""
+    """Rules by the step that contacts are at, up to 1,000. Default: `[]`."""
     otherwise: NotRequired[ReplaceWorkflowGraphRequestMigrateOtherwise]
-    """Default: `{"action":"finish"}`."""
+    """Rule for contacts at any other step. Default: `{"action":"finish"}`."""
 
 
 class ReplaceWorkflowGraphRequestMigratePlanItem(TypedDict):
     stepId: str
-    """The step."""
+    """ID of the step in an older version that the rule is for."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
-    """What was done, or what is to happen."""
+    """`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow."""
     toStepId: NotRequired[Optional[str]]
-    """The step that it leads to."""
+    """Step of the new graph to move to. Required for `moveNow`."""
     reason: NotRequired[Optional[str]]
-    """Why."""
+    """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
 class ReplaceWorkflowGraphRequestMigrateOtherwise(TypedDict):
-    """Default: `{"action":"finish"}`."""
+    """Rule for contacts at any other step. Default: `{"action":"finish"}`."""
     action: Literal["finish", "moveAtNextStep", "moveNow", "exit"]
-    """What was done, or what is to happen."""
+    """`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow."""
     toStepId: NotRequired[Optional[str]]
-    """The step that it leads to."""
+    """Step of the new graph to move to. Required for `moveNow`."""
     reason: NotRequired[Optional[str]]
-    """Why."""
+    """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
 ReplaceWorkflowGraphResponse: TypeAlias = "Union[WorkflowGraphPreview, ReplacedWorkflowGraph]"
@@ -3647,140 +3647,140 @@ ReplaceWorkflowGraphResponse: TypeAlias = "Union[WorkflowGraphPreview, ReplacedW
 
 class WorkflowGraphPreview(TypedDict):
     dryRun: Literal[True]
-    """Whether this only tells what would happen."""
+    """`true`: nothing was changed."""
     revision: float
-    """Counts every edit; the `ETag` without its quotes."""
+    """Current revision of the workflow, for `If-Match`."""
     ids: Dict[str, str]
-    """The IDs."""
+    """IDs of new steps, by the names that the request gave them."""
     changes: WorkflowGraphChanges
     """What the new graph changes."""
     issues: List[WorkflowIssue]
-    """What keeps the workflow from being enabled."""
+    """What has to be fixed before the workflow can be enabled with this graph; empty if nothing."""
     people: WorkflowMigrationPreview
-    """How many contacts each rule matches."""
+    """How the plan applies to the contacts in the workflow."""
 
 
 class WorkflowGraphChanges(TypedDict):
     steps: List[WorkflowGraphChangesStepsItem]
-    """The steps, or how many there are."""
+    """Steps that differ."""
     transitions: List[WorkflowGraphChangesTransitionsItem]
-    """The paths between steps."""
+    """Transitions that differ."""
 
 
 class WorkflowGraphChangesStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `config` depends on it."""
     change: Literal["added", "removed", "changed", "moved"]
-    """What became of it: added, removed or changed."""
+    """`added`, `removed`, `changed`, or `moved` if only the position differs."""
     fields: List[str]
-    """The fields."""
+    """Fields that changed: `name`, `config`, `templateId` or `note`."""
 
 
 class WorkflowGraphChangesTransitionsItem(TypedDict):
     fromStepId: str
-    """The step that the path leaves."""
+    """ID of the step that the transition leaves."""
     toStepId: str
-    """The step that it leads to."""
+    """ID of the step that the transition leads to."""
     branch: Optional[str]
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of a condition that takes this transition, such as `yes`; null for other steps."""
     waitOutcome: Optional[Literal["EVENT", "TIMEOUT"]]
-    """Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both."""
+    """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps."""
     change: Literal["added", "removed"]
-    """What became of it: added, removed or changed."""
+    """`added` or `removed`."""
 
 
 class WorkflowIssue(TypedDict):
     stepId: Optional[str]
-    """The step."""
+    """ID of the step that the issue is about; null if it is about the workflow as a whole."""
     field: str
-    """The field."""
+    """Path of the field that the issue is about, such as `steps.<id>.config.amount`."""
     message: str
-    """What happened, for people."""
+    """What has to be fixed, as a sentence."""
 
 
 class ReplacedWorkflowGraph(TypedDict):
     dryRun: Literal[False]
-    """Whether this only tells what would happen."""
+    """`false`: the graph was replaced."""
     ids: Dict[str, str]
-    """The IDs that new steps got, by the names they had in the request."""
+    """IDs of new steps, by the names that the request gave them."""
     changes: WorkflowGraphChanges
     """What the new graph changes."""
     workflow: WorkflowWithGraph
-    """The workflow."""
+    """The workflow with its new graph."""
     migration: Optional[WorkflowMigration]
-    """The job that migrates the contacts inside."""
+    """The job that migrates the contacts in the workflow; null without `migrate`."""
 
 
 class WorkflowWithGraph(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the workflow."""
     projectId: str
-    """The project."""
+    """ID of the project that the workflow belongs to."""
     name: str
-    """The name."""
+    """Name of the workflow."""
     description: Optional[str]
-    """What it is for, in the words of its author."""
+    """Description of the workflow; null if there is none."""
     enabled: bool
-    """Whether it is on."""
+    """Whether the workflow is enabled, so that contacts can enter it."""
     triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
-    """What starts it: `EVENT`, `MANUAL` or `SCHEDULE`."""
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
     triggerConfig: Optional[Dict[str, Any]]
-    """What starts it: the event, or the schedule with its audience."""
+    """Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
-    """Whether a contact may enter again after leaving."""
+    """Whether a contact can enter again after leaving."""
     createdAt: str
-    """When it was created."""
+    """When the workflow was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the workflow last changed."""
     revision: float
-    """Counts every edit; the `ETag` without its quotes."""
+    """Increases with every edit of the workflow, its steps and transitions. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit."""
     editedAt: Optional[str]
-    """When somebody last edited it."""
+    """When the workflow was last edited; null if it has not been edited since it was created."""
     editedBy: Optional[Union[EditedByUser, EditedByKey]]
-    """Who last edited it."""
+    """Who last edited the workflow; null if that is not known."""
     steps: List[WorkflowWithGraphStepsItem]
-    """The steps, or how many there are."""
+    """Steps of the graph with their transitions."""
     transitions: List[WorkflowTransition]
-    """The paths between steps."""
+    """All transitions of the graph."""
     issues: List[WorkflowIssue]
-    """What keeps the workflow from being enabled."""
+    """What has to be fixed before the workflow can be enabled; empty if nothing."""
 
 
 class WorkflowWithGraphStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow that the step belongs to."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `config` depends on it."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: WorkflowWithGraphStepsItemPosition
-    """Where it stands."""
+    """Position of the step on the canvas."""
     config: WorkflowStepConfig
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type."""
     templateId: Optional[str]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
-    """A note for the people who edit the workflow."""
+    """Note for the people who edit the workflow; null if there is none."""
     createdAt: str
-    """When it was created."""
+    """When the step was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the step last changed."""
     template: Optional[WorkflowWithGraphStepsItemTemplate]
-    """The template that the step sends."""
+    """Template that the step sends; null for other steps."""
     outgoingTransitions: List[WorkflowTransition]
-    """The paths that leave the step."""
+    """Transitions that leave the step, in the order in which they are tried."""
     incomingTransitions: List[WorkflowTransition]
-    """The paths that lead to the step."""
+    """Transitions that lead to the step."""
 
 
 class WorkflowWithGraphStepsItemPosition(TypedDict):
-    """Where it stands."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -3792,221 +3792,221 @@ WorkflowStepConfig: TypeAlias = "Union[TriggerStepConfig, SendEmailStepConfig, D
 
 class TriggerStepConfig(TypedDict):
     eventName: NotRequired[Optional[str]]
-    """The name of the event."""
+    """Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`."""
 
 
 class SendEmailStepConfig(TypedDict):
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template to send."""
     recipient: NotRequired[Optional[SendEmailStepConfigRecipient]]
-    """Who gets it."""
+    """Recipient of the email; the contact when absent."""
 
 
 class SendEmailStepConfigRecipient(TypedDict):
     type: NotRequired[Literal["CONTACT", "CUSTOM"]]
-    """Default: `"CONTACT"`."""
+    """`CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`."""
     customEmail: NotRequired[Optional[str]]
-    """The address that gets the mail in place of the contact."""
+    """Address that receives the email. Required for `CUSTOM`."""
 
 
 class WaitForEventStepConfig(TypedDict):
     eventName: str
-    """The name of the event."""
+    """Name of the event to wait for."""
     timeout: NotRequired[Optional[float]]
-    """Seconds after which the wait ends; null for never."""
+    """Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely."""
 
 
 class WebhookStepConfig(TypedDict):
     url: str
-    """The address."""
+    """URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables."""
     method: NotRequired[Literal["GET", "POST", "PUT", "PATCH", "DELETE"]]
-    """Default: `"POST"`."""
+    """HTTP method of the call. Default: `"POST"`."""
     headers: NotRequired[Optional[Dict[str, str]]]
-    """Further headers of the message."""
+    """Headers of the call, up to 50; values can contain Liquid variables."""
     body: NotRequired[Any]
-    """The HTML, with Liquid variables."""
+    """JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent."""
     failOnError: NotRequired[bool]
-    """Default: `false`."""
+    """Whether a response other than 2xx fails the execution. Default: `false`."""
     retries: NotRequired[int]
-    """Default: `0`."""
+    """Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`."""
 
 
 class UpdateContactStepConfig(TypedDict):
     updates: NotRequired[Optional[Dict[str, Any]]]
-    """The keys of contact data to set."""
+    """Contact data to set; `null` deletes a key."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """The data."""
+    """Another name for `updates`, which takes precedence."""
     subscriptionAction: NotRequired[Literal["none", "subscribe", "unsubscribe"]]
-    """Default: `"none"`."""
+    """`subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`."""
 
 
 class WorkflowWithGraphStepsItemTemplate(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the template."""
     name: str
-    """The name."""
+    """Name of the template."""
 
 
 class WorkflowTransition(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the transition."""
     fromStepId: str
-    """The step that the path leaves."""
+    """ID of the step that the transition leaves."""
     toStepId: str
-    """The step that it leads to."""
+    """ID of the step that the transition leads to."""
     condition: Optional[WorkflowTransitionCondition]
-    """The condition tree."""
+    """`branch` in the form of earlier clients; null if there is none."""
     branch: Optional[str]
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of a condition that takes this transition, such as `yes`; null for other steps."""
     waitOutcome: Optional[Literal["EVENT", "TIMEOUT"]]
-    """Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both."""
+    """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps."""
     priority: float
-    """The order among several."""
+    """Position among the transitions of the step: lower numbers are tried first."""
     createdAt: str
-    """When it was created."""
+    """When the transition was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the transition last changed."""
 
 
 class WorkflowTransitionCondition(TypedDict):
     branch: str
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of the condition that takes this transition."""
 
 
 class ReplayWebhookEndpointRequest(TypedDict):
     since: str
-    """From when on."""
+    """Start of the period to deliver again, as an ISO 8601 instant."""
     until: NotRequired[str]
-    """Up to when."""
+    """End of the period, as an ISO 8601 instant; now when absent."""
     events: NotRequired[List[str]]
-    """The events."""
+    """Events to deliver again: names, prefixes or `*`; those of the endpoint when absent."""
     only: NotRequired[Literal["failed", "all"]]
-    """Default: `"all"`."""
+    """`failed` delivers only events that used up their attempts, `all` every event of the period. Default: `"all"`."""
 
 
 class ResendCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The campaign that was created for the resend."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class ResendEmailRequest(TypedDict):
     evenIfItArrived: NotRequired[bool]
-    """Also resend an email that may have arrived; the recipient may receive it twice."""
+    """Whether to also resend an email that may have arrived. The recipient may receive it twice. Default: `false`."""
 
 
 class RestoreCampaignVersionResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The campaign with the restored content."""
 
 
 class ResumeCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The resumed campaign."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class RetryWorkflowExecutionsRequest(TypedDict):
     executionIds: NotRequired[List[str]]
-    """Failed executions; the latest 1,000 when absent."""
+    """IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent."""
 
 
 class RetryWorkflowExecutionsResponse(TypedDict):
     retried: float
-    """How many resume at the step that failed."""
+    """Number of executions that resume at the step that failed."""
     skipped: float
-    """How many do not: they did not fail, or their contact is in the workflow again."""
+    """Number of executions that do not: they did not fail, or their contact is in the workflow again."""
     more: bool
     """Whether there are more failed executions that can be retried."""
 
 
 class ReviseCampaignRequest(TypedDict):
     subject: NotRequired[str]
-    """The subject, with Liquid variables."""
+    """New subject line, with Liquid variables; absent keeps the current one."""
     body: NotRequired[str]
-    """The HTML, with Liquid variables."""
+    """New HTML body, with Liquid variables; absent keeps the current one. Give either `body` or `document`."""
     document: NotRequired[Optional[Dict[str, Any]]]
-    """The blocks to compile the body from, in place of `body`; see the guide. Null keeps the HTML alone."""
+    """Blocks that the new HTML body is compiled from, in place of `body`; absent keeps the current content."""
 
 
 class ReviseCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The campaign with its new content."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class RotateWebhookEndpointSecretRequest(TypedDict):
     overlapHours: NotRequired[int]
-    """Default: `24`."""
+    """Hours for which calls carry a signature of the previous secret too, 0 to 72. Default: `24`."""
 
 
 class SavedBlock(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the saved block."""
     name: str
-    """The name."""
+    """Name of the saved block, unique within the project."""
     content: List[Dict[str, Any]]
-    """The content."""
+    """The blocks, in the format of `content` in a `document`."""
     createdAt: str
-    """When it was created."""
+    """When the block was saved."""
     updatedAt: str
-    """When it last changed."""
+    """When its name or content last changed."""
 
 
 class SavedBlockList(TypedDict):
     data: List[SavedBlock]
-    """The data."""
+    """All saved blocks of the project, sorted by name."""
 
 
 class SearchContactsRequest(TypedDict):
     filter: NotRequired[ContactFilter]
     """Which contacts: those that match."""
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
-    """What to sort by."""
+    """What to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort."""
+    """Direction of the sort. Default: `"desc"`."""
     limit: NotRequired[int]
-    """Items of a page; 20 when absent."""
+    """Items of a page; 20 when absent. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class SendCampaignRequest(TypedDict):
     canary: NotRequired[Optional[CanaryOptions]]
-    """Sends a first slice and holds everyone else back. Absent keeps the canary of a scheduled campaign, null removes it."""
+    """Sends to a first slice of the audience and holds everyone else back. Absent keeps the canary of a scheduled campaign; null removes it."""
     fingerprint: NotRequired[Optional[str]]
-    """That of a dry run: the send is refused where the campaign is not as it was reviewed. Absent keeps the review of a scheduled campaign, null removes it."""
+    """Fingerprint of a dry run. The send is refused if the campaign has changed since that review. Absent keeps the review of a scheduled campaign; null removes it."""
     drift: NotRequired[Union[Literal["none"], Literal["fewer"], float]]
-    """How far the audience may have changed since the dry run, with its `fingerprint`; `none` when absent."""
+    """How far the audience may have changed since the dry run. `none`: exactly the reviewed contacts. `fewer`: nobody may have joined. A number from 0 to 1: the share of the audience that may have joined or left. Needs a `fingerprint`; `none` when absent."""
     scheduledFor: NotRequired[Any]
-    """When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null: now."""
+    """When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately."""
 
 
 class SendCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The campaign. With the status 202 it is still a draft, and `approval` is set."""
     message: str
-    """What happened, for people."""
+    """What was done, as a sentence for people."""
 
 
 class SendEmailBatchRequest(TypedDict):
     emails: List[SendEmailRequest]
-    """The emails, each as in `POST /v1/send`."""
+    """Emails to send, 1 to 100, each as in `POST /v1/send`; up to 1,000 recipients in total."""
     mode: NotRequired[Literal["all", "each"]]
-    """`all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself."""
+    """`all`: nothing is sent unless every item can be. `each`: every item is accepted or refused by itself. Default: `"all"`."""
 
 
 SendEmailRequest = TypedDict(
@@ -4036,181 +4036,181 @@ SendEmailRequest = TypedDict(
 
 class SendEmailRequestTo2(TypedDict):
     name: NotRequired[Optional[str]]
-    """The name."""
+    """Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact."""
     email: str
-    """The email address."""
+    """Email address."""
 
 
 class SendEmailRequestTo3Item2(TypedDict):
     name: NotRequired[Optional[str]]
-    """The name."""
+    """Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact."""
     email: str
-    """The email address."""
+    """Email address."""
 
 
 class SendEmailRequestFrom2(TypedDict):
     name: NotRequired[Optional[str]]
-    """The name."""
+    """Display name, without line breaks. For a recipient it is also stored as `data.name` of the contact."""
     email: str
-    """The email address."""
+    """Email address."""
 
 
 class SendEmailRequestAttachmentsItem(TypedDict):
     filename: str
-    """The name of the file."""
+    """File name, 1 to 255 characters, without line breaks and quotes."""
     content: str
-    """The file in base64."""
+    """Content of the file in base64."""
     contentType: str
-    """The media type, such as `image/png`."""
+    """Media type, such as `application/pdf`."""
     disposition: NotRequired[Literal["attachment", "inline"]]
-    """Default: `"attachment"`."""
+    """`attachment`, or `inline` for an image that the HTML shows by its `contentId`. Default: `"attachment"`."""
     contentId: NotRequired[str]
-    """The ID by which the HTML shows an inline file: `cid:<contentId>`."""
+    """ID by which the HTML refers to an inline file, as `cid:<contentId>`. Required for `inline`."""
 
 
 class SendEmailBatchResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`, also when items were refused in the mode `each`. A failed request returns an `Error` instead."""
     data: SendEmailBatchResponseData
-    """The data."""
+    """Results of the batch."""
 
 
 class SendEmailBatchResponseData(TypedDict):
-    """The data."""
+    """Results of the batch."""
     results: List[Union[SendEmailBatchResponseDataResultsItem, SendEmailBatchResponseDataResultsItem2]]
-    """One item for each email, in the order of the request."""
+    """One result for each item, in the order of the request."""
     timestamp: str
-    """When it happened."""
+    """When the batch was processed."""
 
 
 class SendEmailBatchResponseDataResultsItem(TypedDict):
     ok: Literal[True]
-    """Whether it was accepted."""
+    """`true`: the item was accepted."""
     emails: List[SendEmailBatchResponseDataResultsItemEmailsItem]
     """One item for each recipient, in the order of `to`."""
 
 
 class SendEmailBatchResponseDataResultsItemEmailsItem(TypedDict):
     contact: SendEmailBatchResponseDataResultsItemEmailsItemContact
-    """The contact."""
+    """The recipient, as a contact of the project."""
     email: str
-    """The ID of the email."""
+    """ID of the email, for `GET /v1/emails/{id}`."""
     scheduledFor: NotRequired[Optional[str]]
-    """With `scheduledFor` or `hold` only: when it is sent; null for now."""
+    """When the email is sent; null for immediately. Only with `scheduledFor` or `hold` in the request."""
     heldUntil: NotRequired[Optional[str]]
-    """With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before."""
+    """When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request."""
 
 
 class SendEmailBatchResponseDataResultsItemEmailsItemContact(TypedDict):
-    """The contact."""
+    """The recipient, as a contact of the project."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The ID of the email."""
+    """Address of the contact."""
 
 
 class SendEmailBatchResponseDataResultsItem2(TypedDict):
     ok: Literal[False]
-    """Whether it was accepted."""
+    """`false`: the item was refused."""
     error: SendEmailBatchResponseDataResultsItem2Error
-    """Why it was refused."""
+    """Why the item was refused, as `POST /v1/send` would return it."""
 
 
 class SendEmailBatchResponseDataResultsItem2Error(TypedDict):
-    """Why it was refused."""
+    """Why the item was refused, as `POST /v1/send` would return it."""
     code: str
-    """What is wrong, for programs."""
+    """Error code, such as `VALIDATION_ERROR`."""
     message: str
-    """What happened, for people."""
+    """What is wrong, as a sentence."""
     statusCode: float
-    """What `POST /v1/send` would have answered."""
+    """HTTP status that `POST /v1/send` would have returned."""
     details: NotRequired[Dict[str, Any]]
-    """Facts about the failure, for programs."""
+    """Further facts about the error; absent if there are none."""
     errors: NotRequired[List[SendEmailBatchResponseDataResultsItem2ErrorErrorsItem]]
-    """What went wrong, by item."""
+    """Problems by field; absent if the error is about no field."""
     suggestion: NotRequired[str]
-    """What to do about it."""
+    """How to fix the request; absent if there is nothing to suggest."""
 
 
 class SendEmailBatchResponseDataResultsItem2ErrorErrorsItem(TypedDict):
     field: str
-    """The field."""
+    """Path of the field, such as `attachments.0.content`."""
     message: str
-    """What happened, for people."""
+    """What is wrong with the field."""
     code: str
-    """What is wrong, for programs."""
+    """Code of the problem, such as `invalid_string`."""
     received: NotRequired[str]
-    """What was received instead."""
+    """Type of the value that was received; absent if it does not matter."""
 
 
 class SendEmailResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: SendEmailResponseData
-    """The data."""
+    """Emails that were accepted."""
 
 
 class SendEmailResponseData(TypedDict):
-    """The data."""
+    """Emails that were accepted."""
     emails: List[SendEmailResponseDataEmailsItem]
     """One item for each recipient, in the order of `to`."""
     timestamp: str
-    """When it happened."""
+    """When the request was accepted."""
 
 
 class SendEmailResponseDataEmailsItem(TypedDict):
     contact: SendEmailResponseDataEmailsItemContact
-    """The contact."""
+    """The recipient, as a contact of the project."""
     email: str
-    """The ID of the email."""
+    """ID of the email, for `GET /v1/emails/{id}`."""
     scheduledFor: NotRequired[Optional[str]]
-    """With `scheduledFor` or `hold` only: when it is sent; null for now."""
+    """When the email is sent; null for immediately. Only with `scheduledFor` or `hold` in the request."""
     heldUntil: NotRequired[Optional[str]]
-    """With `scheduledFor` or `hold` only: when it is sent unless it is cancelled before."""
+    """When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request."""
 
 
 class SendEmailResponseDataEmailsItemContact(TypedDict):
-    """The contact."""
+    """The recipient, as a contact of the project."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The ID of the email."""
+    """Address of the contact."""
 
 
 class SmtpClient(TypedDict):
     ip: str
-    """Where it connects from."""
+    """IP address it connects from."""
     credential: Literal["secret", "key", "unknown"]
-    """`secret`: the secret key. `key`: a key with scopes. `unknown`: it signs in with something that is not a key of the project."""
+    """What it signs in with. `secret`: the secret key. `key`: a key with scopes. `unknown`: something that is not a key of the project."""
     key: Optional[str]
-    """Name of the key with scopes; null when it was deleted."""
+    """Name of the key with scopes; null for other credentials, and when the key was deleted."""
     lastAt: str
-    """When it was last seen, to half a minute."""
+    """When it last connected, accurate to half a minute."""
     acceptedAt: Optional[str]
-    """When its last message was accepted, to half a minute."""
+    """When its last message was accepted, accurate to half a minute; null if none was."""
     refusedAt: Optional[str]
-    """When it was last refused."""
+    """When it was last refused; null if it was not."""
     refusal: Optional[str]
-    """The last refusal, code first, without addresses."""
+    """The last refusal, code first, without email addresses; null if there was none."""
 
 
 class StartCampaignDryRunRequest(TypedDict):
     sample: NotRequired[Union[Literal["all"], int]]
-    """How many messages are rendered: `all`, or a number of them spread over the audience. Every contact is checked either way."""
+    """Messages to render: `all`, or a number from 1 to 1,000,000 spread over the audience. Every contact is checked either way. Default: `"all"`."""
 
 
 class StartCampaignDryRunResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignDryRun
-    """The data."""
+    """The dry run, which has just started."""
 
 
 class StartWorkflowExecutionRequest(TypedDict):
     contactId: str
-    """The contact."""
+    """ID of the contact to enroll."""
     context: NotRequired[Any]
-    """Data of the event that started the execution."""
+    """Data that the steps can use as `event`, as a JSON object; absent for none."""
 
 
 SuppressedEmail = TypedDict(
@@ -4312,7 +4312,7 @@ Template = TypedDict(
 
 class TemplatePage(TypedDict):
     data: List[Template]
-    """The data."""
+    """Templates on this page."""
     page: float
     """The number of the page, from 1."""
     pageSize: float
@@ -4325,75 +4325,75 @@ class TemplatePage(TypedDict):
 
 class TestCampaignRequest(TypedDict):
     email: str
-    """The email address."""
+    """Address that receives the test: a member of the project, or one of its test addresses."""
     previewContactId: NotRequired[Optional[str]]
-    """The contact to fill the message in for; the one with the address of the test when absent."""
+    """ID of the contact whose data fills in the variables. When absent, the contact with the address in `email`, if there is one."""
     asSent: NotRequired[bool]
-    """Send exactly what recipients will get: filled in, with footer, headers and links. Its unsubscribe links change nobody."""
+    """Whether to send exactly what recipients get, with footer, headers and links. Its unsubscribe links don’t change any contact. Default: `false`."""
 
 
 class TestWebhookEndpointRequest(TypedDict):
     type: NotRequired[str]
-    """Default: `"test.event"`."""
+    """Name of the event to call the endpoint with, 1 to 255 characters. Default: `"test.event"`."""
 
 
 class TestWebhookEndpointResponse(TypedDict):
     at: str
-    """When it happened."""
+    """When the endpoint was called."""
     statusCode: Optional[float]
-    """The HTTP status."""
+    """HTTP status of the response; null if there was none."""
     ms: float
-    """How long it took, in milliseconds."""
+    """Duration of the call, in milliseconds."""
     answer: Optional[str]
-    """The first 4 KB of the answer."""
+    """First 4 KB of the response body; null if there was no response."""
     error: Optional[str]
-    """Why there was no answer."""
+    """Why there was no response; null if there was one."""
     delivered: bool
-    """What was delivered."""
+    """Whether the endpoint accepted the call with a 2xx status."""
     webhookId: str
-    """The `webhook-id` of the call, the same for every repetition."""
+    """`webhook-id` of the call."""
 
 
 class TestWorkflowRequest(TypedDict):
     contactId: str
-    """The contact to try it with."""
+    """ID of the contact to test the workflow with."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """The data of the event that starts it."""
+    """Data of the event that starts the workflow; null or absent for none."""
     waits: NotRequired[Literal["EVENT", "TIMEOUT"]]
-    """How every wait for an event ends: the event arrives at once, or never."""
+    """Outcome of every wait for an event: `EVENT` if the event arrives at once, `TIMEOUT` if it never does. Default: `"EVENT"`."""
     waitData: NotRequired[Optional[Dict[str, Any]]]
-    """The data of the awaited events."""
+    """Data of the awaited events, for `EVENT`; null or absent for none."""
     graph: NotRequired[TestWorkflowRequestGraph]
-    """A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one."""
+    """Graph to test, as in `PUT /workflows/{id}/graph`; the saved one when absent."""
 
 
 class TestWorkflowRequestGraph(TypedDict):
-    """A graph that is not saved, as in `PUT /workflows/{id}/graph`; absent takes the saved one."""
+    """Graph to test, as in `PUT /workflows/{id}/graph`; the saved one when absent."""
     steps: List[TestWorkflowRequestGraphStepsItem]
-    """The steps, or how many there are."""
+    """All steps of the new graph. Steps that are left out are deleted."""
     transitions: List[CreateWorkflowTransitionRequest]
-    """The paths between steps."""
+    """All transitions of the new graph."""
 
 
 class TestWorkflowRequestGraphStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of an existing step to keep it; any other text names a new step within this request. 1 to 100 characters."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. The graph needs its `TRIGGER`."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: TestWorkflowRequestGraphStepsItemPosition
-    """Where it stands."""
+    """Position of the step on the canvas."""
     config: Dict[str, Any]
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
     note: NotRequired[Optional[str]]
-    """For the people who edit the workflow; null or empty removes it."""
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
 
 
 class TestWorkflowRequestGraphStepsItemPosition(TypedDict):
-    """Where it stands."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -4419,16 +4419,16 @@ class TrackEventResponseData(TypedDict):
 
 class UnarchiveCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
-    """The data."""
+    """The archived or unarchived campaign."""
 
 
 class UndoImportRequest(TypedDict):
     dryRun: NotRequired[bool]
-    """Only reports what would be done."""
+    """Only reports what would be done. Default: `false`."""
     conflicts: NotRequired[Literal["keep", "restore"]]
-    """What happens to fields that have changed since: kept, or restored as well."""
+    """What happens to fields that have changed since: kept, or restored as well. Default: `"keep"`."""
 
 
 class UndoPreview(TypedDict):
@@ -4490,18 +4490,18 @@ UpdateCampaignRequest = TypedDict(
 
 class UpdateCampaignResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
-    """The data."""
+    """The updated campaign."""
 
 
 class UpdateCampaignsRequest(TypedDict):
     ids: List[str]
-    """The IDs."""
+    """IDs of the campaigns to change, 1 to 1,000. All of them are changed, or none."""
     delete: NotRequired[bool]
-    """Delete them."""
+    """`true` deletes the campaigns, which must all be drafts. It cannot be combined with `archived`."""
     archived: NotRequired[bool]
-    """Whether it is archived; lists leave archived ones out."""
+    """`true` archives the campaigns, `false` unarchives them. It cannot be combined with `delete`."""
 
 
 UpdateCampaignsResponse: TypeAlias = "Union[UpdateCampaignsResponseValue, UpdateCampaignsResponseValue2]"
@@ -4509,12 +4509,12 @@ UpdateCampaignsResponse: TypeAlias = "Union[UpdateCampaignsResponseValue, Update
 
 class UpdateCampaignsResponseValue(TypedDict):
     deleted: float
-    """How many were deleted."""
+    """Number of drafts deleted, for a request with `delete`."""
 
 
 class UpdateCampaignsResponseValue2(TypedDict):
     updated: float
-    """How many were changed."""
+    """Number of campaigns archived or unarchived, for a request with `archived`."""
 
 
 class UpdateContactRequest(TypedDict):
@@ -4543,7 +4543,7 @@ class UpdateContactViewRequest(TypedDict):
 
 class UpdateEmailRequest(TypedDict):
     scheduledFor: str
-    """ISO 8601 instant with an offset, at most 30 days ahead; one in the past means now."""
+    """New time to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends it immediately."""
 
 
 class UpdateProjectApiKeyResponse(TypedDict):
@@ -4621,9 +4621,9 @@ class UpdateProjectRequest(TypedDict):
 
 class UpdateSavedBlockRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """Name of the saved block, 1 to 100 characters. It must be unique within the project."""
     content: NotRequired[List[Dict[str, Any]]]
-    """The content."""
+    """One or more blocks, in the format of `content` in a `document`."""
 
 
 class UpdateSegmentRequest(TypedDict):
@@ -4660,49 +4660,49 @@ UpdateTemplateRequest = TypedDict(
 
 class UpdateWebhookEndpointRequest(TypedDict):
     url: NotRequired[str]
-    """The address."""
+    """New URL to call, 1 to 2,048 characters."""
     description: NotRequired[Optional[str]]
-    """What it is for, in the words of its author."""
+    """New description, up to 500 characters; null removes it."""
     events: NotRequired[List[str]]
-    """Which events: names, prefixes such as `contact.*`, or `*`."""
+    """New list of events, 1 to 50: names, prefixes such as `contact.*`, or `*` for all."""
     payload: NotRequired[Literal["full", "thin"]]
-    """What a call carries: the whole event (`full`), or what is needed to look it up (`thin`)."""
+    """What calls carry from now on: `full` for the whole event, `thin` to leave its data out."""
     ordered: NotRequired[bool]
-    """Whether events are delivered one at a time, in order."""
+    """Whether events are delivered one at a time, each after the previous one was accepted."""
     paused: NotRequired[bool]
-    """`false` also enables an endpoint that was disabled; deliveries resume where they stopped."""
+    """`true` pauses the endpoint. `false` resumes it, also if it was disabled; deliveries continue where they stopped."""
 
 
 class UpdateWorkflowRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """New name, 1 to 255 characters."""
     description: NotRequired[Optional[str]]
-    """What it is for, in the words of its author."""
+    """New description, up to 2,000 characters; null removes it."""
     triggerType: NotRequired[Literal["EVENT", "MANUAL", "SCHEDULE"]]
-    """What starts it: `EVENT`, `MANUAL` or `SCHEDULE`."""
+    """New trigger: `EVENT`, `MANUAL` or `SCHEDULE`. It cannot change while contacts are inside."""
     triggerConfig: NotRequired[Optional[Dict[str, Any]]]
-    """What starts it: the event, or the schedule with its audience."""
+    """New configuration of the trigger, up to 256 KiB. It cannot change while contacts are inside."""
     enabled: NotRequired[bool]
-    """Whether it is on."""
+    """`true` enables the workflow, which checks its whole graph; `false` disables it."""
     allowReentry: NotRequired[bool]
-    """Whether a contact may enter again after leaving."""
+    """Whether a contact can enter again after leaving."""
 
 
 class UpdateWorkflowStepRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """Name of the step."""
     position: NotRequired[UpdateWorkflowStepRequestPosition]
-    """Where it stands."""
+    """Position of the step on the canvas."""
     config: NotRequired[Dict[str, Any]]
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type. It may be incomplete until the workflow is enabled."""
     templateId: NotRequired[Optional[str]]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; it can also be given in `config`."""
     note: NotRequired[Optional[str]]
-    """For the people who edit the workflow; null or empty removes it."""
+    """Note for the people who edit the workflow, up to 2,000 characters; null or empty removes it."""
 
 
 class UpdateWorkflowStepRequestPosition(TypedDict):
-    """Where it stands."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -4711,15 +4711,15 @@ class UpdateWorkflowStepRequestPosition(TypedDict):
 
 class UploadedImage(TypedDict):
     url: str
-    """The address."""
+    """Public URL of the image, for use in emails. It never changes."""
     key: str
-    """The key of the stored file."""
+    """Key of the file in the image store."""
     filename: str
-    """The name of the file."""
+    """File name as the client sent it."""
     contentType: str
-    """The media type, such as `image/png`."""
+    """Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`."""
     size: float
-    """The size in bytes."""
+    """Size of the file in bytes."""
 
 
 class UpsertContactRequest(TypedDict):
@@ -4769,127 +4769,127 @@ class VerifyAddressResponse(TypedDict):
 
 class WaitingPlan(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the plan."""
     action: str
-    """What was done, or what is to happen."""
+    """What is planned, such as `launch_campaign`."""
     sentence: str
-    """The same in words."""
+    """What would happen, as a sentence. Values from the project’s data are quoted."""
     affects: float
-    """How many contacts it reaches."""
+    """Number of contacts it reaches."""
     samples: List[str]
-    """Messages as ten contacts would get them, those with something to look at first; none once the campaign was changed."""
+    """Addresses of some of these contacts."""
     key: Optional[str]
-    """Name of the key that made it; null when it was deleted."""
+    """Name of the API key that made the plan; null when the key was deleted."""
     expiresAt: str
-    """When the key stops working; null for never."""
+    """When the plan expires unless it is approved."""
     createdAt: str
-    """When it was created."""
+    """When the plan was made."""
 
 
 class WebhookAttempt(TypedDict):
     at: str
-    """When it happened."""
+    """When the endpoint was called."""
     statusCode: Optional[float]
-    """The HTTP status."""
+    """HTTP status of the response; null if there was none."""
     ms: float
-    """How long it took, in milliseconds."""
+    """Duration of the call, in milliseconds."""
     answer: Optional[str]
-    """The first 4 KB of the answer."""
+    """First 4 KB of the response body; null if there was no response."""
     error: Optional[str]
-    """Why there was no answer."""
+    """Why there was no response; null if there was one."""
 
 
 class WebhookDeliveriesPage(TypedDict):
     data: List[WebhookDelivery]
-    """The data."""
+    """Deliveries on this page, newest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Pass it as `cursor` to get the next page; null on the last page."""
     hasMore: bool
-    """Whether there is another page. With `type` a page may be short or empty although there is one: continue with `cursor`."""
+    """Whether there is another page. With `type`, a page may be short or even empty although there is one."""
 
 
 class WebhookDelivery(TypedDict):
     eventId: str
-    """The event."""
+    """ID of the event."""
     webhookId: str
-    """The `webhook-id` of the call, the same for every repetition."""
+    """`webhook-id` of the calls, the same for every attempt."""
     sequence: float
-    """Counts the events of the endpoint, without a gap."""
+    """Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls."""
     type: str
-    """The type."""
+    """Name of the event."""
     eventAt: str
     """When the event happened."""
     status: Literal["PENDING", "DELIVERED", "FAILED"]
-    """The status."""
+    """`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up."""
     attempts: float
-    """How often it was tried."""
+    """Number of attempts so far."""
     nextAttemptAt: Optional[str]
-    """When it is tried again; null when it is not."""
+    """When the next attempt is due; null if there is none."""
 
 
 class WebhookDeliveryWithAttempts(TypedDict):
     eventId: str
-    """The event."""
+    """ID of the event."""
     webhookId: str
-    """The `webhook-id` of the call, the same for every repetition."""
+    """`webhook-id` of the calls, the same for every attempt."""
     sequence: float
-    """Counts the events of the endpoint, without a gap."""
+    """Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls."""
     type: str
-    """The type."""
+    """Name of the event."""
     eventAt: str
     """When the event happened."""
     status: Literal["PENDING", "DELIVERED", "FAILED"]
-    """The status."""
+    """`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up."""
     attempts: float
-    """How often it was tried."""
+    """Number of attempts so far."""
     nextAttemptAt: Optional[str]
-    """When it is tried again; null when it is not."""
+    """When the next attempt is due; null if there is none."""
     body: Optional[str]
-    """What the endpoint is called with; null when the event was deleted."""
+    """Body of the calls; null when the event was deleted."""
     log: List[WebhookAttempt]
-    """The attempts, the latest first."""
+    """Attempts, oldest first."""
 
 
 class WebhookEndpoint(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the endpoint."""
     url: str
-    """The address."""
+    """URL that is called."""
     description: Optional[str]
-    """What it is for, in the words of its author."""
+    """Description of the endpoint; null if there is none."""
     events: List[str]
-    """Which events: names, prefixes such as `contact.*`, or `*`."""
+    """Events that are delivered: names, prefixes such as `contact.*`, or `*` for all."""
     payload: Literal["full", "thin"]
-    """What a call carries: the whole event (`full`), or what is needed to look it up (`thin`)."""
+    """What a call carries: `full` for the whole event, `thin` to leave its data out."""
     ordered: bool
-    """Whether events are delivered one at a time, in order."""
+    """Whether events are delivered one at a time, each after the previous one was accepted."""
     status: Literal["ENABLED", "PAUSED", "DISABLED"]
-    """The status."""
+    """`ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`."""
     disabledReason: Optional[str]
-    """Why it is disabled; null while it is not."""
+    """Why the service disabled the endpoint; null unless it did."""
     lastSequence: float
-    """How many events were queued for this endpoint so far."""
+    """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
-    """Since when every call fails; null while calls succeed."""
+    """Since when all calls have failed; null while calls succeed."""
     restingUntil: Optional[str]
-    """The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this."""
+    """When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting."""
     health: NotRequired[List[WebhookEndpointHealthItem]]
-    """With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first."""
+    """Deliveries by the hour of their event in the last 24 hours, oldest first. Only with `include=health`."""
     createdAt: str
-    """When it was created."""
+    """When the endpoint was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the endpoint last changed."""
 
 
 class WebhookEndpointHealthItem(TypedDict):
     at: str
-    """When it happened."""
+    """When the hour begins."""
     delivered: float
-    """What was delivered."""
+    """Number of events of this hour that were delivered."""
     failed: float
-    """How many failed."""
+    """Number of events of this hour that used up their attempts."""
     pending: float
-    """How many are pending."""
+    """Number of events of this hour that are not delivered yet."""
 
 
 WebhookEndpointAudit = TypedDict(
@@ -4910,193 +4910,193 @@ WebhookEndpointAudit = TypedDict(
 
 class WebhookEndpointWithSecret(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the endpoint."""
     url: str
-    """The address."""
+    """URL that is called."""
     description: Optional[str]
-    """What it is for, in the words of its author."""
+    """Description of the endpoint; null if there is none."""
     events: List[str]
-    """Which events: names, prefixes such as `contact.*`, or `*`."""
+    """Events that are delivered: names, prefixes such as `contact.*`, or `*` for all."""
     payload: Literal["full", "thin"]
-    """What a call carries: the whole event (`full`), or what is needed to look it up (`thin`)."""
+    """What a call carries: `full` for the whole event, `thin` to leave its data out."""
     ordered: bool
-    """Whether events are delivered one at a time, in order."""
+    """Whether events are delivered one at a time, each after the previous one was accepted."""
     status: Literal["ENABLED", "PAUSED", "DISABLED"]
-    """The status."""
+    """`ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`."""
     disabledReason: Optional[str]
-    """Why it is disabled; null while it is not."""
+    """Why the service disabled the endpoint; null unless it did."""
     lastSequence: float
-    """How many events were queued for this endpoint so far."""
+    """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
-    """Since when every call fails; null while calls succeed."""
+    """Since when all calls have failed; null while calls succeed."""
     restingUntil: Optional[str]
-    """The endpoint asked to wait (429, 502, 503, 504 or Retry-After); it is called again after this."""
+    """When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting."""
     health: NotRequired[List[WebhookEndpointWithSecretHealthItem]]
-    """With `include=health`: deliveries by the hour of their event in the last 24 hours, oldest first."""
+    """Deliveries by the hour of their event in the last 24 hours, oldest first. Only with `include=health`."""
     createdAt: str
-    """When it was created."""
+    """When the endpoint was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the endpoint last changed."""
     secret: str
-    """The secret key; null when it is hidden or cannot be decrypted."""
+    """Secret that signs the calls, as base64 with the prefix `whsec_`. It is not shown again."""
 
 
 class WebhookEndpointWithSecretHealthItem(TypedDict):
     at: str
-    """When it happened."""
+    """When the hour begins."""
     delivered: float
-    """What was delivered."""
+    """Number of events of this hour that were delivered."""
     failed: float
-    """How many failed."""
+    """Number of events of this hour that used up their attempts."""
     pending: float
-    """How many are pending."""
+    """Number of events of this hour that are not delivered yet."""
 
 
 class WebhookReplay(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the replay."""
     since: str
-    """From when on."""
+    """Start of the period."""
     until: str
-    """Up to when."""
+    """End of the period."""
     events: List[str]
-    """The events."""
+    """Events that are delivered again: names, prefixes or `*`."""
     only: Literal["failed", "all"]
-    """Deliver `failed` or `all` events of the span."""
+    """`failed` if only events that used up their attempts are delivered again; otherwise `all`."""
     status: Literal["RUNNING", "DONE"]
-    """The status."""
+    """`RUNNING`, then `DONE` once all events are queued."""
     requeued: float
-    """How many events were queued again so far."""
+    """Number of events queued again so far."""
     createdAt: str
-    """When it was created."""
+    """When the replay was requested."""
 
 
 class Workflow(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the workflow."""
     projectId: str
-    """The project."""
+    """ID of the project that the workflow belongs to."""
     name: str
-    """The name."""
+    """Name of the workflow."""
     description: Optional[str]
-    """What it is for, in the words of its author."""
+    """Description of the workflow; null if there is none."""
     enabled: bool
-    """Whether it is on."""
+    """Whether the workflow is enabled, so that contacts can enter it."""
     triggerType: Literal["EVENT", "MANUAL", "SCHEDULE"]
-    """What starts it: `EVENT`, `MANUAL` or `SCHEDULE`."""
+    """How contacts enter: `EVENT` at an event, `MANUAL` by a request, `SCHEDULE` at the times of a cron expression."""
     triggerConfig: Optional[Dict[str, Any]]
-    """What starts it: the event, or the schedule with its audience."""
+    """Configuration of the trigger. `EVENT`: `eventName`. `SCHEDULE`: `schedule`, `timezone`, and `segmentId` or `audienceCondition`. Null if there is none."""
     allowReentry: bool
-    """Whether a contact may enter again after leaving."""
+    """Whether a contact can enter again after leaving."""
     createdAt: str
-    """When it was created."""
+    """When the workflow was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the workflow last changed."""
 
 
 class WorkflowExecution(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the execution."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     status: Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
-    """The status."""
+    """`RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`."""
     currentStepId: Optional[str]
-    """The step the contact is at; null after the end."""
+    """ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`."""
     exitReason: Optional[str]
-    """Why the contact left; null while inside."""
+    """Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise."""
     context: Optional[Dict[str, Any]]
-    """Data of the event that started the execution."""
+    """Data of the event or request that started the execution; null if there was none."""
     startedAt: str
-    """When it began."""
+    """When the contact entered the workflow."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the execution ended; null while it is active."""
     createdAt: str
-    """When it was created."""
+    """When the execution was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the execution last changed."""
 
 
 class WorkflowExecutionStory(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the execution."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow."""
     contactId: str
-    """The contact."""
+    """ID of the contact."""
     status: Literal["RUNNING", "WAITING", "COMPLETED", "EXITED", "FAILED", "CANCELLED"]
-    """The status."""
+    """`RUNNING` or `WAITING` while it is active, then `COMPLETED`, `EXITED`, `FAILED` or `CANCELLED`."""
     currentStepId: Optional[str]
-    """The step the contact is at; null after the end."""
+    """ID of the step that the contact is at, or at which the execution ended; null once it is `COMPLETED`."""
     exitReason: Optional[str]
-    """Why the contact left; null while inside."""
+    """Why the execution ended as `EXITED`, `FAILED` or `CANCELLED`; null otherwise."""
     context: Optional[Dict[str, Any]]
-    """Data of the event that started the execution."""
+    """Data of the event or request that started the execution; null if there was none."""
     startedAt: str
-    """When it began."""
+    """When the contact entered the workflow."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the execution ended; null while it is active."""
     createdAt: str
-    """When it was created."""
+    """When the execution was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the execution last changed."""
     workflow: Workflow
-    """The workflow."""
+    """The workflow that the execution belongs to."""
     contact: WorkflowExecutionStoryContact
-    """The contact."""
+    """The contact in the workflow."""
     currentStep: Optional[WorkflowStep]
-    """The step the contact is at."""
+    """The step in `currentStepId`; null if there is none."""
     stepExecutions: List[WorkflowStepExecution]
-    """Every step the contact was at, in order."""
+    """Steps that the contact has reached, oldest first."""
     waitingFor: Optional[str]
-    """What the contact waits for; null when nothing."""
+    """What the execution is waiting for: `timer`, `event <name>`, `an answer to its webhook` or `a worker`; null once it has ended."""
     waitingUntil: Optional[str]
-    """Until when the contact waits at most."""
+    """When the wait ends at the latest; null if it has no end, or there is none."""
     waitingSince: Optional[str]
-    """Since when the contact waits."""
+    """When the contact reached its current step; null once the execution has ended."""
     version: float
-    """The number of the version."""
+    """Number of the version of the graph that the execution follows."""
     nextVersion: Optional[float]
-    """The version the contact goes on with at the next step."""
+    """Number of the version that it continues with after the current step; null if it stays with its version."""
     temporal: WorkflowExecutionStoryTemporal
-    """The execution in Temporal, with the address of its page."""
+    """The execution in Temporal."""
 
 
 class WorkflowExecutionStoryContact(TypedDict):
-    """The contact."""
+    """The contact in the workflow."""
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Address of the contact."""
 
 
 class WorkflowStep(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     workflowId: str
-    """The workflow."""
+    """ID of the workflow that the step belongs to."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `config` depends on it."""
     name: str
-    """The name."""
+    """Name of the step."""
     position: WorkflowStepPosition
-    """Where it stands."""
+    """Position of the step on the canvas."""
     config: WorkflowStepConfig
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type."""
     templateId: Optional[str]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
-    """A note for the people who edit the workflow."""
+    """Note for the people who edit the workflow; null if there is none."""
     createdAt: str
-    """When it was created."""
+    """When the step was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the step last changed."""
 
 
 class WorkflowStepPosition(TypedDict):
-    """Where it stands."""
+    """Position of the step on the canvas."""
     x: float
     """Pixels from the left."""
     y: float
@@ -5105,113 +5105,113 @@ class WorkflowStepPosition(TypedDict):
 
 class WorkflowStepExecution(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step execution."""
     executionId: str
-    """The execution."""
+    """ID of the execution."""
     stepId: str
-    """The step."""
+    """ID of the step."""
     status: Literal["PENDING", "SCHEDULED", "WAITING", "RUNNING", "COMPLETED", "SKIPPED", "FAILED"]
-    """The status."""
+    """`PENDING`, `SCHEDULED`, `WAITING` or `RUNNING`, then `COMPLETED`, `SKIPPED` or `FAILED`."""
     scheduledFor: Optional[str]
-    """When it is to be sent."""
+    """When a delay ends; null for other steps."""
     executeAfter: Optional[str]
-    """When the step goes on."""
+    """When a wait for an event times out; null for other steps and for waits without a timeout."""
     input: Optional[Dict[str, Any]]
-    """What the step got."""
+    """Data that the step started with; null if there was none."""
     output: Optional[Dict[str, Any]]
-    """What the step produced."""
+    """Result of the step, which depends on its type; null before it ends."""
     error: Optional[str]
-    """What went wrong; null when nothing did."""
+    """Why the step failed or was skipped; null otherwise."""
     startedAt: str
-    """When it began."""
+    """When the contact reached the step."""
     completedAt: Optional[str]
-    """When it ended; null while it runs."""
+    """When the step ended; null before."""
     createdAt: str
-    """When it was created."""
+    """When the step execution was created."""
     updatedAt: str
-    """When it last changed."""
+    """When the step execution last changed."""
     durationMs: float
-    """How long it took, in milliseconds."""
+    """How long the step took, or has taken so far, in milliseconds."""
     step: WorkflowStepExecutionStep
-    """The step."""
+    """The step that was executed."""
 
 
 class WorkflowStepExecutionStep(TypedDict):
-    """The step."""
+    """The step that was executed."""
     id: str
-    """Unique ID."""
+    """ID of the step."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step."""
 
 
 class WorkflowExecutionStoryTemporal(TypedDict):
-    """The execution in Temporal, with the address of its page."""
+    """The execution in Temporal."""
     workflowId: str
-    """The workflow."""
+    """Workflow ID in Temporal."""
     url: str
-    """The address."""
+    """URL of the execution in Temporal’s Web UI."""
 
 
 class WorkflowTestRun(TypedDict):
     end: Literal["COMPLETED", "EXITED", "FAILED", "WAITING"]
-    """When it ends."""
+    """How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely."""
     reason: Optional[str]
     """Why it would end so; null for `COMPLETED`."""
     endsAt: Optional[str]
-    """When the contact would leave; null if it would stay indefinitely."""
+    """When the contact would leave the workflow; null if it would wait indefinitely."""
     steps: List[WorkflowTestRunStep]
-    """The steps, or how many there are."""
+    """Steps that the contact would reach, in order."""
 
 
 class WorkflowTestRunStep(TypedDict):
     stepId: str
-    """The ID of the step; of a new one, what the request calls it."""
+    """ID of the step; for a new step, its name in the request."""
     name: str
-    """The name."""
+    """Name of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step."""
     at: str
-    """When the contact would enter it."""
+    """When the contact would reach the step."""
     outcome: Literal["COMPLETED", "SKIPPED", "FAILED", "WAITING"]
-    """`SKIPPED`: an email that would not be sent to this contact. `WAITING`: an event that never comes, without a timeout."""
+    """`COMPLETED`; `SKIPPED` for an email that would not be sent to this contact; `FAILED`; or `WAITING` for an event that never comes, without a timeout."""
     output: Dict[str, Any]
-    """What the step would do: the rendered subject, the values compared, the request, the new data."""
+    """What the step would do, which depends on its type: the rendered subject, the compared values, the request, or the new data."""
     error: Optional[str]
-    """What went wrong; null when nothing did."""
+    """Why the step would fail; null otherwise."""
 
 
 class WorkflowVersion(TypedDict):
     version: float
-    """The number of the version."""
+    """Version number, counting from 1."""
     createdAt: str
-    """When it was created."""
+    """When the version was published."""
     isCurrent: bool
-    """Whether it is the version that new contacts enter."""
+    """Whether contacts that enter now get this version."""
     steps: List[WorkflowVersionStepsItem]
-    """The steps, or how many there are."""
+    """Steps of the version."""
     transitions: List[WorkflowVersionTransitionsItem]
-    """The paths between steps."""
+    """Transitions of the version."""
 
 
 class WorkflowVersionStepsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the step."""
     type: Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]
-    """The type."""
+    """Type of the step. `config` depends on it."""
     name: str
-    """The name."""
+    """Name of the step."""
     config: WorkflowStepConfig
-    """What the step does; which fields there are depends on its type."""
+    """Configuration of the step, which depends on its type."""
     templateId: Optional[str]
-    """The template; null without one."""
+    """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
-    """A note for the people who edit the workflow."""
+    """Note for the people who edit the workflow; null if there is none."""
     position: Optional[WorkflowVersionStepsItemPosition]
-    """Where it stands."""
+    """Position of the step on the canvas; null if none was stored."""
     template: Optional[WorkflowVersionStepsItemTemplate]
-    """The template that the step sends."""
+    """Template that the step sends, with its current name; null for other steps and deleted templates."""
 
 
 class WorkflowVersionStepsItemPosition(TypedDict):
@@ -5223,24 +5223,24 @@ class WorkflowVersionStepsItemPosition(TypedDict):
 
 class WorkflowVersionStepsItemTemplate(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the template."""
     name: str
-    """The name."""
+    """Current name of the template."""
 
 
 class WorkflowVersionTransitionsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the transition."""
     fromStepId: str
-    """The step that the path leaves."""
+    """ID of the step that the transition leaves."""
     toStepId: str
-    """The step that it leads to."""
+    """ID of the step that the transition leads to."""
     branch: Optional[str]
-    """The branch of a condition that this path is for; null for plain steps."""
+    """Branch of a condition that takes this transition, such as `yes`; null for other steps."""
     waitOutcome: Optional[Literal["EVENT", "TIMEOUT"]]
-    """Which end of a wait the path is for: `EVENT` or `TIMEOUT`; null for both."""
+    """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps."""
     priority: float
-    """The order among several."""
+    """Position among the transitions of the step: lower numbers are tried first."""
 
 
 ListEmailsQuery = TypedDict(
@@ -5445,14 +5445,14 @@ class CountWorkflowContactsQuery(TypedDict):
 
 class ListWebhookEndpointsQuery(TypedDict):
     include: NotRequired[Literal["health"]]
-    """`body` adds the HTML and the text part."""
+    """`health` adds the deliveries of the last 24 hours by hour."""
 
 
 class ListWebhookEndpointDeliveriesQuery(TypedDict):
     status: NotRequired[Literal["PENDING", "DELIVERED", "FAILED"]]
-    """The status."""
+    """Deliveries with this status; all when absent."""
     type: NotRequired[str]
-    """The name of an event, `contact.*` for all that start with `contact.`, or `*` for every event."""
+    """Deliveries of this event: a name, a prefix such as `contact.*`, or `*`."""
     limit: NotRequired[int]
     """Items of a page; 20 when absent. Default: `20`."""
     cursor: NotRequired[str]
