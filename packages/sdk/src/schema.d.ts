@@ -3709,44 +3709,44 @@ export interface components {
             total: number;
         };
         AddDomainRequest: {
-            /** @description The domain. */
+            /** @description Name of the domain, such as `example.com`; stored in lower case. */
             domain: string;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project; that of the request when absent.
              */
             projectId?: string;
         };
         AddSegmentMembersRequest: {
-            /** @description Email addresses. */
+            /** @description Email addresses of the contacts to add. */
             emails: string[];
-            /** @description Default: `false`. */
+            /** @description Whether addresses that belong to no contact become contacts. Default: `false`. */
             createMissing?: boolean;
-            /** @description Default: `true`. */
+            /** @description Whether contacts that are created are subscribed to marketing mail. Default: `true`. */
             subscribed?: boolean;
         };
         AddSegmentMembersResponse: {
-            /** @description How many were added. */
+            /** @description Number of contacts that were added to the segment. */
             added: number;
-            /** @description How many were created. */
+            /** @description Number of contacts that were created. */
             created: number;
-            /** @description Addresses that are no contacts, as they were given. */
+            /** @description Addresses that belong to no contact. */
             notFound: string[];
         };
         AddressVerification: {
-            /** @description The email address. */
+            /** @description The address as it was sent. */
             email: string;
-            /** @description Whether it is valid. */
+            /** @description Whether the address can receive mail, as far as can be told. */
             valid: boolean;
-            /** @description Whether it is of a provider of throw-away addresses. */
+            /** @description Whether the address is from a provider of disposable addresses. */
             isDisposable: boolean;
-            /** @description Whether it is an alias of a known provider. */
+            /** @description Whether the domain is an alias of a known mail provider. */
             isAlias: boolean;
-            /** @description Whether it looks like a mistyped provider. */
+            /** @description Whether the domain looks like a misspelled mail provider. */
             isTypo: boolean;
-            /** @description Whether it has a part behind `+`. */
+            /** @description Whether the part before the `@` contains a `+` tag. */
             isPlusAddressed: boolean;
-            /** @description Whether it is of a provider for private persons. */
+            /** @description Whether the address is from a provider for private mailboxes. */
             isPersonalEmail: boolean;
             /** @description Whether the domain exists. */
             domainExists: boolean;
@@ -3754,9 +3754,9 @@ export interface components {
             hasWebsite: boolean;
             /** @description Whether the domain accepts mail. */
             hasMxRecords: boolean;
-            /** @description The address that was probably meant. */
+            /** @description The address that was probably meant; only when `isTypo` is true. */
             suggestedEmail?: string;
-            /** @description The reasons, with counts where there are several. */
+            /** @description Reasons for the result, as sentences for people. */
             reasons: string[];
         };
         ArchiveCampaignResponse: {
@@ -3773,71 +3773,71 @@ export interface components {
             error: string;
         };
         BillingConsumption: {
-            /** @description The billing period. */
+            /** @description The running billing period. */
             period: {
                 /**
                  * Format: date-time
-                 * @description When it begins.
+                 * @description Start of the period.
                  */
                 start: string;
                 /**
                  * Format: date-time
-                 * @description When it ends.
+                 * @description End of the period.
                  */
                 end: string;
             };
-            /** @description How much is used. */
+            /** @description Usage in the period. */
             usage: {
-                /** @description The sum. */
+                /** @description Number of emails in the period so far. */
                 total: number;
-                /** @description The records. */
+                /** @description Always empty; kept for existing clients. */
                 records: unknown[];
             };
-            /** @description Credit notes of the account. */
+            /** @description Credit of the account; null without a customer. */
             credits: {
-                /** @description The balance of the account, in the smallest unit of the currency. */
+                /** @description Balance of the account, in the smallest unit of the currency; negative for a credit. */
                 balance: number;
-                /** @description Whether there is any credit. */
+                /** @description Whether the account has a credit. */
                 hasCredits: boolean;
-                /** @description The credit, in the smallest unit of the currency. */
+                /** @description Amount of the credit, in the smallest unit of the currency. */
                 creditAmount: number;
-                /** @description The currency, such as `usd`. */
+                /** @description Currency of the balance, such as `usd`; null without one. */
                 currency: string | null;
             } | null;
-            /** @description The next invoice; null without one. */
+            /** @description Preview of the next invoice; null without one. */
             upcomingInvoice: {
-                /** @description What is to be paid, in the smallest unit of the currency. */
+                /** @description Amount due, in the smallest unit of the currency. */
                 amountDue: number;
-                /** @description The currency, such as `usd`. */
+                /** @description Currency of the invoice, such as `usd`. */
                 currency: string;
                 /**
                  * Format: date-time
-                 * @description When the period begins.
+                 * @description Start of the billing period.
                  */
                 periodStart: string;
                 /**
                  * Format: date-time
-                 * @description When the period ends.
+                 * @description End of the billing period.
                  */
                 periodEnd: string;
-                /** @description The sum before taxes, in the smallest unit of the currency. */
+                /** @description Amount before taxes, in the smallest unit of the currency. */
                 subtotal: number;
-                /** @description The sum. */
+                /** @description Total amount, in the smallest unit of the currency. */
                 total: number;
             } | null;
         };
         BillingLimits: {
-            /** @description The limit of workflow mail. */
+            /** @description Limit and usage of workflow emails in this month. */
             workflows: components["schemas"]["UsageLimit"];
-            /** @description Campaigns, or what concerns them. */
+            /** @description Limit and usage of campaign emails in this month. */
             campaigns: components["schemas"]["UsageLimit"];
-            /** @description The limit of transactional mail. */
+            /** @description Limit and usage of transactional emails in this month. */
             transactional: components["schemas"]["UsageLimit"];
-            /** @description The limit of received mail. */
+            /** @description Limit and usage of received emails in this month. */
             inbound: components["schemas"]["UsageLimit"];
             /** @description Emails of today (UTC), for a project that the operator of the service has not approved. */
             daily?: components["schemas"]["UsageLimit"];
-            /** @description The currency, such as `usd`. */
+            /** @description Currency of the account, such as `usd`; null without a customer. */
             currency: string | null;
         };
         BinaryConditionStepConfig: {
@@ -3857,113 +3857,113 @@ export interface components {
             value?: unknown;
         };
         BrandKit: {
-            /** @description Default: `null`. */
+            /** @description URL of the logo; null without one. Default: `null`. */
             logoUrl?: string | null;
-            /** @description Default: `""`. */
+            /** @description Text in place of the logo, up to 200 characters. Default: `""`. */
             logoAlt?: string;
-            /** @description Default: `"#1f2937"`. */
+            /** @description Color of buttons and links, such as `#1f2937`. Default: `"#1f2937"`. */
             primaryColor?: string;
-            /** @description Default: `"#1f2937"`. */
+            /** @description Color of text. Default: `"#1f2937"`. */
             textColor?: string;
-            /** @description Default: `"#f4f4f5"`. */
+            /** @description Color behind the email. Default: `"#f4f4f5"`. */
             backgroundColor?: string;
             /**
-             * @description Default: `"System"`.
+             * @description Font of the email. Default: `"System"`.
              * @enum {string}
              */
             font?: "System" | "Arial" | "Verdana" | "Georgia" | "Courier";
-            /** @description Default: `""`. */
+            /** @description Lines below every email, up to 2,000 characters, with Liquid variables. Default: `""`. */
             footer?: string;
-            /** @description Default: `""`. */
+            /** @description Postal address in the footer, up to 500 characters. Default: `""`. */
             postalAddress?: string;
         };
         BulkJob: {
-            /** @description Unique ID. */
+            /** @description ID of the job. */
             id: string;
             /**
-             * @description The state of the job.
+             * @description State of the job; `completed` and `failed` are final.
              * @enum {string}
              */
             state: "waiting" | "active" | "delayed" | "completed" | "failed";
-            /** @description How much is done, in percent. */
+            /** @description Progress in percent, from 0 to 100. */
             progress: number;
-            /** @description What the job did; null before it ends. */
+            /** @description Result of the job; null until it is completed. */
             result: {
                 /**
-                 * @description What the job does.
+                 * @description What the job does to contacts.
                  * @enum {string}
                  */
                 operation: "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
-                /** @description How many contacts were asked for. */
+                /** @description Number of contacts that the request selected. */
                 totalRequested: number;
-                /** @description How many succeeded. */
+                /** @description Number of contacts for which the operation succeeded, including those it did not change. */
                 successCount: number;
-                /** @description Rows that changed nothing. */
+                /** @description Number of contacts that were already in the requested state. */
                 unchangedCount: number;
-                /** @description How many failed. */
+                /** @description Number of contacts for which the operation failed. */
                 failureCount: number;
-                /** @description What went wrong, by item. */
+                /** @description The first contacts for which the operation failed. */
                 errors: {
-                    /** @description The contact. */
+                    /** @description ID of the contact; null when it is unknown. */
                     contactId: string | null;
-                    /** @description The email address. */
+                    /** @description Email address of the contact; null when it is unknown. */
                     email: string | null;
-                    /** @description What went wrong; null when nothing did. */
+                    /** @description Why the operation failed for the contact. */
                     error: string;
                 }[];
-                /** @description The reasons, with counts where there are several. */
+                /** @description Number of failed contacts, by reason. */
                 reasons: {
                     [key: string]: number;
                 };
             } | null;
-            /** @description The data. */
+            /** @description The request that the job was created for. */
             data: {
-                /** @description The project. */
+                /** @description ID of the project. */
                 projectId: string;
                 /**
-                 * @description What the job does.
+                 * @description What the job does to contacts.
                  * @enum {string}
                  */
                 operation: "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
-                /** @description Which contacts the job is for. */
+                /** @description How the contacts were selected: by IDs, by a filter, or by the job that is undone. */
                 selector: {
                     [key: string]: unknown;
                 };
-                /** @description The segment of the audience type `SEGMENT`. */
+                /** @description ID of the segment that the contacts are added to; absent for other operations. */
                 segmentId?: string;
             };
-            /** @description Why it failed as a whole; null unless it did. */
+            /** @description Why the job failed as a whole; null unless its state is `failed`. */
             failedReason: string | null;
         };
         BulkSegmentSelection: {
             /**
-             * @description Default: `"ids"`.
+             * @description How contacts are selected. `ids`: by `contactIds`. `query`: by `filter`, without `excludeIds`. Default: `"ids"`.
              * @enum {string}
              */
             mode?: "ids" | "query";
-            /** @description The contacts. */
+            /** @description 1 to 1,000 contact IDs; required in mode `ids`. */
             contactIds?: string[];
-            /** @description Which contacts: those that match. */
+            /** @description Contacts to select in mode `query`; all when absent. */
             filter?: components["schemas"]["ContactFilter"];
-            /** @description Contacts to leave out. */
+            /** @description Up to 10,000 IDs of contacts to leave out in mode `query`. */
             excludeIds?: string[];
             /**
              * Format: uuid
-             * @description The segment of the audience type `SEGMENT`.
+             * @description ID of the segment to add the contacts to.
              */
             segmentId: string;
         };
         BulkSelection: {
             /**
-             * @description Default: `"ids"`.
+             * @description How contacts are selected. `ids`: by `contactIds`. `query`: by `filter`, without `excludeIds`. Default: `"ids"`.
              * @enum {string}
              */
             mode?: "ids" | "query";
-            /** @description The contacts. */
+            /** @description 1 to 1,000 contact IDs; required in mode `ids`. */
             contactIds?: string[];
-            /** @description Which contacts: those that match. */
+            /** @description Contacts to select in mode `query`; all when absent. */
             filter?: components["schemas"]["ContactFilter"];
-            /** @description Contacts to leave out. */
+            /** @description Up to 10,000 IDs of contacts to leave out in mode `query`. */
             excludeIds?: string[];
         };
         CallMcpFailure: {
@@ -4099,13 +4099,13 @@ export interface components {
             /** @description Who requested the send. They cannot approve it themselves. */
             requestedBy: {
                 /**
-                 * @description What kind it is.
+                 * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "mcp" | "system";
-                /** @description Unique ID. */
+                /** @description ID of the user or of the key with scopes; null for the secret key of the project and for the service. */
                 id: string | null;
-                /** @description The name. */
+                /** @description Email address of the user, or name of the key; null without one. */
                 name: string | null;
             };
             /**
@@ -4336,13 +4336,13 @@ export interface components {
         CampaignPage: {
             /** @description Campaigns on this page. */
             data: components["schemas"]["CampaignWithSegment"][];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
             /** @description Number of archived campaigns in the project. */
             archivedCount: number;
@@ -4646,46 +4646,46 @@ export interface components {
             cancelled: number;
         };
         ComputeSegmentResponse: {
-            /** @description How many were added. */
+            /** @description Number of contacts that entered the segment. */
             added: number;
-            /** @description How many were removed. */
+            /** @description Number of contacts that left the segment. */
             removed: number;
-            /** @description How many there are. */
+            /** @description Number of members afterwards. */
             total: number;
         };
         /** @description Groups of filters, at most 10 levels and 200 filters. */
         Condition: {
             /**
-             * @description Whether all groups must match (`AND`) or one of them (`OR`).
+             * @description `AND`: every group must match. `OR`: at least one group must match.
              * @enum {string}
              */
             logic: "AND" | "OR";
-            /** @description The groups, joined by `logic`. */
+            /** @description Groups of filters, combined by `logic`. */
             groups: components["schemas"]["ConditionGroup"][];
         };
         ConditionComparison: {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared. (enum property replaced by openapi-typescript)
+             * @description How the value of the field is compared. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual";
-            /** @description What the field is compared with. */
+            /** @description The value to compare with; its type follows from the field and the operator. */
             value: unknown;
         };
         ConditionFilter: components["schemas"]["ConditionComparison"] | components["schemas"]["ConditionWindow"] | components["schemas"]["ConditionState"];
         ConditionGroup: {
-            /** @description The filters, all of which must hold. */
+            /** @description Filters that must all match. */
             filters: components["schemas"]["ConditionFilter"][];
-            /** @description A condition tree inside the group, joined to its filters. */
+            /** @description A condition tree that must match as well; null or absent for none. */
             conditions?: components["schemas"]["Condition"] | null;
         };
         ConditionState: {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared. (enum property replaced by openapi-typescript)
+             * @description The state that the field must be in. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "exists" | "notExists" | "triggered" | "notTriggered" | "memberOfSegment" | "notMemberOfSegment";
@@ -4694,14 +4694,14 @@ export interface components {
             /** @description `email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`. */
             field: string;
             /**
-             * @description How the field is compared. (enum property replaced by openapi-typescript)
+             * @description Whether the time lies within the last `value` units, or before that. (enum property replaced by openapi-typescript)
              * @enum {string}
              */
             operator: "within" | "olderThan" | "triggeredWithin" | "triggeredOlderThan" | "notTriggeredWithin";
-            /** @description What the field is compared with. */
+            /** @description Number of units; a whole number, or its digits as text. */
             value: number | string;
             /**
-             * @description The unit of time.
+             * @description Unit of `value`.
              * @enum {string}
              */
             unit: "days" | "hours" | "minutes";
@@ -4709,14 +4709,14 @@ export interface components {
         Contact: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the contact.
              */
             id: string;
-            /** @description The email address. */
+            /** @description Email address of the contact, in lower case. */
             email: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Whether the contact is subscribed to marketing mail. */
             subscribed: boolean;
-            /** @description Free-form data of the contact. */
+            /** @description Custom fields of the contact, by key. */
             data: {
                 [key: string]: unknown;
             };
@@ -4724,24 +4724,24 @@ export interface components {
             dataOmitted?: boolean;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project.
              */
             projectId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the contact was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the contact.
              */
             updatedAt: string;
         };
         ContactChange: {
             /**
              * Format: date-time
-             * @description When it happened.
+             * @description Time of the change.
              */
             at: string;
             /**
@@ -4754,7 +4754,7 @@ export interface components {
             /** @description What made the change. */
             cause: {
                 /**
-                 * @description The type.
+                 * @description Type of the cause.
                  * @enum {string}
                  */
                 type: "contact" | "field" | "segment" | "track" | "send" | "smtp" | "inbound" | "report" | "page" | "step" | "import" | "bulk" | "undo" | "unknown";
@@ -4763,13 +4763,13 @@ export interface components {
                 /** @description Who asked for it: a member by address, a key with scopes by name, or the secret key of the project. */
                 by: {
                     /**
-                     * @description What kind it is.
+                     * @description `user`: a member. `key`: an API key. `mcp`: a language model that uses a key.
                      * @enum {string}
                      */
                     kind: "user" | "key" | "mcp";
-                    /** @description Unique ID. */
+                    /** @description ID of the user or of the key with scopes; null for the secret key of the project. */
                     id: string | null;
-                    /** @description The name. */
+                    /** @description Email address of the user, or name of the key; null for the secret key of the project. */
                     name: string | null;
                 } | null;
             };
@@ -4781,18 +4781,18 @@ export interface components {
             after: {
                 [key: string]: unknown;
             };
-            /** @description Whether the contact gets marketing mail. */
+            /** @description The change of the subscription; null when it did not change. */
             subscribed: {
-                /** @description What differs, as it was before the change. */
+                /** @description Whether the contact was subscribed before; null for a new contact. */
                 before: boolean | null;
-                /** @description What differs, as it is since the change. */
+                /** @description Whether the contact was subscribed afterwards. */
                 after: boolean;
             } | null;
-            /** @description The email address. */
+            /** @description The change of the email address; null when it did not change. */
             email: {
-                /** @description What differs, as it was before the change. */
+                /** @description Email address before the change. */
                 before: string;
-                /** @description What differs, as it is since the change. */
+                /** @description Email address after the change. */
                 after: string;
             } | null;
         };
@@ -4839,17 +4839,17 @@ export interface components {
             search?: string;
             /** @description All when absent. */
             subscribed?: boolean;
-            /** @description The condition tree. */
+            /** @description Condition that the contacts must match; null or absent for any contact. */
             condition?: components["schemas"]["Condition"] | null;
         };
         ContactHistory: {
-            /** @description The data. */
+            /** @description Changes of the contact, newest first. */
             data: components["schemas"]["ContactChange"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             cursor: string | null;
         };
         ContactJob: {
-            /** @description Unique ID. */
+            /** @description ID of the job. */
             id: string;
             /**
              * @description `import`, or `bulk` for every other change of many contacts.
@@ -4862,44 +4862,44 @@ export interface components {
              */
             operation: "import" | "subscribe" | "unsubscribe" | "delete" | "add-to-segment" | "undo";
             /**
-             * @description The state of the job.
+             * @description State of the job; `completed` and `failed` are final.
              * @enum {string}
              */
             state: "waiting" | "active" | "delayed" | "completed" | "failed";
-            /** @description How much is done, in percent. */
+            /** @description Progress in percent, from 0 to 100. */
             progress: number;
             /** @description Of an import. */
             filename: string | null;
             /** @description Rows or contacts so far, by what became of them. */
             counts: {
-                /** @description How many there are. */
+                /** @description Number of rows or contacts of the job. */
                 total: number;
-                /** @description How many were created. */
+                /** @description Rows that created a contact. */
                 created: number;
-                /** @description How many were changed. */
+                /** @description Rows or contacts that were changed. */
                 updated: number;
                 /** @description Contacts that already were. */
                 unchanged: number;
-                /** @description How many failed. */
+                /** @description Rows or contacts that failed. */
                 failed: number;
             };
-            /** @description Why it failed as a whole; null unless it did. */
+            /** @description Why the job failed as a whole; null unless its state is `failed`. */
             failedReason: string | null;
             /** @description Who asked for it: a member by address, a key with scopes by name, or the secret key of the project. */
             by: {
                 /**
-                 * @description What kind it is.
+                 * @description `user`: a member. `key`: an API key. `mcp`: a language model that uses a key.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "mcp";
-                /** @description Unique ID. */
+                /** @description ID of the user or of the key with scopes; null for the secret key of the project. */
                 id: string | null;
-                /** @description The name. */
+                /** @description Email address of the user, or name of the key; null for the secret key of the project. */
                 name: string | null;
             } | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the job was created.
              */
             createdAt: string;
             /** @description When it ended. */
@@ -4912,36 +4912,36 @@ export interface components {
             undoUntil: string | null;
         };
         ContactJobPage: {
-            /** @description The data. */
+            /** @description Jobs of this page, newest first. */
             data: components["schemas"]["ContactJob"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             cursor: string | null;
         };
         ContactPage: {
-            /** @description The data. */
+            /** @description Contacts of this page. */
             data: components["schemas"]["Contact"][];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             cursor: string | null;
             /** @description Whether there is another page. */
             hasMore: boolean;
-            /** @description How many there are. */
+            /** @description Number of contacts that match, on all pages. */
             total: number;
         };
         ContactView: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the view.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the view. */
             name: string;
-            /** @description Which contacts: those that match. */
+            /** @description The contacts that the view shows. */
             filter: {
-                /** @description Text in the address. */
+                /** @description Text in the email address; absent when the view does not search. */
                 search?: string;
-                /** @description Whether the contact gets marketing mail. */
+                /** @description Subscription state of the contacts; absent for both. */
                 subscribed?: boolean;
-                /** @description The condition tree. */
+                /** @description Condition that the contacts match; null or absent for any contact. */
                 condition?: components["schemas"]["Condition"] | null;
             };
             /**
@@ -4958,17 +4958,17 @@ export interface components {
             columns: string[] | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the view was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the view.
              */
             updatedAt: string;
         };
         ContactViewList: {
-            /** @description The data. */
+            /** @description Saved views of the project, by name. */
             data: components["schemas"]["ContactView"][];
         };
         ContentVersion: {
@@ -4982,13 +4982,13 @@ export interface components {
             /** @description Who saved the version; null for content saved before versions were kept. */
             author: {
                 /**
-                 * @description What kind it is.
+                 * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "mcp" | "system";
-                /** @description Unique ID. */
+                /** @description ID of the user or of the key with scopes; null for the secret key of the project and for the service. */
                 id: string | null;
-                /** @description The name. */
+                /** @description Email address of the user, or name of the key; null without one. */
                 name: string | null;
             } | null;
             /** @description Number of the version that was restored to make this one; null otherwise. */
@@ -5013,13 +5013,13 @@ export interface components {
             /** @description Who saved the version; null for content saved before versions were kept. */
             author: {
                 /**
-                 * @description What kind it is.
+                 * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
                  * @enum {string}
                  */
                 kind: "user" | "key" | "mcp" | "system";
-                /** @description Unique ID. */
+                /** @description ID of the user or of the key with scopes; null for the secret key of the project and for the service. */
                 id: string | null;
-                /** @description The name. */
+                /** @description Email address of the user, or name of the key; null without one. */
                 name: string | null;
             } | null;
             /** @description Number of the version that was restored to make this one; null otherwise. */
@@ -5240,9 +5240,9 @@ export interface components {
             data: components["schemas"]["Campaign"];
         };
         CreateContactViewRequest: {
-            /** @description The name. */
+            /** @description Name of the view, 1 to 100 characters. */
             name: string;
-            /** @description Default: `{}`. */
+            /** @description The contacts that the view shows. Default: `{}`. */
             filter?: components["schemas"]["ContactFilter"];
             /**
              * @description What to sort by. Default: `"createdAt"`.
@@ -5266,18 +5266,18 @@ export interface components {
             }[];
         };
         CreateSegmentRequest: {
-            /** @description The name. */
+            /** @description Name of the segment, 1 to 100 characters. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the segment, up to 500 characters. */
             description?: string | null;
             /**
-             * @description Default: `"DYNAMIC"`.
+             * @description `DYNAMIC`: contacts that match `condition`. `STATIC`: contacts that you add. Default: `"DYNAMIC"`.
              * @enum {string}
              */
             type?: "DYNAMIC" | "STATIC";
-            /** @description The condition tree. */
+            /** @description Condition of a dynamic segment, which requires one. */
             condition?: components["schemas"]["Condition"] | null;
-            /** @description Default: `false`. */
+            /** @description Whether members are stored, with an event for each entry and exit. Default: `false`. */
             trackMembership?: boolean;
         };
         CreateTemplateRequest: {
@@ -5406,23 +5406,23 @@ export interface components {
             message: string;
         };
         DeleteContactFieldResponse: {
-            /** @description How many contacts had it. */
+            /** @description Number of contacts that the field was removed from. */
             deletedFrom: number;
         };
         DeleteDomainResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
         };
         DeleteEventsResponse: {
-            /** @description How many were deleted. */
+            /** @description Number of events that were deleted. */
             deletedCount: number;
         };
         DeleteProjectResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
@@ -5573,81 +5573,81 @@ export interface components {
              */
             purpose: "DKIM" | "RETURN_PATH" | "SPF" | "DMARC" | "INBOUND_MX";
             /**
-             * @description The type.
+             * @description Type of the DNS record.
              * @enum {string}
              */
             type: "TXT" | "CNAME" | "MX";
-            /** @description The name. */
+            /** @description Name of the DNS record. */
             name: string;
-            /** @description What the field is compared with. */
+            /** @description Value of the DNS record. */
             value: string;
-            /** @description The order among several. */
+            /** @description Priority of an `MX` record; null for other types. */
             priority: number | null;
-            /** @description Whether the domain needs it. */
+            /** @description Whether the domain needs the record to be verified. */
             required: boolean;
             /**
-             * @description The status.
+             * @description Result of the last check of the record.
              * @enum {string}
              */
             status: "pending" | "verified" | "failed";
-            /** @description What is wrong with the record, in words; null when nothing is. */
+            /** @description What the last check found, for people; null when the record is right or was not checked. */
             finding: string | null;
         };
         Domain: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the domain.
              */
             id: string;
-            /** @description The domain. */
+            /** @description Name of the domain, in lower case. */
             domain: string;
-            /** @description Whether mail can be sent from the domain. */
+            /** @description Whether the domain is verified. */
             verified: boolean;
             /** @description Whether it may send once it is verified; false while it waits for the operator of the service. */
             approved: boolean;
             /**
-             * @description The status.
+             * @description Status of the verification.
              * @enum {string}
              */
             status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
-            /** @description The selectors of the DKIM records. */
+            /** @description Selectors of the DKIM records. */
             dkimTokens: string[];
-            /** @description The records. */
+            /** @description DNS records to set. */
             records: components["schemas"]["DnsRecord"][];
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project.
              */
             projectId: string;
-            /** @description The project. */
+            /** @description The project; only where domains of several projects are listed. */
             project?: {
-                /** @description The name. */
+                /** @description Name of the project. */
                 name: string;
             };
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the domain was added.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the domain.
              */
             updatedAt: string;
         };
         DomainCheck: {
-            /** @description The domain. */
+            /** @description Name of the domain, in lower case. */
             domain: string;
             /**
-             * @description The status.
+             * @description Status of the verification.
              * @enum {string}
              */
             status: "NotStarted" | "Pending" | "Success" | "Failed" | "TemporaryFailure";
-            /** @description Whether mail can be sent from the domain. */
+            /** @description Whether the domain is verified. */
             verified: boolean;
-            /** @description The records. */
+            /** @description DNS records to set. */
             records: components["schemas"]["DnsRecord"][];
-            /** @description The selectors of the DKIM records. */
+            /** @description Selectors of the DKIM records. */
             tokens: string[];
         };
         DuplicateCampaignResponse: {
@@ -6037,49 +6037,49 @@ export interface components {
             timestamp: string;
         };
         Event: {
-            /** @description Unique ID. */
+            /** @description ID of the event. */
             id: string;
-            /** @description The name. */
+            /** @description Name of the event. */
             name: string;
-            /** @description The data. */
+            /** @description Data of the event; null when there is none. */
             data: {
                 [key: string]: unknown;
             } | null;
             /** @description The data is too large for this answer: `data` is null here. */
             dataOmitted?: boolean;
-            /** @description The project. */
+            /** @description ID of the project. */
             projectId: string;
-            /** @description The contact. */
+            /** @description ID of the contact; null for an event of no contact. */
             contactId: string | null;
-            /** @description The email; null without one. */
+            /** @description ID of the email that the event is about; null for none. */
             emailId: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the event was recorded.
              */
             createdAt: string;
         };
         EventToRecord: components["schemas"]["RecordedEvent"] | components["schemas"]["TrackEventRequest"];
         EventUsage: {
-            /** @description Segments that use it. */
+            /** @description Segments whose conditions use the event. */
             usedInSegments: {
-                /** @description Unique ID. */
+                /** @description ID of the segment or workflow. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment or workflow. */
                 name: string;
             }[];
-            /** @description Workflows that use it. */
+            /** @description Workflows that use the event. */
             usedInWorkflows: {
-                /** @description Unique ID. */
+                /** @description ID of the segment or workflow. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment or workflow. */
                 name: string;
             }[];
-            /** @description How often it happened. */
+            /** @description Number of times the event occurred. */
             totalCount: number;
-            /** @description How many contacts it concerns. */
+            /** @description Number of contacts with the event. */
             uniqueContacts: number;
-            /** @description Whether nothing uses it, so that it can be deleted. */
+            /** @description Whether the event can be deleted, because nothing uses it. */
             canDelete: boolean;
         };
         ExitStepConfig: {
@@ -6201,7 +6201,7 @@ export interface components {
             } | null;
         };
         ExportContactsRequest: {
-            /** @description Which contacts: those that match. */
+            /** @description The contacts to export; all when absent. */
             filter?: components["schemas"]["ContactFilter"];
             /** @description Only these contacts, of those that the filter leaves. */
             contactIds?: string[];
@@ -6333,30 +6333,30 @@ export interface components {
             data: components["schemas"]["ContentVersionWithContent"];
         };
         GetContactFieldUsageResponse: {
-            /** @description Segments that use it. */
+            /** @description Segments whose conditions use the field. */
             usedInSegments: {
-                /** @description Unique ID. */
+                /** @description ID of the segment, campaign or workflow. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment, campaign or workflow. */
                 name: string;
             }[];
-            /** @description Campaigns that use it. */
+            /** @description Campaigns that use the field. */
             usedInCampaigns: {
-                /** @description Unique ID. */
+                /** @description ID of the segment, campaign or workflow. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment, campaign or workflow. */
                 name: string;
             }[];
-            /** @description Workflows that use it. */
+            /** @description Workflows that use the field. */
             usedInWorkflows: {
-                /** @description Unique ID. */
+                /** @description ID of the segment, campaign or workflow. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment, campaign or workflow. */
                 name: string;
             }[];
-            /** @description How many contacts have it. */
+            /** @description Number of contacts with a value in the field. */
             contactCount: number;
-            /** @description Whether nothing uses it, so that it can be deleted. */
+            /** @description Whether the field can be deleted, because nothing uses it. */
             canDelete: boolean;
         };
         GetImageUsageResponse: {
@@ -6380,64 +6380,64 @@ export interface components {
             searchedCampaigns: number;
         };
         GetProjectAuditLogResponse: {
-            /** @description The data. */
+            /** @description Entries of this page, newest first. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the entry.
                  */
                 id: string;
-                /** @description Where it stands. */
+                /** @description Position of the entry in the log of the project; positions have no gaps. */
                 position: number;
                 /**
                  * Format: date-time
-                 * @description When it happened.
+                 * @description Time of the change.
                  */
                 at: string;
-                /** @description Who did it: `user`, `key` or `system`, with ID and name. */
+                /** @description Who made the change. */
                 actor: {
                     /**
-                     * @description What kind it is.
+                     * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
                      * @enum {string}
                      */
                     kind: "user" | "key" | "mcp" | "system";
-                    /** @description Unique ID. */
+                    /** @description ID of the user or of the key with scopes; null for the secret key of the project and for the service. */
                     id: string | null;
-                    /** @description The name. */
+                    /** @description Email address of the user, or name of the key; null without one. */
                     name: string | null;
                 };
                 /** @description What was done, such as `campaign.sent`. */
                 action: string;
-                /** @description What was changed. */
+                /** @description ID of what was changed; null when the action has no target. */
                 target: string | null;
-                /** @description What differs, as it was before the change. */
+                /** @description Changed values before the change, never secrets; null for none. */
                 before: {
                     [key: string]: unknown;
                 } | null;
-                /** @description What differs, as it is since the change. */
+                /** @description Changed values after the change, never secrets; null for none. */
                 after: {
                     [key: string]: unknown;
                 } | null;
-                /** @description The `X-Request-ID` of the request. */
+                /** @description `X-Request-ID` of the request; null for changes without a request. */
                 requestId: string | null;
-                /** @description A hash of the network that the request came from. */
+                /** @description Keyed hash of the caller's IP address, the same for requests from one address; null without one. */
                 ipHash: string | null;
             }[];
-            /** @description Pass it on to get the next page; null after the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             cursor: string | null;
         };
         GetProjectAuditLogVerifyResponse: {
-            /** @description Whether it is valid. */
+            /** @description Whether every entry is unchanged and none is missing. */
             valid: boolean;
-            /** @description How many entries there are. */
+            /** @description Number of entries that were checked. */
             entries: number;
-            /** @description How many entries are missing. */
+            /** @description Number of missing entries; entries older than 400 days do not count. */
             missing: number;
-            /** @description The first entry that was changed; null when none was. */
+            /** @description The first entry that does not match the entries after it; null when all do. */
             firstChanged: {
-                /** @description Unique ID. */
+                /** @description ID of the entry. */
                 id: string;
-                /** @description Where it stands. */
+                /** @description Position of the entry in the log. */
                 position: number;
             } | null;
         };
@@ -6452,11 +6452,11 @@ export interface components {
         };
         GetProjectResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The project. */
             data: components["schemas"]["ProjectSummary"];
         };
         GetProjectSetupStateResponse: {
@@ -6540,69 +6540,69 @@ export interface components {
             nextCursor: string | null;
         };
         ImportJob: {
-            /** @description Unique ID. */
+            /** @description ID of the job. */
             id: string;
             /**
-             * @description The state of the job.
+             * @description State of the job; `completed` and `failed` are final.
              * @enum {string}
              */
             state: "waiting" | "active" | "delayed" | "completed" | "failed";
-            /** @description How much is done, in percent. */
+            /** @description Progress in percent, from 0 to 100. */
             progress: number;
-            /** @description What the job did; null before it ends. */
+            /** @description Result of the import; null until it is completed. */
             result: {
-                /** @description How many rows the file has. */
+                /** @description Number of rows in the file. */
                 totalRows: number;
-                /** @description How many succeeded. */
+                /** @description Rows that were imported, including those that changed nothing. */
                 successCount: number;
                 /** @description Rows that created a contact. */
                 createdCount: number;
-                /** @description Rows that changed a contact. */
+                /** @description Rows that updated a contact. */
                 updatedCount: number;
                 /** @description Rows that changed nothing. */
                 unchangedCount: number;
-                /** @description How many failed. */
+                /** @description Rows that were refused. */
                 failureCount: number;
-                /** @description What went wrong, by item. */
+                /** @description The first rows that were refused. */
                 errors: {
-                    /** @description The line in the file. */
+                    /** @description Line of the row in the file. */
                     row: number;
-                    /** @description The email address. */
+                    /** @description Email address in the row; null when there is none. */
                     email: string | null;
-                    /** @description What went wrong; null when nothing did. */
+                    /** @description Why the row was refused. */
                     error: string;
                 }[];
-                /** @description The reasons, with counts where there are several. */
+                /** @description Number of refused rows, by reason. */
                 reasons: {
                     [key: string]: number;
                 };
             } | null;
-            /** @description The data. */
+            /** @description The request that the job was created for. */
             data: {
-                /** @description The project. */
+                /** @description ID of the project. */
                 projectId: string;
-                /** @description The name of the file. */
+                /** @description Name of the uploaded file. */
                 filename: string;
-                /** @description The segment of the audience type `SEGMENT`. */
+                /** @description ID of the segment that the contacts are added to; absent without one. */
                 segmentId?: string;
                 /** @description False when new contacts were not subscribed unless the file said so; absent otherwise. */
                 subscribeNew?: boolean;
                 /** @description Where the consent of the contacts that the import subscribed comes from. */
                 consentSource?: string;
             };
-            /** @description Why it failed as a whole; null unless it did. */
+            /** @description Why the job failed as a whole; null unless its state is `failed`. */
             failedReason: string | null;
         };
         ImportPreview: {
-            /** @description How many rows the file has. */
+            /** @description Number of rows in the file. */
             totalRows: number;
-            /** @description Rows that created a contact. */
+            /** @description Rows that would create a contact. */
             createdCount: number;
-            /** @description Rows that changed a contact. */
+            /** @description Rows that would update a contact. */
             updatedCount: number;
-            /** @description Rows that changed nothing. */
+            /** @description Rows that would change nothing. */
             unchangedCount: number;
-            /** @description How many failed. */
+            /** @description Rows that would be refused. */
             failureCount: number;
             /** @description Rows that repeat an address of the file; they are counted as updated or unchanged as well. */
             repeatedCount: number;
@@ -6616,31 +6616,31 @@ export interface components {
             unsubscribedCount: number;
             /** @description The first contacts that change, with the fields that differ. */
             updates: {
-                /** @description The line in the file. */
+                /** @description Line of the row in the file. */
                 row: number;
-                /** @description The email address. */
+                /** @description Email address of the contact. */
                 email: string;
                 /** @description What the subscription changes to; null when it stays. */
                 subscribed: boolean | null;
-                /** @description What differs, as it was before the change. */
+                /** @description Fields that would change, with their current values. */
                 before: {
                     [key: string]: unknown;
                 };
-                /** @description What differs, as it is since the change. */
+                /** @description Fields that would change, with their new values. */
                 after: {
                     [key: string]: unknown;
                 };
             }[];
-            /** @description What went wrong, by item. */
+            /** @description The first rows that would be refused. */
             errors: {
-                /** @description The line in the file. */
+                /** @description Line of the row in the file. */
                 row: number;
-                /** @description The email address. */
+                /** @description Email address in the row; null when there is none. */
                 email: string | null;
-                /** @description What went wrong; null when nothing did. */
+                /** @description Why the row would be refused. */
                 error: string;
             }[];
-            /** @description The reasons, with counts where there are several. */
+            /** @description Number of refused rows, by reason. */
             reasons: {
                 [key: string]: number;
             };
@@ -6672,85 +6672,85 @@ export interface components {
         Invitation: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the invitation.
              */
             id: string;
-            /** @description The email address. */
+            /** @description Email address that was invited. */
             email: string;
             /**
-             * @description The role in the project.
+             * @description Role that the member will have.
              * @enum {string}
              */
             role: "MEMBER" | "ADMIN" | "OWNER";
-            /** @description Address of the member who sent the invitation; null when their account is gone. */
+            /** @description Email address of the member who sent the invitation; null when that account no longer exists. */
             invitedBy: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the invitation was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When the key stops working; null for never.
+             * @description Time at which the invitation expires.
              */
             expiresAt: string;
         };
         InvoiceList: {
-            /** @description The invoices, newest first. */
+            /** @description Invoices of the project, newest first. */
             invoices: {
-                /** @description Unique ID. */
+                /** @description ID of the invoice at the payment processor. */
                 id: string;
-                /** @description The number of the invoice. */
+                /** @description Number of the invoice; null for a draft. */
                 number: string | null;
-                /** @description The status. */
+                /** @description Status of the invoice at the payment processor, such as `open` or `paid`; null without one. */
                 status: string | null;
-                /** @description What is to be paid, in the smallest unit of the currency. */
+                /** @description Amount due, in the smallest unit of the currency. */
                 amountDue: number;
-                /** @description What was paid, in the smallest unit of the currency. */
+                /** @description Amount paid so far, in the smallest unit of the currency. */
                 amountPaid: number;
-                /** @description The currency, such as `usd`. */
+                /** @description Currency of the invoice, such as `usd`. */
                 currency: string;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description Time at which the invoice was created.
                  */
                 created: string;
                 /**
                  * Format: date-time
-                 * @description When the period begins.
+                 * @description Start of the billing period.
                  */
                 periodStart: string;
                 /**
                  * Format: date-time
-                 * @description When the period ends.
+                 * @description End of the billing period.
                  */
                 periodEnd: string;
-                /** @description Page of the invoice at the payment processor. */
+                /** @description URL of the invoice's page at the payment processor; null without one. */
                 hostedInvoiceUrl: string | null;
-                /** @description The invoice as PDF. */
+                /** @description URL of the invoice as PDF; null without one. */
                 invoicePdf: string | null;
-                /** @description The sum before taxes, in the smallest unit of the currency. */
+                /** @description Amount before taxes, in the smallest unit of the currency. */
                 subtotal: number;
-                /** @description The sum, in the smallest unit of the currency. */
+                /** @description Total amount, in the smallest unit of the currency. */
                 total: number;
-                /** @description Whether it is paid. */
+                /** @description Whether the invoice is paid. */
                 paid: boolean;
             }[];
-            /** @description Whether an invoice is unpaid. */
+            /** @description Whether any invoice is unpaid. */
             hasUnpaidInvoices: boolean;
-            /** @description Invoices that are unpaid. */
+            /** @description The unpaid invoices. */
             unpaidInvoices: {
-                /** @description Unique ID. */
+                /** @description ID of the invoice at the payment processor. */
                 id: string;
-                /** @description The number of the invoice. */
+                /** @description Number of the invoice; null for a draft. */
                 number: string | null;
-                /** @description What is to be paid, in the smallest unit of the currency. */
+                /** @description Amount due, in the smallest unit of the currency. */
                 amountDue: number;
-                /** @description The currency, such as `usd`. */
+                /** @description Currency of the invoice, such as `usd`. */
                 currency: string;
-                /** @description When it is due. */
+                /** @description Time at which the invoice is due; null without one. */
                 dueDate: string | null;
-                /** @description Page of the invoice at the payment processor. */
+                /** @description URL of the invoice's page at the payment processor; null without one. */
                 hostedInvoiceUrl: string | null;
             }[];
         };
@@ -6777,7 +6777,7 @@ export interface components {
             data: components["schemas"]["ContentVersion"][];
         };
         ListContactEventsResponse: {
-            /** @description The events. */
+            /** @description Events of the contact, newest first. */
             events: components["schemas"]["Event"][];
         };
         ListContactExecutionsResponse: {
@@ -6868,45 +6868,45 @@ export interface components {
             }[];
         };
         ListContactFieldValuesResponse: {
-            /** @description The field. */
+            /** @description Name of the field, as in the request. */
             field: string;
-            /** @description The distinct values. */
+            /** @description Distinct values in their stored JSON type, in ascending order of their text. */
             values: (string | number | boolean)[];
-            /** @description How many. */
+            /** @description Number of values in this response. */
             count: number;
-            /** @description The limit; null without one. */
+            /** @description The limit that was applied; there may be further values when `count` reaches it. */
             limit: number;
         };
         ListContactFieldsResponse: {
-            /** @description The fields. */
+            /** @description Fields of the project's contacts. */
             fields: {
-                /** @description The field. */
+                /** @description Name of the field: `email`, `subscribed`, `createdAt`, `updatedAt` or `data.<key>`. */
                 field: string;
                 /**
-                 * @description The type.
+                 * @description Type of its values.
                  * @enum {string}
                  */
                 type: "string" | "number" | "boolean" | "date";
-                /** @description Whether it is a key of contact data. */
+                /** @description Whether the field is a key of contact data; false for built-in fields. */
                 isCustom: boolean;
-                /** @description Share of contacts that have it, in percent. */
+                /** @description Share of contacts with a value, as a whole percentage from 0 to 100. */
                 coverage: number;
             }[];
-            /** @description How many. */
+            /** @description Number of fields. */
             count: number;
         };
         ListContactSegmentsResponse: {
-            /** @description The data. */
+            /** @description Segments that the contact is in now. */
             data: {
                 /**
                  * Format: uuid
-                 * @description Unique ID.
+                 * @description ID of the segment.
                  */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the segment. */
                 name: string;
                 /**
-                 * @description The type.
+                 * @description Type of the segment.
                  * @enum {string}
                  */
                 type: "DYNAMIC" | "STATIC";
@@ -6915,60 +6915,60 @@ export interface components {
             }[];
         };
         ListEventNamesResponse: {
-            /** @description Names of events, the most frequent first. */
+            /** @description Names of the project's events, most frequent first. */
             eventNames: string[];
         };
         ListEventsResponse: {
-            /** @description The events. */
+            /** @description Events of the project, newest first. */
             events: {
-                /** @description Unique ID. */
+                /** @description ID of the event. */
                 id: string;
-                /** @description The name. */
+                /** @description Name of the event. */
                 name: string;
-                /** @description The data. */
+                /** @description Data of the event; null when there is none. */
                 data: {
                     [key: string]: unknown;
                 } | null;
                 /** @description The data is too large for this answer: `data` is null here. */
                 dataOmitted?: boolean;
-                /** @description The project. */
+                /** @description ID of the project. */
                 projectId: string;
-                /** @description The contact. */
+                /** @description ID of the contact; null for an event of no contact. */
                 contactId: string | null;
-                /** @description The email; null without one. */
+                /** @description ID of the email that the event is about; null for none. */
                 emailId: string | null;
                 /**
                  * Format: date-time
-                 * @description When it was created.
+                 * @description Time at which the event was recorded.
                  */
                 createdAt: string;
-                /** @description The contact. */
+                /** @description The contact of the event; null when there is none. */
                 contact: {
-                    /** @description The email address. */
+                    /** @description Email address of the contact. */
                     email: string;
                 } | null;
             }[];
         };
         ListInvitationsResponse: {
-            /** @description The data. */
+            /** @description Open invitations of the project. */
             data: components["schemas"]["Invitation"][];
         };
         ListProjectMembersResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description Members of the project. */
             data: components["schemas"]["ListedMember"][];
         };
         ListProjectSummariesResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The project of the key, or the projects of the session. */
             data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
         };
         ListRunningActivityResponse: {
@@ -6997,36 +6997,36 @@ export interface components {
             hold: components["schemas"]["SendingHold"] | null;
         };
         ListSegmentContactsResponse: {
-            /** @description The data. */
+            /** @description Members of this page. */
             data: components["schemas"]["Contact"][];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
         };
         ListSuppressedEmailsResponse: {
-            /** @description Suppressed mail, the newest first. */
+            /** @description Suppressed emails, newest first. */
             emails: {
-                /** @description Unique ID. */
+                /** @description ID of the email. */
                 id: string;
-                /** @description When it was created. */
+                /** @description Time at which the email was created. */
                 createdAt: string;
-                /** @description The address of the recipient. */
+                /** @description Email address of the recipient. */
                 recipientAddress: string;
-                /** @description The subject, with Liquid variables. */
+                /** @description Subject as it was sent, with its variables. */
                 subject: string;
-                /** @description The subject as it would have been sent. */
+                /** @description Subject with its variables filled in. */
                 renderedSubject: string;
-                /** @description The rule that suppressed it; null unless one did. */
+                /** @description Why the email was suppressed. */
                 suppression: components["schemas"]["SuppressionMatch"];
-                /** @description The status. */
+                /** @description Status of the email. */
                 status: string;
             }[];
-            /** @description Pass it as `cursor` to get the next page; null after the last one. */
+            /** @description Cursor of the next page; null on the last page. */
             nextCursor: string | null;
         };
         ListUpcomingActivityResponse: {
@@ -7038,13 +7038,13 @@ export interface components {
             executions: components["schemas"]["ListedWorkflowExecution"][];
             /** @description The same list as `executions`. */
             data: components["schemas"]["ListedWorkflowExecution"][];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
         };
         ListWorkflowFieldsResponse: {
@@ -7079,13 +7079,13 @@ export interface components {
                 /** @description Number of contacts in the workflow that have this version. */
                 active: number;
             }[];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
         };
         ListWorkflowsResponse: {
@@ -7136,13 +7136,13 @@ export interface components {
                     executions: number;
                 };
             }[];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
             /** @description Whether there is another page. */
             hasMore: boolean;
@@ -7150,18 +7150,18 @@ export interface components {
             cursor: string | null;
         };
         ListedMember: {
-            /** @description The user. */
+            /** @description ID of the user. */
             userId: string;
-            /** @description The email address. */
+            /** @description Email address of the user. */
             email: string;
             /**
-             * @description The role in the project.
+             * @description Role in the project.
              * @enum {string}
              */
             role: "MEMBER" | "ADMIN" | "OWNER";
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the user joined the project.
              */
             createdAt: string;
         };
@@ -7240,13 +7240,13 @@ export interface components {
             currentStepSince: string | null;
         };
         LookupContactsRequest: {
-            /** @description Email addresses. */
+            /** @description 1 to 500 email addresses, in any letter case. */
             emails: string[];
         };
         LookupContactsResponse: {
-            /** @description Addresses that are contacts, as they were given. */
+            /** @description Addresses that belong to a contact, in the spelling and order of the request. */
             found: string[];
-            /** @description Addresses that are no contacts, as they were given. */
+            /** @description Addresses that belong to no contact, in the spelling and order of the request. */
             notFound: string[];
         };
         MigrateWorkflowRequest: {
@@ -7309,43 +7309,43 @@ export interface components {
         OwnProject: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the project.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the project. */
             name: string;
-            /** @description The public key; null when it cannot be decrypted. */
+            /** @description Public key; null when it cannot be decrypted. */
             public: string | null;
-            /** @description The secret key; null when it is hidden or cannot be decrypted. */
+            /** @description Secret key; null when it cannot be decrypted, and for members where `hideSecretKey` is true. */
             secret: string | null;
-            /** @description Whether the project is disabled: it can be read and not written to. */
+            /** @description Whether the project is disabled: reads work, writes are refused. */
             disabled: boolean;
-            /** @description Why it is disabled; null while it is not. */
+            /** @description Why the project is disabled; null while it is not. */
             disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
-            /** @description The customer at the payment processor; null without one. */
+            /** @description ID of the customer at the payment processor; null without one. */
             customer: string | null;
-            /** @description The subscription at the payment processor; null without one. */
+            /** @description ID of the subscription at the payment processor; null without one. */
             subscription: string | null;
-            /** @description Monthly limit of workflow mail; null without one. */
+            /** @description Monthly limit of workflow emails; null for no limit. */
             billingLimitWorkflows: number | null;
-            /** @description Monthly limit of campaign mail; null without one. */
+            /** @description Monthly limit of campaign emails; null for no limit. */
             billingLimitCampaigns: number | null;
-            /** @description Monthly limit of transactional mail; null without one. */
+            /** @description Monthly limit of transactional emails; null for no limit. */
             billingLimitTransactional: number | null;
-            /** @description Monthly limit of received mail; null without one. */
+            /** @description Monthly limit of received emails; null for no limit. */
             billingLimitInbound: number | null;
             /**
-             * @description Whether opens and clicks are tracked.
+             * @description Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email.
              * @enum {string}
              */
             tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
-            /** @description The language of recipient pages and footers. */
+            /** @description Language of recipient pages and footers, such as `en` or `pt-BR`. */
             language: string;
-            /** @description Whether stored contact data is HTML-escaped in HTML. */
+            /** @description Whether values of contact data are HTML-escaped in email. */
             escapeContactData: boolean;
-            /** @description Whether members do not see the secret key. */
+            /** @description Whether only admins and the owner see the secret key. */
             hideSecretKey: boolean;
-            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            /** @description Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none. */
             approvalAbove: number | null;
             /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
             testAddresses: string[];
@@ -7354,20 +7354,20 @@ export interface components {
              * @enum {string}
              */
             publicKeyMode: "contract" | "hardened";
-            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            /** @description Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project. */
             publicKeyRequestsPerMinute: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the project was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the project.
              */
             updatedAt: string;
             /**
-             * @description The role in the project.
+             * @description Your role in the project.
              * @enum {string}
              */
             role: "MEMBER" | "ADMIN" | "OWNER";
@@ -7384,49 +7384,49 @@ export interface components {
             message: string;
         };
         PaymentPage: {
-            /** @description The address. */
+            /** @description URL of the page at the payment processor; open it in a browser. */
             url: string;
         };
         PreviewSegmentRequest: {
-            /** @description The condition tree. */
+            /** @description Condition to preview. */
             condition?: components["schemas"]["Condition"] | null;
             /** @description How many of the newest contacts to return; 0 to count only. Default: `10`. */
             limit?: number;
         };
         PreviewSegmentResponse: {
-            /** @description How many there are. */
+            /** @description Number of contacts that match. */
             total: number;
-            /** @description The contacts. */
+            /** @description The newest contacts that match, at most `limit`. */
             contacts: components["schemas"]["Contact"][];
         };
         PreviewSuppressionRulesRequest: {
-            /** @description The email address. */
+            /** @description Email address to check. */
             address: string;
         };
         PreviewSuppressionRulesResponse: {
-            /** @description Whether mail to the address is suppressed. */
+            /** @description Whether mail to the address would be suppressed. */
             suppressed: boolean;
             /** @description The rule that matches; null when none does. */
             match: {
                 /**
                  * Format: uuid
-                 * @description The suppression rule.
+                 * @description ID of the rule that matches.
                  */
                 ruleId: string;
-                /** @description The name. */
+                /** @description Name of the rule at the time of the match. */
                 name: string;
                 /**
-                 * @description What kind it is.
+                 * @description Kind of the rule at the time of the match.
                  * @enum {string}
                  */
                 kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
-                /** @description The pattern of the rule. */
+                /** @description Pattern of the rule at the time of the match. */
                 pattern: string;
-                /** @description Who gets it. */
+                /** @description Email address that the rule matched. */
                 recipient: string;
                 /**
                  * Format: date-time
-                 * @description When the rule matched.
+                 * @description Time of the match.
                  */
                 matchedAt: string;
             } | null;
@@ -7459,43 +7459,43 @@ export interface components {
         Project: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the project.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the project. */
             name: string;
-            /** @description The public key; null when it cannot be decrypted. */
+            /** @description Public key; null when it cannot be decrypted. */
             public: string | null;
-            /** @description The secret key; null when it is hidden or cannot be decrypted. */
+            /** @description Secret key; null when it cannot be decrypted, and for members where `hideSecretKey` is true. */
             secret: string | null;
-            /** @description Whether the project is disabled: it can be read and not written to. */
+            /** @description Whether the project is disabled: reads work, writes are refused. */
             disabled: boolean;
-            /** @description Why it is disabled; null while it is not. */
+            /** @description Why the project is disabled; null while it is not. */
             disabledReason: ("REPUTATION" | "PAYMENT_FAILED" | "CONTENT" | "MANUAL") | null;
-            /** @description The customer at the payment processor; null without one. */
+            /** @description ID of the customer at the payment processor; null without one. */
             customer: string | null;
-            /** @description The subscription at the payment processor; null without one. */
+            /** @description ID of the subscription at the payment processor; null without one. */
             subscription: string | null;
-            /** @description Monthly limit of workflow mail; null without one. */
+            /** @description Monthly limit of workflow emails; null for no limit. */
             billingLimitWorkflows: number | null;
-            /** @description Monthly limit of campaign mail; null without one. */
+            /** @description Monthly limit of campaign emails; null for no limit. */
             billingLimitCampaigns: number | null;
-            /** @description Monthly limit of transactional mail; null without one. */
+            /** @description Monthly limit of transactional emails; null for no limit. */
             billingLimitTransactional: number | null;
-            /** @description Monthly limit of received mail; null without one. */
+            /** @description Monthly limit of received emails; null for no limit. */
             billingLimitInbound: number | null;
             /**
-             * @description Whether opens and clicks are tracked.
+             * @description Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email.
              * @enum {string}
              */
             tracking: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
-            /** @description The language of recipient pages and footers. */
+            /** @description Language of recipient pages and footers, such as `en` or `pt-BR`. */
             language: string;
-            /** @description Whether stored contact data is HTML-escaped in HTML. */
+            /** @description Whether values of contact data are HTML-escaped in email. */
             escapeContactData: boolean;
-            /** @description Whether members do not see the secret key. */
+            /** @description Whether only admins and the owner see the secret key. */
             hideSecretKey: boolean;
-            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            /** @description Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none. */
             approvalAbove: number | null;
             /** @description Addresses beside those of members that may get tests of campaigns and templates, such as a seed list. */
             testAddresses: string[];
@@ -7504,16 +7504,16 @@ export interface components {
              * @enum {string}
              */
             publicKeyMode: "contract" | "hardened";
-            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            /** @description Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project. */
             publicKeyRequestsPerMinute: number;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the project was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the project.
              */
             updatedAt: string;
         };
@@ -7601,76 +7601,76 @@ export interface components {
         ProjectSummary: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the project.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the project. */
             name: string;
-            /** @description The verified domain that senders are suggested with. */
+            /** @description Verified domain that is suggested for senders; null without one. */
             defaultSenderDomain: string | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the project was created.
              */
             createdAt: string;
         };
         QueuedJob: {
-            /** @description What happened, for people. */
+            /** @description What happens next, for people. */
             message: string;
-            /** @description The job, to ask for its progress. */
+            /** @description ID of the job; use it to read its progress. */
             jobId: string;
         };
         RecordedEvent: {
-            /** @description The name. */
+            /** @description Name of the event, up to 255 characters. */
             name: string;
-            /** @description The contact. */
+            /** @description ID of the contact; null or absent for an event of no contact. */
             contactId?: string | null;
-            /** @description The email; null without one. */
+            /** @description ID of the email that the event is about; null or absent for none. */
             emailId?: string | null;
-            /** @description The data. */
+            /** @description Data of the event. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         RefreshSegmentResponse: {
-            /** @description How many members it had when they were last counted. */
+            /** @description Number of members now. */
             memberCount: number;
         };
         RegenerateProjectKeysResponse: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the project.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the project. */
             name: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the project was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the project.
              */
             updatedAt: string;
-            /** @description Whether the project is disabled: it can be read and not written to. */
+            /** @description Whether the project is disabled: reads work, writes are refused. */
             disabled: boolean;
-            /** @description The customer at the payment processor; null without one. */
+            /** @description ID of the customer at the payment processor; null without one. */
             customer: string | null;
-            /** @description The subscription at the payment processor; null without one. */
+            /** @description ID of the subscription at the payment processor; null without one. */
             subscription: string | null;
-            /** @description The public key; null when it cannot be decrypted. */
+            /** @description New public key. */
             public: string;
-            /** @description The secret key; null when it is hidden or cannot be decrypted. */
+            /** @description New secret key. */
             secret: string;
         };
         RemoveSegmentMembersRequest: {
-            /** @description Email addresses. */
+            /** @description Email addresses of the contacts to remove. */
             emails: string[];
         };
         RemoveSegmentMembersResponse: {
-            /** @description How many were removed. */
+            /** @description Number of contacts that were removed from the segment. */
             removed: number;
         };
         ReplaceWorkflowGraphRequest: {
@@ -7875,7 +7875,7 @@ export interface components {
             data: components["schemas"]["SavedBlock"][];
         };
         SearchContactsRequest: {
-            /** @description Which contacts: those that match. */
+            /** @description The contacts to list; all when absent. */
             filter?: components["schemas"]["ContactFilter"];
             /**
              * @description What to sort by. Default: `"createdAt"`.
@@ -7895,39 +7895,39 @@ export interface components {
         Segment: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the segment.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the segment. */
             name: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description Description of the segment; null without one. */
             description: string | null;
             /**
-             * @description The type.
+             * @description `DYNAMIC`: contacts that match the condition. `STATIC`: contacts that were added by hand.
              * @enum {string}
              */
             type: "DYNAMIC" | "STATIC";
-            /** @description The condition tree. */
+            /** @description Condition of a dynamic segment; null for a static segment. */
             condition: components["schemas"]["Condition"] | null;
-            /** @description Whether members are stored, and each entry and exit is an event. */
+            /** @description Whether members are stored, with an event for each entry and exit. */
             trackMembership: boolean;
-            /** @description How many members it had when they were last counted. */
+            /** @description Number of members at the last count. */
             memberCount: number;
-            /** @description Counts every edit; the `ETag` without its quotes. */
+            /** @description Number of the revision, which every edit increases; the `ETag` without its quotes. */
             revision: number;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project.
              */
             projectId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the segment was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the segment.
              */
             updatedAt: string;
         };
@@ -8215,148 +8215,148 @@ export interface components {
             context?: unknown;
         };
         SuppressedEmail: {
-            /** @description Unique ID. */
+            /** @description ID of the email. */
             id: string;
-            /** @description The project. */
+            /** @description ID of the project. */
             projectId: string;
-            /** @description The contact. */
+            /** @description ID of the contact that the email was for. */
             contactId: string;
-            /** @description The name of the recipient. */
+            /** @description Display name of the recipient; null without one. */
             toName: string | null;
-            /** @description The sender's name. */
+            /** @description Display name of the sender; null without one. */
             fromName: string | null;
-            /** @description The Reply-To address. */
+            /** @description Reply-to address; null without one. */
             replyTo: string | null;
-            /** @description The subject, with Liquid variables. */
+            /** @description Subject with its variables filled in. */
             subject: string;
-            /** @description The HTML, with Liquid variables. */
+            /** @description HTML with its variables filled in. */
             body: string;
-            /** @description The sender's address; its domain must be verified. */
+            /** @description Email address of the sender. */
             from: string;
-            /** @description Further headers of the message. */
+            /** @description Custom headers of the email; null without any. */
             headers: {
                 [key: string]: unknown;
             } | null;
-            /** @description Files of the message. */
+            /** @description Attachments of the email; null without any. */
             attachments: {
                 [key: string]: unknown;
             }[] | null;
-            /** @description What sent it. */
+            /** @description What created the email: a request, a campaign or a workflow. */
             sourceType: string;
-            /** @description The template; null without one. */
+            /** @description ID of the template; null without one. */
             templateId: string | null;
-            /** @description The campaign it belongs to; null without one. */
+            /** @description ID of the campaign; null for other emails. */
             campaignId: string | null;
-            /** @description The execution of a workflow that sent it; null for others. */
+            /** @description ID of the workflow execution; null for other emails. */
             workflowExecutionId: string | null;
-            /** @description The step execution that sent it; null for others. */
+            /** @description ID of the step execution; null for other emails. */
             workflowStepExecutionId: string | null;
-            /** @description The ID of the message at the provider. */
+            /** @description ID of the message at the mail provider; null, because the email was not sent. */
             messageId: string | null;
-            /** @description The status. */
+            /** @description Status of the email. */
             status: string;
-            /** @description When it was sent; null before. */
+            /** @description Time at which the email was sent; null, because it was suppressed. */
             sentAt: string | null;
-            /** @description When it was delivered; null before. */
+            /** @description Time of the delivery; null, because the email was suppressed. */
             deliveredAt: string | null;
-            /** @description When it was first opened; null before. */
+            /** @description Time of the first open; null, because the email was suppressed. */
             openedAt: string | null;
-            /** @description When a link was first clicked; null before. */
+            /** @description Time of the first click; null, because the email was suppressed. */
             clickedAt: string | null;
-            /** @description When it bounced; null unless it did. */
+            /** @description Time of the bounce; null, because the email was suppressed. */
             bouncedAt: string | null;
-            /** @description When it was reported as spam; null unless it was. */
+            /** @description Time of the spam complaint; null, because the email was suppressed. */
             complainedAt: string | null;
-            /** @description How often it was opened. */
+            /** @description Number of opens. */
             opens: number;
-            /** @description How often links were clicked. */
+            /** @description Number of clicks. */
             clicks: number;
-            /** @description What went wrong; null when nothing did. */
+            /** @description Why the email failed; null unless it did. */
             error: string | null;
-            /** @description The address of the recipient. */
+            /** @description Email address of the recipient. */
             recipientAddress: string;
-            /** @description The rule that suppressed it; null unless one did. */
+            /** @description Why the email was suppressed. */
             suppression: components["schemas"]["SuppressionMatch"];
-            /** @description When it was created. */
+            /** @description Time at which the email was created. */
             createdAt: string;
-            /** @description When it last changed. */
+            /** @description Time of the last change of the email. */
             updatedAt: string;
         };
         SuppressionMatch: {
             /**
              * Format: uuid
-             * @description The suppression rule.
+             * @description ID of the rule that matches.
              */
             ruleId: string;
-            /** @description The name. */
+            /** @description Name of the rule at the time of the match. */
             name: string;
             /**
-             * @description What kind it is.
+             * @description Kind of the rule at the time of the match; `KEY` when the sending key may not reach the recipient, and then `ruleId` is the ID of that key.
              * @enum {string}
              */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD" | "KEY";
-            /** @description The pattern of the rule. */
+            /** @description Pattern of the rule at the time of the match. */
             pattern: string;
-            /** @description Who gets it. */
+            /** @description Email address that the rule matched. */
             recipient: string;
             /**
              * Format: date-time
-             * @description When the rule matched.
+             * @description Time of the match.
              */
             matchedAt: string;
         };
         SuppressionRule: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the rule.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the rule. */
             name: string;
             /**
-             * @description What kind it is.
+             * @description What `pattern` is compared with: the address, its domain, its beginning or end before the `@`, or the address with `*` as a wildcard.
              * @enum {string}
              */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
-            /** @description The pattern of the rule. */
+            /** @description Pattern of the rule, in lower case. */
             pattern: string;
-            /** @description Whether it is on. */
+            /** @description Whether the rule applies. */
             enabled: boolean;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project.
              */
             projectId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the rule was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the rule.
              */
             updatedAt: string;
         };
         SuppressionRuleRequest: {
-            /** @description The name. */
+            /** @description Name of the rule, 1 to 100 characters. */
             name: string;
             /**
-             * @description What kind it is.
+             * @description What `pattern` is compared with: the address, its domain, its beginning or end before the `@`, or the address with `*` as a wildcard.
              * @enum {string}
              */
             kind: "ADDRESS" | "DOMAIN" | "PREFIX" | "SUFFIX" | "WILDCARD";
-            /** @description The pattern of the rule. */
+            /** @description Pattern of the rule, stored in lower case; it must fit `kind`. */
             pattern: string;
-            /** @description Default: `true`. */
+            /** @description Whether the rule applies. Default: `true`. */
             enabled?: boolean;
-            /** @description Unique ID. */
+            /** @description Ignored; accepted so that a rule can be sent back as it was read. */
             id?: unknown;
-            /** @description The project. */
+            /** @description Ignored; accepted so that a rule can be sent back as it was read. */
             projectId?: unknown;
-            /** @description When it was created. */
+            /** @description Ignored; accepted so that a rule can be sent back as it was read. */
             createdAt?: unknown;
-            /** @description When it last changed. */
+            /** @description Ignored; accepted so that a rule can be sent back as it was read. */
             updatedAt?: unknown;
         };
         Template: {
@@ -8409,13 +8409,13 @@ export interface components {
         TemplatePage: {
             /** @description Templates on this page. */
             data: components["schemas"]["Template"][];
-            /** @description The number of the page, from 1. */
+            /** @description Number of this page, from 1. */
             page: number;
-            /** @description How many items a page has. */
+            /** @description Maximum number of items on a page. */
             pageSize: number;
-            /** @description How many there are. */
+            /** @description Number of items on all pages. */
             total: number;
-            /** @description How many pages there are. */
+            /** @description Number of pages. */
             totalPages: number;
         };
         TestCampaignRequest: {
@@ -8502,30 +8502,30 @@ export interface components {
             };
         };
         TrackEventRequest: {
-            /** @description The email address. */
+            /** @description Email address of the contact; a new address creates a contact. */
             email: string;
-            /** @description The name of the event. */
+            /** @description Name of the event, up to 255 characters. */
             event: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged. */
             subscribed?: boolean;
-            /** @description Data of the event, stored on the contact too. */
+            /** @description Data of the event; its values are also stored on the contact. */
             data?: {
                 [key: string]: unknown;
             } | null;
         };
         TrackEventResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The recorded event. */
             data: {
-                /** @description The contact. */
+                /** @description ID of the contact. */
                 contact: string;
-                /** @description The ID of the event. */
+                /** @description ID of the event. */
                 event: string;
-                /** @description When it happened. */
+                /** @description Time at which the event was recorded. */
                 timestamp: string;
             };
         };
@@ -8552,7 +8552,7 @@ export interface components {
             conflicts?: "keep" | "restore";
         };
         UndoPreview: {
-            /** @description The job, to ask for its progress. */
+            /** @description ID of the job that performs the undo; null for a dry run. */
             jobId: string | null;
             /** @description Contacts that the job created and that have not changed since. */
             deletes: number;
@@ -8560,27 +8560,27 @@ export interface components {
             restores: number;
             /** @description Fields that were changed since, with the number of contacts. */
             conflicts: {
-                /** @description The key of the stored file. */
+                /** @description Name of the field. */
                 key: string;
-                /** @description How many. */
+                /** @description Number of contacts whose field changed since. */
                 count: number;
             }[];
             /** @description Contacts or subscriptions that stay as they are, by reason. */
             keeps: {
-                /** @description Why. */
+                /** @description Why they stay as they are. */
                 reason: string;
-                /** @description How many. */
+                /** @description Number of contacts or subscriptions. */
                 count: number;
             }[];
         };
         UpdateBillingLimitsRequest: {
-            /** @description The limit of workflow mail. */
+            /** @description New monthly limit of workflow emails; null for no limit. */
             workflows: (number | string) | null;
-            /** @description Campaigns, or what concerns them. */
+            /** @description New monthly limit of campaign emails; null for no limit. */
             campaigns: (number | string) | null;
-            /** @description The limit of transactional mail. */
+            /** @description New monthly limit of transactional emails; null for no limit. */
             transactional: (number | string) | null;
-            /** @description The limit of received mail. */
+            /** @description New monthly limit of received emails; null for no limit. */
             inbound: (number | string) | null;
         };
         UpdateCampaignRequest: {
@@ -8647,11 +8647,11 @@ export interface components {
             updated: number;
         };
         UpdateContactRequest: {
-            /** @description The email address. */
+            /** @description Email address of the contact, stored in lower case. */
             email?: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Whether the contact is subscribed to marketing mail; unchanged when absent. */
             subscribed?: boolean;
-            /** @description Free-form data, merged into what is there; `null` deletes a key. */
+            /** @description Custom fields, merged into those of the contact; `null` as a value deletes a key. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -8674,9 +8674,9 @@ export interface components {
             subscriptionAction?: "none" | "subscribe" | "unsubscribe";
         };
         UpdateContactViewRequest: {
-            /** @description The name. */
+            /** @description New name of the view. */
             name?: string;
-            /** @description Which contacts: those that match. */
+            /** @description The contacts that the view shows. */
             filter?: components["schemas"]["ContactFilter"];
             /**
              * @description What to sort by.
@@ -8698,78 +8698,78 @@ export interface components {
         UpdateProjectApiKeyResponse: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the key.
              */
             id: string;
-            /** @description The name. */
+            /** @description Name of the key. */
             name: string;
-            /** @description How the key begins. */
+            /** @description First characters of the key. */
             prefix: string;
             /** @description What the key may do. */
             scopes: ("emails:send" | "emails:read" | "events:write" | "contacts:read" | "contacts:write" | "contacts:erase" | "templates" | "campaigns:read" | "campaigns:write" | "campaigns:send" | "workflows:read" | "workflows:write" | "webhooks" | "explain" | "audit")[];
-            /** @description Domains that `from` may have; null for all verified ones. */
+            /** @description Domains that `from` may have; null for all verified domains. */
             senderDomains: string[] | null;
-            /** @description The recipients. */
+            /** @description Recipients that a test key may send to; null for a key that may send to anyone. */
             recipients: {
-                /** @description Domains. */
+                /** @description Domains that the key may send to. */
                 domains: string[];
-                /** @description Email addresses. */
+                /** @description Email addresses that the key may send to. */
                 addresses: string[];
             } | null;
-            /** @description What the key allows a language model; null for reading only. */
+            /** @description What the key allows a language model at `POST /mcp`; null for reading only. */
             mcp: {
                 /**
-                 * @description How it is evaluated: `binary` with two branches, or `multi`.
+                 * @description `read`: read only. `plan`: also create plans. `act`: also carry them out.
                  * @enum {string}
                  */
                 mode: "read" | "plan" | "act";
-                /** @description Default: `50`. */
+                /** @description Maximum number of contacts that one plan may reach. Default: `50`. */
                 mostRecipients?: number;
                 /**
-                 * @description Default: `"above"`.
+                 * @description Plans that a member has to approve: `always` all, `above` those that reach more than `mostRecipients`; with `never` such plans are refused instead. Default: `"above"`.
                  * @enum {string}
                  */
                 needsHuman?: "always" | "above" | "never";
             } | null;
-            /** @description When the key stops working; null for never. */
+            /** @description Time at which the key expires; null for never. */
             expiresAt: string | null;
-            /** @description Until when the key from before the last rotation works too. */
+            /** @description Time until which the previous key keeps working after a rotation; null without one. */
             overlapUntil: string | null;
-            /** @description When it was last used, to five minutes; null for never. */
+            /** @description Time of the last use, accurate to five minutes; null for never. */
             lastUsedAt: string | null;
-            /** @description Who created it; null when the account is gone. */
+            /** @description The user who created the key; null when the account no longer exists. */
             createdBy: {
-                /** @description Unique ID. */
+                /** @description ID of the user. */
                 id: string;
-                /** @description The email address. */
+                /** @description Email address of the user. */
                 email: string;
             } | null;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the key was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the key.
              */
             updatedAt: string;
         };
         UpdateProjectRequest: {
-            /** @description The name. */
+            /** @description New name, 1 to 100 characters. */
             name?: string;
             /**
-             * @description Whether opens and clicks are tracked.
+             * @description Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email.
              * @enum {string}
              */
             tracking?: "ENABLED" | "DISABLED" | "MARKETING_ONLY";
-            /** @description The language of recipient pages and footers. */
+            /** @description Language of recipient pages and footers, such as `en` or `pt-BR`. */
             language?: string;
-            /** @description Whether stored contact data is HTML-escaped in HTML. */
+            /** @description Whether values of contact data are HTML-escaped in email. */
             escapeContactData?: boolean;
-            /** @description Whether members do not see the secret key. */
+            /** @description Whether only admins and the owner see the secret key. */
             hideSecretKey?: boolean;
-            /** @description A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none. */
+            /** @description Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none. */
             approvalAbove?: number | null;
             /** @description Addresses beside those of members that may get tests; the whole list, up to 20. */
             testAddresses?: string[];
@@ -8778,7 +8778,7 @@ export interface components {
              * @enum {string}
              */
             publicKeyMode?: "contract" | "hardened";
-            /** @description Requests a minute of the public key while it is `hardened`; never more than the limit of the project. */
+            /** @description Requests per minute of the public key while `publicKeyMode` is `hardened`, 1 to 1,000,000; never above the limit of the project. */
             publicKeyRequestsPerMinute?: number;
         };
         UpdateSavedBlockRequest: {
@@ -8790,18 +8790,18 @@ export interface components {
             }[];
         };
         UpdateSegmentRequest: {
-            /** @description The name. */
+            /** @description New name, 1 to 100 characters. */
             name?: string;
-            /** @description What it is for, in the words of its author. */
+            /** @description New description, up to 500 characters; null removes it. */
             description?: string | null;
-            /** @description The condition tree. */
+            /** @description New condition of a dynamic segment. */
             condition?: components["schemas"]["Condition"] | null;
-            /** @description Whether members are stored, and each entry and exit is an event. */
+            /** @description Whether members are stored, with an event for each entry and exit. */
             trackMembership?: boolean;
         };
         UpdateSuppressionRuleResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
@@ -8902,11 +8902,11 @@ export interface components {
             size: number;
         };
         UpsertContactRequest: {
-            /** @description The email address. */
+            /** @description Email address of the contact, stored in lower case. */
             email: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Whether the contact is subscribed to marketing mail; unchanged when absent. */
             subscribed?: boolean;
-            /** @description Free-form data, merged into what is there; `null` deletes a key. */
+            /** @description Custom fields, merged into those of the contact; `null` as a value deletes a key. */
             data?: {
                 [key: string]: unknown;
             } | null;
@@ -8914,14 +8914,14 @@ export interface components {
         UpsertContactResponse: {
             /**
              * Format: uuid
-             * @description Unique ID.
+             * @description ID of the contact.
              */
             id: string;
-            /** @description The email address. */
+            /** @description Email address of the contact, in lower case. */
             email: string;
-            /** @description Whether the contact gets marketing mail. */
+            /** @description Whether the contact is subscribed to marketing mail. */
             subscribed: boolean;
-            /** @description The data. */
+            /** @description Custom fields of the contact, by key. */
             data: {
                 [key: string]: unknown;
             };
@@ -8929,50 +8929,50 @@ export interface components {
             dataOmitted?: boolean;
             /**
              * Format: uuid
-             * @description The project.
+             * @description ID of the project.
              */
             projectId: string;
             /**
              * Format: date-time
-             * @description When it was created.
+             * @description Time at which the contact was created.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description When it last changed.
+             * @description Time of the last change of the contact.
              */
             updatedAt: string;
-            /** @description Whether the contact is new. */
+            /** @description Whether the request created or updated the contact. */
             _meta: {
-                /** @description Whether the contact was created. */
+                /** @description Whether the request created the contact. */
                 isNew: boolean;
-                /** @description Whether the contact existed before. */
+                /** @description Whether the contact existed before the request. */
                 isUpdate: boolean;
             };
         };
         UsageLimit: {
-            /** @description The limit; null without one. */
+            /** @description Maximum number of emails in the period; null for no limit. */
             limit: number | null;
-            /** @description How much is used. */
+            /** @description Number of emails in the period so far. */
             usage: number;
-            /** @description How much of the limit is used, in percent. */
+            /** @description Usage as a whole percentage of the limit; 0 without a limit. */
             percentage: number;
-            /** @description Whether 80 % of the limit are used. */
+            /** @description Whether at least 80 percent of the limit are used. */
             isWarning: boolean;
-            /** @description Whether the limit is reached. */
+            /** @description Whether the limit is reached, so that further emails are refused. */
             isBlocked: boolean;
         };
         VerifyAddressRequest: {
-            /** @description The email address. */
+            /** @description Email address to verify. */
             email: string;
         };
         VerifyAddressResponse: {
             /**
-             * @description Always `true`; failures have the form `Error`.
+             * @description Always true.
              * @constant
              */
             success: true;
-            /** @description The data. */
+            /** @description The result of the verification. */
             data: components["schemas"]["AddressVerification"];
         };
         WaitForEventStepConfig: {
@@ -10419,9 +10419,9 @@ export interface operations {
                 };
                 content: {
                     "application/json": {
-                        /** @description The name. */
+                        /** @description Name of the event. */
                         name: string;
-                        /** @description How many. */
+                        /** @description Number of times the event occurred. */
                         count: number;
                     }[];
                 };
@@ -16012,7 +16012,7 @@ export interface operations {
     openCheckout: {
         parameters: {
             query?: {
-                /** @description The currency, such as `usd`. */
+                /** @description Currency of the subscription, such as `usd`. */
                 currency?: string;
             };
             header?: never;
@@ -19241,11 +19241,11 @@ export interface operations {
                 action?: string;
                 /** @description ID of what was changed. */
                 target?: string;
-                /** @description The limit; null without one. */
+                /** @description Maximum number of entries on a page. */
                 limit?: string;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
-                /** @description `csv` answers a file. */
+                /** @description `csv` returns CSV instead of JSON. */
                 format?: "json" | "csv";
             };
             header?: never;

@@ -44,44 +44,44 @@ class ActivityPage(TypedDict):
 
 class AddDomainRequest(TypedDict):
     domain: str
-    """The domain."""
+    """Name of the domain, such as `example.com`; stored in lower case."""
     projectId: NotRequired[str]
-    """The project."""
+    """ID of the project; that of the request when absent."""
 
 
 class AddSegmentMembersRequest(TypedDict):
     emails: List[str]
-    """Email addresses."""
+    """Email addresses of the contacts to add."""
     createMissing: NotRequired[bool]
-    """Default: `false`."""
+    """Whether addresses that belong to no contact become contacts. Default: `false`."""
     subscribed: NotRequired[bool]
-    """Default: `true`."""
+    """Whether contacts that are created are subscribed to marketing mail. Default: `true`."""
 
 
 class AddSegmentMembersResponse(TypedDict):
     added: float
-    """How many were added."""
+    """Number of contacts that were added to the segment."""
     created: float
-    """How many were created."""
+    """Number of contacts that were created."""
     notFound: List[str]
-    """Addresses that are no contacts, as they were given."""
+    """Addresses that belong to no contact."""
 
 
 class AddressVerification(TypedDict):
     email: str
-    """The email address."""
+    """The address as it was sent."""
     valid: bool
-    """Whether it is valid."""
+    """Whether the address can receive mail, as far as can be told."""
     isDisposable: bool
-    """Whether it is of a provider of throw-away addresses."""
+    """Whether the address is from a provider of disposable addresses."""
     isAlias: bool
-    """Whether it is an alias of a known provider."""
+    """Whether the domain is an alias of a known mail provider."""
     isTypo: bool
-    """Whether it looks like a mistyped provider."""
+    """Whether the domain looks like a misspelled mail provider."""
     isPlusAddressed: bool
-    """Whether it has a part behind `+`."""
+    """Whether the part before the `@` contains a `+` tag."""
     isPersonalEmail: bool
-    """Whether it is of a provider for private persons."""
+    """Whether the address is from a provider for private mailboxes."""
     domainExists: bool
     """Whether the domain exists."""
     hasWebsite: bool
@@ -89,9 +89,9 @@ class AddressVerification(TypedDict):
     hasMxRecords: bool
     """Whether the domain accepts mail."""
     suggestedEmail: NotRequired[str]
-    """The address that was probably meant."""
+    """The address that was probably meant; only when `isTypo` is true."""
     reasons: List[str]
-    """The reasons, with counts where there are several."""
+    """Reasons for the result, as sentences for people."""
 
 
 class ArchiveCampaignResponse(TypedDict):
@@ -156,42 +156,42 @@ class EarlierRecipients(TypedDict):
 
 class Segment(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment."""
     name: str
-    """The name."""
+    """Name of the segment."""
     description: Optional[str]
-    """What it is for, in the words of its author."""
+    """Description of the segment; null without one."""
     type: Literal["DYNAMIC", "STATIC"]
-    """The type."""
+    """`DYNAMIC`: contacts that match the condition. `STATIC`: contacts that were added by hand."""
     condition: Optional[Condition]
-    """The condition tree."""
+    """Condition of a dynamic segment; null for a static segment."""
     trackMembership: bool
-    """Whether members are stored, and each entry and exit is an event."""
+    """Whether members are stored, with an event for each entry and exit."""
     memberCount: float
-    """How many members it had when they were last counted."""
+    """Number of members at the last count."""
     revision: float
-    """Counts every edit; the `ETag` without its quotes."""
+    """Number of the revision, which every edit increases; the `ETag` without its quotes."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the segment was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the segment."""
 
 
 class Condition(TypedDict):
     """Groups of filters, at most 10 levels and 200 filters."""
     logic: Literal["AND", "OR"]
-    """Whether all groups must match (`AND`) or one of them (`OR`)."""
+    """`AND`: every group must match. `OR`: at least one group must match."""
     groups: List[ConditionGroup]
-    """The groups, joined by `logic`."""
+    """Groups of filters, combined by `logic`."""
 
 
 class ConditionGroup(TypedDict):
     filters: List[ConditionFilter]
-    """The filters, all of which must hold."""
+    """Filters that must all match."""
     conditions: NotRequired[Optional[Condition]]
-    """A condition tree inside the group, joined to its filters."""
+    """A condition tree that must match as well; null or absent for none."""
 
 
 ConditionFilter: TypeAlias = "Union[ConditionComparison, ConditionWindow, ConditionState]"
@@ -201,27 +201,27 @@ class ConditionComparison(TypedDict):
     field: str
     """`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`."""
     operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual"]
-    """How the field is compared."""
+    """How the value of the field is compared."""
     value: Any
-    """What the field is compared with."""
+    """The value to compare with; its type follows from the field and the operator."""
 
 
 class ConditionWindow(TypedDict):
     field: str
     """`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`."""
     operator: Literal["within", "olderThan", "triggeredWithin", "triggeredOlderThan", "notTriggeredWithin"]
-    """How the field is compared."""
+    """Whether the time lies within the last `value` units, or before that."""
     value: Union[float, str]
-    """What the field is compared with."""
+    """Number of units; a whole number, or its digits as text."""
     unit: Literal["days", "hours", "minutes"]
-    """The unit of time."""
+    """Unit of `value`."""
 
 
 class ConditionState(TypedDict):
     field: str
     """`email`, `subscribed`, `createdAt`, `updatedAt`, `data.<key>`, `event.<name>`, `email.<activity>` or `segment.<id>`."""
     operator: Literal["exists", "notExists", "triggered", "notTriggered", "memberOfSegment", "notMemberOfSegment"]
-    """How the field is compared."""
+    """The state that the field must be in."""
 
 
 class CampaignApproval(TypedDict):
@@ -248,11 +248,11 @@ class CampaignApproval(TypedDict):
 class CampaignApprovalRequestedBy(TypedDict):
     """Who requested the send. They cannot approve it themselves."""
     kind: Literal["user", "key", "mcp", "system"]
-    """What kind it is."""
+    """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project and for the service."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null without one."""
 
 
 class SendingHold(TypedDict):
@@ -333,83 +333,83 @@ class BareError(TypedDict):
 
 class BillingConsumption(TypedDict):
     period: BillingConsumptionPeriod
-    """The billing period."""
+    """The running billing period."""
     usage: BillingConsumptionUsage
-    """How much is used."""
+    """Usage in the period."""
     credits: Optional[BillingConsumptionCredits]
-    """Credit notes of the account."""
+    """Credit of the account; null without a customer."""
     upcomingInvoice: Optional[BillingConsumptionUpcomingInvoice]
-    """The next invoice; null without one."""
+    """Preview of the next invoice; null without one."""
 
 
 class BillingConsumptionPeriod(TypedDict):
-    """The billing period."""
+    """The running billing period."""
     start: str
-    """When it begins."""
+    """Start of the period."""
     end: str
-    """When it ends."""
+    """End of the period."""
 
 
 class BillingConsumptionUsage(TypedDict):
-    """How much is used."""
+    """Usage in the period."""
     total: float
-    """The sum."""
+    """Number of emails in the period so far."""
     records: List[Any]
-    """The records."""
+    """Always empty; kept for existing clients."""
 
 
 class BillingConsumptionCredits(TypedDict):
     balance: float
-    """The balance of the account, in the smallest unit of the currency."""
+    """Balance of the account, in the smallest unit of the currency; negative for a credit."""
     hasCredits: bool
-    """Whether there is any credit."""
+    """Whether the account has a credit."""
     creditAmount: float
-    """The credit, in the smallest unit of the currency."""
+    """Amount of the credit, in the smallest unit of the currency."""
     currency: Optional[str]
-    """The currency, such as `usd`."""
+    """Currency of the balance, such as `usd`; null without one."""
 
 
 class BillingConsumptionUpcomingInvoice(TypedDict):
     amountDue: float
-    """What is to be paid, in the smallest unit of the currency."""
+    """Amount due, in the smallest unit of the currency."""
     currency: str
-    """The currency, such as `usd`."""
+    """Currency of the invoice, such as `usd`."""
     periodStart: str
-    """When the period begins."""
+    """Start of the billing period."""
     periodEnd: str
-    """When the period ends."""
+    """End of the billing period."""
     subtotal: float
-    """The sum before taxes, in the smallest unit of the currency."""
+    """Amount before taxes, in the smallest unit of the currency."""
     total: float
-    """The sum."""
+    """Total amount, in the smallest unit of the currency."""
 
 
 class BillingLimits(TypedDict):
     workflows: UsageLimit
-    """The limit of workflow mail."""
+    """Limit and usage of workflow emails in this month."""
     campaigns: UsageLimit
-    """Campaigns, or what concerns them."""
+    """Limit and usage of campaign emails in this month."""
     transactional: UsageLimit
-    """The limit of transactional mail."""
+    """Limit and usage of transactional emails in this month."""
     inbound: UsageLimit
-    """The limit of received mail."""
+    """Limit and usage of received emails in this month."""
     daily: NotRequired[UsageLimit]
     """Emails of today (UTC), for a project that the operator of the service has not approved."""
     currency: Optional[str]
-    """The currency, such as `usd`."""
+    """Currency of the account, such as `usd`; null without a customer."""
 
 
 class UsageLimit(TypedDict):
     limit: Optional[float]
-    """The limit; null without one."""
+    """Maximum number of emails in the period; null for no limit."""
     usage: float
-    """How much is used."""
+    """Number of emails in the period so far."""
     percentage: float
-    """How much of the limit is used, in percent."""
+    """Usage as a whole percentage of the limit; 0 without a limit."""
     isWarning: bool
-    """Whether 80 % of the limit are used."""
+    """Whether at least 80 percent of the limit are used."""
     isBlocked: bool
-    """Whether the limit is reached."""
+    """Whether the limit is reached, so that further emails are refused."""
 
 
 class BinaryConditionStepConfig(TypedDict):
@@ -425,87 +425,87 @@ class BinaryConditionStepConfig(TypedDict):
 
 class BrandKit(TypedDict):
     logoUrl: NotRequired[Optional[str]]
-    """Default: `null`."""
+    """URL of the logo; null without one. Default: `null`."""
     logoAlt: NotRequired[str]
-    """Default: `""`."""
+    """Text in place of the logo, up to 200 characters. Default: `""`."""
     primaryColor: NotRequired[str]
-    """Default: `"#1f2937"`."""
+    """Color of buttons and links, such as `#1f2937`. Default: `"#1f2937"`."""
     textColor: NotRequired[str]
-    """Default: `"#1f2937"`."""
+    """Color of text. Default: `"#1f2937"`."""
     backgroundColor: NotRequired[str]
-    """Default: `"#f4f4f5"`."""
+    """Color behind the email. Default: `"#f4f4f5"`."""
     font: NotRequired[Literal["System", "Arial", "Verdana", "Georgia", "Courier"]]
-    """Default: `"System"`."""
+    """Font of the email. Default: `"System"`."""
     footer: NotRequired[str]
-    """Default: `""`."""
+    """Lines below every email, up to 2,000 characters, with Liquid variables. Default: `""`."""
     postalAddress: NotRequired[str]
-    """Default: `""`."""
+    """Postal address in the footer, up to 500 characters. Default: `""`."""
 
 
 class BulkJob(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the job."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
-    """The state of the job."""
+    """State of the job; `completed` and `failed` are final."""
     progress: float
-    """How much is done, in percent."""
+    """Progress in percent, from 0 to 100."""
     result: Optional[BulkJobResult]
-    """What the job did; null before it ends."""
+    """Result of the job; null until it is completed."""
     data: BulkJobData
-    """The data."""
+    """The request that the job was created for."""
     failedReason: Optional[str]
-    """Why it failed as a whole; null unless it did."""
+    """Why the job failed as a whole; null unless its state is `failed`."""
 
 
 class BulkJobResult(TypedDict):
     operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
-    """What the job does."""
+    """What the job does to contacts."""
     totalRequested: float
-    """How many contacts were asked for."""
+    """Number of contacts that the request selected."""
     successCount: float
-    """How many succeeded."""
+    """Number of contacts for which the operation succeeded, including those it did not change."""
     unchangedCount: float
-    """Rows that changed nothing."""
+    """Number of contacts that were already in the requested state."""
     failureCount: float
-    """How many failed."""
+    """Number of contacts for which the operation failed."""
     errors: List[BulkJobResultErrorsItem]
-    """What went wrong, by item."""
+    """The first contacts for which the operation failed."""
     reasons: Dict[str, float]
-    """The reasons, with counts where there are several."""
+    """Number of failed contacts, by reason."""
 
 
 class BulkJobResultErrorsItem(TypedDict):
     contactId: Optional[str]
-    """The contact."""
+    """ID of the contact; null when it is unknown."""
     email: Optional[str]
-    """The email address."""
+    """Email address of the contact; null when it is unknown."""
     error: str
-    """What went wrong; null when nothing did."""
+    """Why the operation failed for the contact."""
 
 
 class BulkJobData(TypedDict):
-    """The data."""
+    """The request that the job was created for."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
-    """What the job does."""
+    """What the job does to contacts."""
     selector: Dict[str, Any]
-    """Which contacts the job is for."""
+    """How the contacts were selected: by IDs, by a filter, or by the job that is undone."""
     segmentId: NotRequired[str]
-    """The segment of the audience type `SEGMENT`."""
+    """ID of the segment that the contacts are added to; absent for other operations."""
 
 
 class BulkSegmentSelection(TypedDict):
     mode: NotRequired[Literal["ids", "query"]]
-    """Default: `"ids"`."""
+    """How contacts are selected. `ids`: by `contactIds`. `query`: by `filter`, without `excludeIds`. Default: `"ids"`."""
     contactIds: NotRequired[List[str]]
-    """The contacts."""
+    """1 to 1,000 contact IDs; required in mode `ids`."""
     filter: NotRequired[ContactFilter]
-    """Which contacts: those that match."""
+    """Contacts to select in mode `query`; all when absent."""
     excludeIds: NotRequired[List[str]]
-    """Contacts to leave out."""
+    """Up to 10,000 IDs of contacts to leave out in mode `query`."""
     segmentId: str
-    """The segment of the audience type `SEGMENT`."""
+    """ID of the segment to add the contacts to."""
 
 
 class ContactFilter(TypedDict):
@@ -514,18 +514,18 @@ class ContactFilter(TypedDict):
     subscribed: NotRequired[bool]
     """All when absent."""
     condition: NotRequired[Optional[Condition]]
-    """The condition tree."""
+    """Condition that the contacts must match; null or absent for any contact."""
 
 
 class BulkSelection(TypedDict):
     mode: NotRequired[Literal["ids", "query"]]
-    """Default: `"ids"`."""
+    """How contacts are selected. `ids`: by `contactIds`. `query`: by `filter`, without `excludeIds`. Default: `"ids"`."""
     contactIds: NotRequired[List[str]]
-    """The contacts."""
+    """1 to 1,000 contact IDs; required in mode `ids`."""
     filter: NotRequired[ContactFilter]
-    """Which contacts: those that match."""
+    """Contacts to select in mode `query`; all when absent."""
     excludeIds: NotRequired[List[str]]
-    """Contacts to leave out."""
+    """Up to 10,000 IDs of contacts to leave out in mode `query`."""
 
 
 class CallMcpFailure(TypedDict):
@@ -747,13 +747,13 @@ class CampaignPage(TypedDict):
     data: List[CampaignWithSegment]
     """Campaigns on this page."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
     archivedCount: float
     """Number of archived campaigns in the project."""
 
@@ -950,35 +950,35 @@ class CancelWorkflowExecutionsResponse(TypedDict):
 
 class ComputeSegmentResponse(TypedDict):
     added: float
-    """How many were added."""
+    """Number of contacts that entered the segment."""
     removed: float
-    """How many were removed."""
+    """Number of contacts that left the segment."""
     total: float
-    """How many there are."""
+    """Number of members afterwards."""
 
 
 class Contact(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the contact."""
     email: str
-    """The email address."""
+    """Email address of the contact, in lower case."""
     subscribed: bool
-    """Whether the contact gets marketing mail."""
+    """Whether the contact is subscribed to marketing mail."""
     data: Dict[str, Any]
-    """Free-form data of the contact."""
+    """Custom fields of the contact, by key."""
     dataOmitted: NotRequired[bool]
     """The data is too large for this answer: `data` is empty here."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the contact was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the contact."""
 
 
 class ContactChange(TypedDict):
     at: str
-    """When it happened."""
+    """Time of the change."""
     kind: Literal["created", "changed", "deleted", "restored"]
     """What the change was. One that deleted or restored the contact has no fields."""
     created: bool
@@ -990,15 +990,15 @@ class ContactChange(TypedDict):
     after: Dict[str, Any]
     """Fields that changed, as they became."""
     subscribed: Optional[ContactChangeSubscribed]
-    """Whether the contact gets marketing mail."""
+    """The change of the subscription; null when it did not change."""
     email: Optional[ContactChangeEmail]
-    """The email address."""
+    """The change of the email address; null when it did not change."""
 
 
 class ContactChangeCause(TypedDict):
     """What made the change."""
     type: Literal["contact", "field", "segment", "track", "send", "smtp", "inbound", "report", "page", "step", "import", "bulk", "undo", "unknown"]
-    """The type."""
+    """Type of the cause."""
     id: Optional[str]
     """Of the job, of the workflow, of the segment it was added to, or of the mail that led to the change."""
     by: Optional[ContactChangeCauseBy]
@@ -1007,25 +1007,25 @@ class ContactChangeCause(TypedDict):
 
 class ContactChangeCauseBy(TypedDict):
     kind: Literal["user", "key", "mcp"]
-    """What kind it is."""
+    """`user`: a member. `key`: an API key. `mcp`: a language model that uses a key."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null for the secret key of the project."""
 
 
 class ContactChangeSubscribed(TypedDict):
     before: Optional[bool]
-    """What differs, as it was before the change."""
+    """Whether the contact was subscribed before; null for a new contact."""
     after: bool
-    """What differs, as it is since the change."""
+    """Whether the contact was subscribed afterwards."""
 
 
 class ContactChangeEmail(TypedDict):
     before: str
-    """What differs, as it was before the change."""
+    """Email address before the change."""
     after: str
-    """What differs, as it is since the change."""
+    """Email address after the change."""
 
 
 class ContactExport(TypedDict):
@@ -1051,32 +1051,32 @@ class ContactExport(TypedDict):
 
 class ContactHistory(TypedDict):
     data: List[ContactChange]
-    """The data."""
+    """Changes of the contact, newest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class ContactJob(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the job."""
     kind: Literal["import", "bulk"]
     """`import`, or `bulk` for every other change of many contacts."""
     operation: Literal["import", "subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
     """What it does to contacts."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
-    """The state of the job."""
+    """State of the job; `completed` and `failed` are final."""
     progress: float
-    """How much is done, in percent."""
+    """Progress in percent, from 0 to 100."""
     filename: Optional[str]
     """Of an import."""
     counts: ContactJobCounts
     """Rows or contacts so far, by what became of them."""
     failedReason: Optional[str]
-    """Why it failed as a whole; null unless it did."""
+    """Why the job failed as a whole; null unless its state is `failed`."""
     by: Optional[ContactJobBy]
     """Who asked for it: a member by address, a key with scopes by name, or the secret key of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the job was created."""
     finishedAt: Optional[str]
     """When it ended."""
     undoes: Optional[str]
@@ -1090,51 +1090,51 @@ class ContactJob(TypedDict):
 class ContactJobCounts(TypedDict):
     """Rows or contacts so far, by what became of them."""
     total: float
-    """How many there are."""
+    """Number of rows or contacts of the job."""
     created: float
-    """How many were created."""
+    """Rows that created a contact."""
     updated: float
-    """How many were changed."""
+    """Rows or contacts that were changed."""
     unchanged: float
     """Contacts that already were."""
     failed: float
-    """How many failed."""
+    """Rows or contacts that failed."""
 
 
 class ContactJobBy(TypedDict):
     kind: Literal["user", "key", "mcp"]
-    """What kind it is."""
+    """`user`: a member. `key`: an API key. `mcp`: a language model that uses a key."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null for the secret key of the project."""
 
 
 class ContactJobPage(TypedDict):
     data: List[ContactJob]
-    """The data."""
+    """Jobs of this page, newest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class ContactPage(TypedDict):
     data: List[Contact]
-    """The data."""
+    """Contacts of this page."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Cursor of the next page; null on the last page."""
     hasMore: bool
     """Whether there is another page."""
     total: float
-    """How many there are."""
+    """Number of contacts that match, on all pages."""
 
 
 class ContactView(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the view."""
     name: str
-    """The name."""
+    """Name of the view."""
     filter: ContactViewFilter
-    """Which contacts: those that match."""
+    """The contacts that the view shows."""
     sort: Literal["email", "createdAt", "updatedAt"]
     """What the list is sorted by."""
     dir: Literal["asc", "desc"]
@@ -1142,24 +1142,24 @@ class ContactView(TypedDict):
     columns: Optional[List[str]]
     """Columns of the list in their order, or null."""
     createdAt: str
-    """When it was created."""
+    """Time at which the view was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the view."""
 
 
 class ContactViewFilter(TypedDict):
-    """Which contacts: those that match."""
+    """The contacts that the view shows."""
     search: NotRequired[str]
-    """Text in the address."""
+    """Text in the email address; absent when the view does not search."""
     subscribed: NotRequired[bool]
-    """Whether the contact gets marketing mail."""
+    """Subscription state of the contacts; absent for both."""
     condition: NotRequired[Optional[Condition]]
-    """The condition tree."""
+    """Condition that the contacts match; null or absent for any contact."""
 
 
 class ContactViewList(TypedDict):
     data: List[ContactView]
-    """The data."""
+    """Saved views of the project, by name."""
 
 
 class ContentVersion(TypedDict):
@@ -1179,11 +1179,11 @@ class ContentVersion(TypedDict):
 
 class ContentVersionAuthor(TypedDict):
     kind: Literal["user", "key", "mcp", "system"]
-    """What kind it is."""
+    """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project and for the service."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null without one."""
 
 
 class ContentVersionList(TypedDict):
@@ -1213,11 +1213,11 @@ ContentVersionWithContent = TypedDict(
 
 class ContentVersionWithContentAuthor(TypedDict):
     kind: Literal["user", "key", "mcp", "system"]
-    """What kind it is."""
+    """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project and for the service."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null without one."""
 
 
 class ContinueCampaignFromCanaryResponse(TypedDict):
@@ -1370,9 +1370,9 @@ class CreateCampaignResponse(TypedDict):
 
 class CreateContactViewRequest(TypedDict):
     name: str
-    """The name."""
+    """Name of the view, 1 to 100 characters."""
     filter: NotRequired[ContactFilter]
-    """Default: `{}`."""
+    """The contacts that the view shows. Default: `{}`."""
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
     """What to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
@@ -1390,15 +1390,15 @@ class CreateSavedBlockRequest(TypedDict):
 
 class CreateSegmentRequest(TypedDict):
     name: str
-    """The name."""
+    """Name of the segment, 1 to 100 characters."""
     description: NotRequired[Optional[str]]
-    """What it is for, in the words of its author."""
+    """Description of the segment, up to 500 characters."""
     type: NotRequired[Literal["DYNAMIC", "STATIC"]]
-    """Default: `"DYNAMIC"`."""
+    """`DYNAMIC`: contacts that match `condition`. `STATIC`: contacts that you add. Default: `"DYNAMIC"`."""
     condition: NotRequired[Optional[Condition]]
-    """The condition tree."""
+    """Condition of a dynamic segment, which requires one."""
     trackMembership: NotRequired[bool]
-    """Default: `false`."""
+    """Whether members are stored, with an event for each entry and exit. Default: `false`."""
 
 
 CreateTemplateRequest = TypedDict(
@@ -1506,22 +1506,22 @@ class DeleteCampaignResponse(TypedDict):
 
 class DeleteContactFieldResponse(TypedDict):
     deletedFrom: float
-    """How many contacts had it."""
+    """Number of contacts that the field was removed from."""
 
 
 class DeleteDomainResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
 
 
 class DeleteEventsResponse(TypedDict):
     deletedCount: float
-    """How many were deleted."""
+    """Number of events that were deleted."""
 
 
 class DeleteProjectResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     message: str
     """What happened, for people."""
 
@@ -1681,63 +1681,63 @@ class DnsRecord(TypedDict):
     purpose: Literal["DKIM", "RETURN_PATH", "SPF", "DMARC", "INBOUND_MX"]
     """What the record is for."""
     type: Literal["TXT", "CNAME", "MX"]
-    """The type."""
+    """Type of the DNS record."""
     name: str
-    """The name."""
+    """Name of the DNS record."""
     value: str
-    """What the field is compared with."""
+    """Value of the DNS record."""
     priority: Optional[float]
-    """The order among several."""
+    """Priority of an `MX` record; null for other types."""
     required: bool
-    """Whether the domain needs it."""
+    """Whether the domain needs the record to be verified."""
     status: Literal["pending", "verified", "failed"]
-    """The status."""
+    """Result of the last check of the record."""
     finding: Optional[str]
-    """What is wrong with the record, in words; null when nothing is."""
+    """What the last check found, for people; null when the record is right or was not checked."""
 
 
 class Domain(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the domain."""
     domain: str
-    """The domain."""
+    """Name of the domain, in lower case."""
     verified: bool
-    """Whether mail can be sent from the domain."""
+    """Whether the domain is verified."""
     approved: bool
     """Whether it may send once it is verified; false while it waits for the operator of the service."""
     status: Literal["NotStarted", "Pending", "Success", "Failed", "TemporaryFailure"]
-    """The status."""
+    """Status of the verification."""
     dkimTokens: List[str]
-    """The selectors of the DKIM records."""
+    """Selectors of the DKIM records."""
     records: List[DnsRecord]
-    """The records."""
+    """DNS records to set."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     project: NotRequired[DomainProject]
-    """The project."""
+    """The project; only where domains of several projects are listed."""
     createdAt: str
-    """When it was created."""
+    """Time at which the domain was added."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the domain."""
 
 
 class DomainProject(TypedDict):
-    """The project."""
+    """The project; only where domains of several projects are listed."""
     name: str
-    """The name."""
+    """Name of the project."""
 
 
 class DomainCheck(TypedDict):
     domain: str
-    """The domain."""
+    """Name of the domain, in lower case."""
     status: Literal["NotStarted", "Pending", "Success", "Failed", "TemporaryFailure"]
-    """The status."""
+    """Status of the verification."""
     verified: bool
-    """Whether mail can be sent from the domain."""
+    """Whether the domain is verified."""
     records: List[DnsRecord]
-    """The records."""
+    """DNS records to set."""
     tokens: List[str]
-    """The selectors of the DKIM records."""
+    """Selectors of the DKIM records."""
 
 
 class DuplicateCampaignResponse(TypedDict):
@@ -2030,21 +2030,21 @@ class FieldProblem(TypedDict):
 
 class Event(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the event."""
     name: str
-    """The name."""
+    """Name of the event."""
     data: Optional[Dict[str, Any]]
-    """The data."""
+    """Data of the event; null when there is none."""
     dataOmitted: NotRequired[bool]
     """The data is too large for this answer: `data` is null here."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     contactId: Optional[str]
-    """The contact."""
+    """ID of the contact; null for an event of no contact."""
     emailId: Optional[str]
-    """The email; null without one."""
+    """ID of the email that the event is about; null for none."""
     createdAt: str
-    """When it was created."""
+    """Time at which the event was recorded."""
 
 
 EventToRecord: TypeAlias = "Union[RecordedEvent, TrackEventRequest]"
@@ -2052,51 +2052,51 @@ EventToRecord: TypeAlias = "Union[RecordedEvent, TrackEventRequest]"
 
 class RecordedEvent(TypedDict):
     name: str
-    """The name."""
+    """Name of the event, up to 255 characters."""
     contactId: NotRequired[Optional[str]]
-    """The contact."""
+    """ID of the contact; null or absent for an event of no contact."""
     emailId: NotRequired[Optional[str]]
-    """The email; null without one."""
+    """ID of the email that the event is about; null or absent for none."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """The data."""
+    """Data of the event."""
 
 
 class TrackEventRequest(TypedDict):
     email: str
-    """The email address."""
+    """Email address of the contact; a new address creates a contact."""
     event: str
-    """The name of the event."""
+    """Name of the event, up to 255 characters."""
     subscribed: NotRequired[bool]
-    """Whether the contact gets marketing mail."""
+    """Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """Data of the event, stored on the contact too."""
+    """Data of the event; its values are also stored on the contact."""
 
 
 class EventUsage(TypedDict):
     usedInSegments: List[EventUsageUsedInSegmentsItem]
-    """Segments that use it."""
+    """Segments whose conditions use the event."""
     usedInWorkflows: List[EventUsageUsedInWorkflowsItem]
-    """Workflows that use it."""
+    """Workflows that use the event."""
     totalCount: float
-    """How often it happened."""
+    """Number of times the event occurred."""
     uniqueContacts: float
-    """How many contacts it concerns."""
+    """Number of contacts with the event."""
     canDelete: bool
-    """Whether nothing uses it, so that it can be deleted."""
+    """Whether the event can be deleted, because nothing uses it."""
 
 
 class EventUsageUsedInSegmentsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment or workflow."""
     name: str
-    """The name."""
+    """Name of the segment or workflow."""
 
 
 class EventUsageUsedInWorkflowsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment or workflow."""
     name: str
-    """The name."""
+    """Name of the segment or workflow."""
 
 
 class ExitStepConfig(TypedDict):
@@ -2208,7 +2208,7 @@ class ExplanationFixesItem(TypedDict):
 
 class ExportContactsRequest(TypedDict):
     filter: NotRequired[ContactFilter]
-    """Which contacts: those that match."""
+    """The contacts to export; all when absent."""
     contactIds: NotRequired[List[str]]
     """Only these contacts, of those that the filter leaves."""
     excludeIds: NotRequired[List[str]]
@@ -2305,36 +2305,36 @@ class GetCampaignVersionResponse(TypedDict):
 
 class GetContactFieldUsageResponse(TypedDict):
     usedInSegments: List[GetContactFieldUsageResponseUsedInSegmentsItem]
-    """Segments that use it."""
+    """Segments whose conditions use the field."""
     usedInCampaigns: List[GetContactFieldUsageResponseUsedInCampaignsItem]
-    """Campaigns that use it."""
+    """Campaigns that use the field."""
     usedInWorkflows: List[GetContactFieldUsageResponseUsedInWorkflowsItem]
-    """Workflows that use it."""
+    """Workflows that use the field."""
     contactCount: float
-    """How many contacts have it."""
+    """Number of contacts with a value in the field."""
     canDelete: bool
-    """Whether nothing uses it, so that it can be deleted."""
+    """Whether the field can be deleted, because nothing uses it."""
 
 
 class GetContactFieldUsageResponseUsedInSegmentsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment, campaign or workflow."""
     name: str
-    """The name."""
+    """Name of the segment, campaign or workflow."""
 
 
 class GetContactFieldUsageResponseUsedInCampaignsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment, campaign or workflow."""
     name: str
-    """The name."""
+    """Name of the segment, campaign or workflow."""
 
 
 class GetContactFieldUsageResponseUsedInWorkflowsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment, campaign or workflow."""
     name: str
-    """The name."""
+    """Name of the segment, campaign or workflow."""
 
 
 class GetImageUsageResponse(TypedDict):
@@ -2364,60 +2364,60 @@ class GetImageUsageResponseCampaignsItem(TypedDict):
 
 class GetProjectAuditLogResponse(TypedDict):
     data: List[GetProjectAuditLogResponseDataItem]
-    """The data."""
+    """Entries of this page, newest first."""
     cursor: Optional[str]
-    """Pass it on to get the next page; null after the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class GetProjectAuditLogResponseDataItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the entry."""
     position: float
-    """Where it stands."""
+    """Position of the entry in the log of the project; positions have no gaps."""
     at: str
-    """When it happened."""
+    """Time of the change."""
     actor: GetProjectAuditLogResponseDataItemActor
-    """Who did it: `user`, `key` or `system`, with ID and name."""
+    """Who made the change."""
     action: str
     """What was done, such as `campaign.sent`."""
     target: Optional[str]
-    """What was changed."""
+    """ID of what was changed; null when the action has no target."""
     before: Optional[Dict[str, Any]]
-    """What differs, as it was before the change."""
+    """Changed values before the change, never secrets; null for none."""
     after: Optional[Dict[str, Any]]
-    """What differs, as it is since the change."""
+    """Changed values after the change, never secrets; null for none."""
     requestId: Optional[str]
-    """The `X-Request-ID` of the request."""
+    """`X-Request-ID` of the request; null for changes without a request."""
     ipHash: Optional[str]
-    """A hash of the network that the request came from."""
+    """Keyed hash of the caller's IP address, the same for requests from one address; null without one."""
 
 
 class GetProjectAuditLogResponseDataItemActor(TypedDict):
-    """Who did it: `user`, `key` or `system`, with ID and name."""
+    """Who made the change."""
     kind: Literal["user", "key", "mcp", "system"]
-    """What kind it is."""
+    """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
     id: Optional[str]
-    """Unique ID."""
+    """ID of the user or of the key with scopes; null for the secret key of the project and for the service."""
     name: Optional[str]
-    """The name."""
+    """Email address of the user, or name of the key; null without one."""
 
 
 class GetProjectAuditLogVerifyResponse(TypedDict):
     valid: bool
-    """Whether it is valid."""
+    """Whether every entry is unchanged and none is missing."""
     entries: float
-    """How many entries there are."""
+    """Number of entries that were checked."""
     missing: float
-    """How many entries are missing."""
+    """Number of missing entries; entries older than 400 days do not count."""
     firstChanged: Optional[GetProjectAuditLogVerifyResponseFirstChanged]
-    """The first entry that was changed; null when none was."""
+    """The first entry that does not match the entries after it; null when all do."""
 
 
 class GetProjectAuditLogVerifyResponseFirstChanged(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the entry."""
     position: float
-    """Where it stands."""
+    """Position of the entry in the log."""
 
 
 class GetProjectReputationResponse(TypedDict):
@@ -2514,20 +2514,20 @@ class ProjectReputationLevels(TypedDict):
 
 class GetProjectResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     data: ProjectSummary
-    """The data."""
+    """The project."""
 
 
 class ProjectSummary(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the project."""
     name: str
-    """The name."""
+    """Name of the project."""
     defaultSenderDomain: Optional[str]
-    """The verified domain that senders are suggested with."""
+    """Verified domain that is suggested for senders; null without one."""
     createdAt: str
-    """When it was created."""
+    """Time at which the project was created."""
 
 
 class GetProjectSetupStateResponse(TypedDict):
@@ -2613,55 +2613,55 @@ class ImagePageImagesItem(TypedDict):
 
 class ImportJob(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the job."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
-    """The state of the job."""
+    """State of the job; `completed` and `failed` are final."""
     progress: float
-    """How much is done, in percent."""
+    """Progress in percent, from 0 to 100."""
     result: Optional[ImportJobResult]
-    """What the job did; null before it ends."""
+    """Result of the import; null until it is completed."""
     data: ImportJobData
-    """The data."""
+    """The request that the job was created for."""
     failedReason: Optional[str]
-    """Why it failed as a whole; null unless it did."""
+    """Why the job failed as a whole; null unless its state is `failed`."""
 
 
 class ImportJobResult(TypedDict):
     totalRows: float
-    """How many rows the file has."""
+    """Number of rows in the file."""
     successCount: float
-    """How many succeeded."""
+    """Rows that were imported, including those that changed nothing."""
     createdCount: float
     """Rows that created a contact."""
     updatedCount: float
-    """Rows that changed a contact."""
+    """Rows that updated a contact."""
     unchangedCount: float
     """Rows that changed nothing."""
     failureCount: float
-    """How many failed."""
+    """Rows that were refused."""
     errors: List[ImportJobResultErrorsItem]
-    """What went wrong, by item."""
+    """The first rows that were refused."""
     reasons: Dict[str, float]
-    """The reasons, with counts where there are several."""
+    """Number of refused rows, by reason."""
 
 
 class ImportJobResultErrorsItem(TypedDict):
     row: float
-    """The line in the file."""
+    """Line of the row in the file."""
     email: Optional[str]
-    """The email address."""
+    """Email address in the row; null when there is none."""
     error: str
-    """What went wrong; null when nothing did."""
+    """Why the row was refused."""
 
 
 class ImportJobData(TypedDict):
-    """The data."""
+    """The request that the job was created for."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     filename: str
-    """The name of the file."""
+    """Name of the uploaded file."""
     segmentId: NotRequired[str]
-    """The segment of the audience type `SEGMENT`."""
+    """ID of the segment that the contacts are added to; absent without one."""
     subscribeNew: NotRequired[bool]
     """False when new contacts were not subscribed unless the file said so; absent otherwise."""
     consentSource: NotRequired[str]
@@ -2670,15 +2670,15 @@ class ImportJobData(TypedDict):
 
 class ImportPreview(TypedDict):
     totalRows: float
-    """How many rows the file has."""
+    """Number of rows in the file."""
     createdCount: float
-    """Rows that created a contact."""
+    """Rows that would create a contact."""
     updatedCount: float
-    """Rows that changed a contact."""
+    """Rows that would update a contact."""
     unchangedCount: float
-    """Rows that changed nothing."""
+    """Rows that would change nothing."""
     failureCount: float
-    """How many failed."""
+    """Rows that would be refused."""
     repeatedCount: float
     """Rows that repeat an address of the file; they are counted as updated or unchanged as well."""
     repeatedUpdatedCount: float
@@ -2692,31 +2692,31 @@ class ImportPreview(TypedDict):
     updates: List[ImportPreviewUpdatesItem]
     """The first contacts that change, with the fields that differ."""
     errors: List[ImportPreviewErrorsItem]
-    """What went wrong, by item."""
+    """The first rows that would be refused."""
     reasons: Dict[str, float]
-    """The reasons, with counts where there are several."""
+    """Number of refused rows, by reason."""
 
 
 class ImportPreviewUpdatesItem(TypedDict):
     row: float
-    """The line in the file."""
+    """Line of the row in the file."""
     email: str
-    """The email address."""
+    """Email address of the contact."""
     subscribed: Optional[bool]
     """What the subscription changes to; null when it stays."""
     before: Dict[str, Any]
-    """What differs, as it was before the change."""
+    """Fields that would change, with their current values."""
     after: Dict[str, Any]
-    """What differs, as it is since the change."""
+    """Fields that would change, with their new values."""
 
 
 class ImportPreviewErrorsItem(TypedDict):
     row: float
-    """The line in the file."""
+    """Line of the row in the file."""
     email: Optional[str]
-    """The email address."""
+    """Email address in the row; null when there is none."""
     error: str
-    """What went wrong; null when nothing did."""
+    """Why the row would be refused."""
 
 
 class InsertWorkflowStepRequest(TypedDict):
@@ -2743,72 +2743,72 @@ class InsertWorkflowStepRequestPosition(TypedDict):
 
 class Invitation(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the invitation."""
     email: str
-    """The email address."""
+    """Email address that was invited."""
     role: Literal["MEMBER", "ADMIN", "OWNER"]
-    """The role in the project."""
+    """Role that the member will have."""
     invitedBy: Optional[str]
-    """Address of the member who sent the invitation; null when their account is gone."""
+    """Email address of the member who sent the invitation; null when that account no longer exists."""
     createdAt: str
-    """When it was created."""
+    """Time at which the invitation was created."""
     expiresAt: str
-    """When the key stops working; null for never."""
+    """Time at which the invitation expires."""
 
 
 class InvoiceList(TypedDict):
     invoices: List[InvoiceListInvoicesItem]
-    """The invoices, newest first."""
+    """Invoices of the project, newest first."""
     hasUnpaidInvoices: bool
-    """Whether an invoice is unpaid."""
+    """Whether any invoice is unpaid."""
     unpaidInvoices: List[InvoiceListUnpaidInvoicesItem]
-    """Invoices that are unpaid."""
+    """The unpaid invoices."""
 
 
 class InvoiceListInvoicesItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the invoice at the payment processor."""
     number: Optional[str]
-    """The number of the invoice."""
+    """Number of the invoice; null for a draft."""
     status: Optional[str]
-    """The status."""
+    """Status of the invoice at the payment processor, such as `open` or `paid`; null without one."""
     amountDue: float
-    """What is to be paid, in the smallest unit of the currency."""
+    """Amount due, in the smallest unit of the currency."""
     amountPaid: float
-    """What was paid, in the smallest unit of the currency."""
+    """Amount paid so far, in the smallest unit of the currency."""
     currency: str
-    """The currency, such as `usd`."""
+    """Currency of the invoice, such as `usd`."""
     created: str
-    """When it was created."""
+    """Time at which the invoice was created."""
     periodStart: str
-    """When the period begins."""
+    """Start of the billing period."""
     periodEnd: str
-    """When the period ends."""
+    """End of the billing period."""
     hostedInvoiceUrl: Optional[str]
-    """Page of the invoice at the payment processor."""
+    """URL of the invoice's page at the payment processor; null without one."""
     invoicePdf: Optional[str]
-    """The invoice as PDF."""
+    """URL of the invoice as PDF; null without one."""
     subtotal: float
-    """The sum before taxes, in the smallest unit of the currency."""
+    """Amount before taxes, in the smallest unit of the currency."""
     total: float
-    """The sum, in the smallest unit of the currency."""
+    """Total amount, in the smallest unit of the currency."""
     paid: bool
-    """Whether it is paid."""
+    """Whether the invoice is paid."""
 
 
 class InvoiceListUnpaidInvoicesItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the invoice at the payment processor."""
     number: Optional[str]
-    """The number of the invoice."""
+    """Number of the invoice; null for a draft."""
     amountDue: float
-    """What is to be paid, in the smallest unit of the currency."""
+    """Amount due, in the smallest unit of the currency."""
     currency: str
-    """The currency, such as `usd`."""
+    """Currency of the invoice, such as `usd`."""
     dueDate: Optional[str]
-    """When it is due."""
+    """Time at which the invoice is due; null without one."""
     hostedInvoiceUrl: Optional[str]
-    """Page of the invoice at the payment processor."""
+    """URL of the invoice's page at the payment processor; null without one."""
 
 
 class ListActivityTypesResponse(TypedDict):
@@ -2832,7 +2832,7 @@ class ListCampaignVersionsResponse(TypedDict):
 
 class ListContactEventsResponse(TypedDict):
     events: List[Event]
-    """The events."""
+    """Events of the contact, newest first."""
 
 
 class ListContactExecutionsResponse(TypedDict):
@@ -2900,113 +2900,113 @@ class ListContactExecutionsResponseDataItemWorkflow(TypedDict):
 
 class ListContactFieldValuesResponse(TypedDict):
     field: str
-    """The field."""
+    """Name of the field, as in the request."""
     values: List[Union[str, float, bool]]
-    """The distinct values."""
+    """Distinct values in their stored JSON type, in ascending order of their text."""
     count: float
-    """How many."""
+    """Number of values in this response."""
     limit: float
-    """The limit; null without one."""
+    """The limit that was applied; there may be further values when `count` reaches it."""
 
 
 class ListContactFieldsResponse(TypedDict):
     fields: List[ListContactFieldsResponseFieldsItem]
-    """The fields."""
+    """Fields of the project's contacts."""
     count: float
-    """How many."""
+    """Number of fields."""
 
 
 class ListContactFieldsResponseFieldsItem(TypedDict):
     field: str
-    """The field."""
+    """Name of the field: `email`, `subscribed`, `createdAt`, `updatedAt` or `data.<key>`."""
     type: Literal["string", "number", "boolean", "date"]
-    """The type."""
+    """Type of its values."""
     isCustom: bool
-    """Whether it is a key of contact data."""
+    """Whether the field is a key of contact data; false for built-in fields."""
     coverage: float
-    """Share of contacts that have it, in percent."""
+    """Share of contacts with a value, as a whole percentage from 0 to 100."""
 
 
 class ListContactSegmentsResponse(TypedDict):
     data: List[ListContactSegmentsResponseDataItem]
-    """The data."""
+    """Segments that the contact is in now."""
 
 
 class ListContactSegmentsResponseDataItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the segment."""
     name: str
-    """The name."""
+    """Name of the segment."""
     type: Literal["DYNAMIC", "STATIC"]
-    """The type."""
+    """Type of the segment."""
     enteredAt: Optional[str]
     """When it entered; null where the segment keeps no memberships."""
 
 
 class ListEventNamesResponse(TypedDict):
     eventNames: List[str]
-    """Names of events, the most frequent first."""
+    """Names of the project's events, most frequent first."""
 
 
 class ListEventsResponse(TypedDict):
     events: List[ListEventsResponseEventsItem]
-    """The events."""
+    """Events of the project, newest first."""
 
 
 class ListEventsResponseEventsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the event."""
     name: str
-    """The name."""
+    """Name of the event."""
     data: Optional[Dict[str, Any]]
-    """The data."""
+    """Data of the event; null when there is none."""
     dataOmitted: NotRequired[bool]
     """The data is too large for this answer: `data` is null here."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     contactId: Optional[str]
-    """The contact."""
+    """ID of the contact; null for an event of no contact."""
     emailId: Optional[str]
-    """The email; null without one."""
+    """ID of the email that the event is about; null for none."""
     createdAt: str
-    """When it was created."""
+    """Time at which the event was recorded."""
     contact: Optional[ListEventsResponseEventsItemContact]
-    """The contact."""
+    """The contact of the event; null when there is none."""
 
 
 class ListEventsResponseEventsItemContact(TypedDict):
     email: str
-    """The email address."""
+    """Email address of the contact."""
 
 
 class ListInvitationsResponse(TypedDict):
     data: List[Invitation]
-    """The data."""
+    """Open invitations of the project."""
 
 
 class ListProjectMembersResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     data: List[ListedMember]
-    """The data."""
+    """Members of the project."""
 
 
 class ListedMember(TypedDict):
     userId: str
-    """The user."""
+    """ID of the user."""
     email: str
-    """The email address."""
+    """Email address of the user."""
     role: Literal["MEMBER", "ADMIN", "OWNER"]
-    """The role in the project."""
+    """Role in the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the user joined the project."""
 
 
 class ListProjectSummariesResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     data: Union[ProjectSummary, List[ProjectSummary]]
-    """The data."""
+    """The project of the key, or the projects of the session."""
 
 
 class ListRunningActivityResponse(TypedDict):
@@ -3033,54 +3033,54 @@ class ListRunningActivityResponseDataItem(TypedDict):
 
 class ListSegmentContactsResponse(TypedDict):
     data: List[Contact]
-    """The data."""
+    """Members of this page."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
 
 
 class ListSuppressedEmailsResponse(TypedDict):
     emails: List[ListSuppressedEmailsResponseEmailsItem]
-    """Suppressed mail, the newest first."""
+    """Suppressed emails, newest first."""
     nextCursor: Optional[str]
-    """Pass it as `cursor` to get the next page; null after the last one."""
+    """Cursor of the next page; null on the last page."""
 
 
 class ListSuppressedEmailsResponseEmailsItem(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the email."""
     createdAt: str
-    """When it was created."""
+    """Time at which the email was created."""
     recipientAddress: str
-    """The address of the recipient."""
+    """Email address of the recipient."""
     subject: str
-    """The subject, with Liquid variables."""
+    """Subject as it was sent, with its variables."""
     renderedSubject: str
-    """The subject as it would have been sent."""
+    """Subject with its variables filled in."""
     suppression: SuppressionMatch
-    """The rule that suppressed it; null unless one did."""
+    """Why the email was suppressed."""
     status: str
-    """The status."""
+    """Status of the email."""
 
 
 class SuppressionMatch(TypedDict):
     ruleId: str
-    """The suppression rule."""
+    """ID of the rule that matches."""
     name: str
-    """The name."""
+    """Name of the rule at the time of the match."""
     kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD", "KEY"]
-    """What kind it is."""
+    """Kind of the rule at the time of the match; `KEY` when the sending key may not reach the recipient, and then `ruleId` is the ID of that key."""
     pattern: str
-    """The pattern of the rule."""
+    """Pattern of the rule at the time of the match."""
     recipient: str
-    """Who gets it."""
+    """Email address that the rule matched."""
     matchedAt: str
-    """When the rule matched."""
+    """Time of the match."""
 
 
 class ListUpcomingActivityResponse(TypedDict):
@@ -3094,13 +3094,13 @@ class ListWorkflowExecutionsResponse(TypedDict):
     data: List[ListedWorkflowExecution]
     """The same list as `executions`."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
 
 
 class ListedWorkflowExecution(TypedDict):
@@ -3173,13 +3173,13 @@ class ListWorkflowVersionsResponse(TypedDict):
     data: List[ListWorkflowVersionsResponseDataItem]
     """Versions on this page, newest first."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
 
 
 class ListWorkflowVersionsResponseDataItem(TypedDict):
@@ -3199,13 +3199,13 @@ class ListWorkflowsResponse(TypedDict):
     data: List[ListWorkflowsResponseDataItem]
     """Workflows on this page."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
     hasMore: bool
     """Whether there is another page."""
     cursor: Optional[str]
@@ -3240,14 +3240,14 @@ class ListWorkflowsResponseDataItemCount(TypedDict):
 
 class LookupContactsRequest(TypedDict):
     emails: List[str]
-    """Email addresses."""
+    """1 to 500 email addresses, in any letter case."""
 
 
 class LookupContactsResponse(TypedDict):
     found: List[str]
-    """Addresses that are contacts, as they were given."""
+    """Addresses that belong to a contact, in the spelling and order of the request."""
     notFound: List[str]
-    """Addresses that are no contacts, as they were given."""
+    """Addresses that belong to no contact, in the spelling and order of the request."""
 
 
 class MigrateWorkflowRequest(TypedDict):
@@ -3364,51 +3364,51 @@ class MultiConditionStepConfigBranchesItem(TypedDict):
 
 class OwnProject(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the project."""
     name: str
-    """The name."""
+    """Name of the project."""
     public: Optional[str]
-    """The public key; null when it cannot be decrypted."""
+    """Public key; null when it cannot be decrypted."""
     secret: Optional[str]
-    """The secret key; null when it is hidden or cannot be decrypted."""
+    """Secret key; null when it cannot be decrypted, and for members where `hideSecretKey` is true."""
     disabled: bool
-    """Whether the project is disabled: it can be read and not written to."""
+    """Whether the project is disabled: reads work, writes are refused."""
     disabledReason: Optional[Literal["REPUTATION", "PAYMENT_FAILED", "CONTENT", "MANUAL"]]
-    """Why it is disabled; null while it is not."""
+    """Why the project is disabled; null while it is not."""
     customer: Optional[str]
-    """The customer at the payment processor; null without one."""
+    """ID of the customer at the payment processor; null without one."""
     subscription: Optional[str]
-    """The subscription at the payment processor; null without one."""
+    """ID of the subscription at the payment processor; null without one."""
     billingLimitWorkflows: Optional[int]
-    """Monthly limit of workflow mail; null without one."""
+    """Monthly limit of workflow emails; null for no limit."""
     billingLimitCampaigns: Optional[int]
-    """Monthly limit of campaign mail; null without one."""
+    """Monthly limit of campaign emails; null for no limit."""
     billingLimitTransactional: Optional[int]
-    """Monthly limit of transactional mail; null without one."""
+    """Monthly limit of transactional emails; null for no limit."""
     billingLimitInbound: Optional[int]
-    """Monthly limit of received mail; null without one."""
+    """Monthly limit of received emails; null for no limit."""
     tracking: Literal["ENABLED", "DISABLED", "MARKETING_ONLY"]
-    """Whether opens and clicks are tracked."""
+    """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: str
-    """The language of recipient pages and footers."""
+    """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     escapeContactData: bool
-    """Whether stored contact data is HTML-escaped in HTML."""
+    """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
-    """Whether members do not see the secret key."""
+    """Whether only admins and the owner see the secret key."""
     approvalAbove: Optional[float]
-    """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    """Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     publicKeyMode: Literal["contract", "hardened"]
     """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
     publicKeyRequestsPerMinute: float
-    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
+    """Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the project was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the project."""
     role: Literal["MEMBER", "ADMIN", "OWNER"]
-    """The role in the project."""
+    """Your role in the project."""
 
 
 class PauseCampaignResponse(TypedDict):
@@ -3422,48 +3422,48 @@ class PauseCampaignResponse(TypedDict):
 
 class PaymentPage(TypedDict):
     url: str
-    """The address."""
+    """URL of the page at the payment processor; open it in a browser."""
 
 
 class PreviewSegmentRequest(TypedDict):
     condition: NotRequired[Optional[Condition]]
-    """The condition tree."""
+    """Condition to preview."""
     limit: NotRequired[int]
     """How many of the newest contacts to return; 0 to count only. Default: `10`."""
 
 
 class PreviewSegmentResponse(TypedDict):
     total: float
-    """How many there are."""
+    """Number of contacts that match."""
     contacts: List[Contact]
-    """The contacts."""
+    """The newest contacts that match, at most `limit`."""
 
 
 class PreviewSuppressionRulesRequest(TypedDict):
     address: str
-    """The email address."""
+    """Email address to check."""
 
 
 class PreviewSuppressionRulesResponse(TypedDict):
     suppressed: bool
-    """Whether mail to the address is suppressed."""
+    """Whether mail to the address would be suppressed."""
     match: Optional[PreviewSuppressionRulesResponseMatch]
     """The rule that matches; null when none does."""
 
 
 class PreviewSuppressionRulesResponseMatch(TypedDict):
     ruleId: str
-    """The suppression rule."""
+    """ID of the rule that matches."""
     name: str
-    """The name."""
+    """Name of the rule at the time of the match."""
     kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD"]
-    """What kind it is."""
+    """Kind of the rule at the time of the match."""
     pattern: str
-    """The pattern of the rule."""
+    """Pattern of the rule at the time of the match."""
     recipient: str
-    """Who gets it."""
+    """Email address that the rule matched."""
     matchedAt: str
-    """When the rule matched."""
+    """Time of the match."""
 
 
 class PreviewTemplateRequest(TypedDict):
@@ -3490,92 +3490,92 @@ class PreviewTemplateResponse(TypedDict):
 
 class Project(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the project."""
     name: str
-    """The name."""
+    """Name of the project."""
     public: Optional[str]
-    """The public key; null when it cannot be decrypted."""
+    """Public key; null when it cannot be decrypted."""
     secret: Optional[str]
-    """The secret key; null when it is hidden or cannot be decrypted."""
+    """Secret key; null when it cannot be decrypted, and for members where `hideSecretKey` is true."""
     disabled: bool
-    """Whether the project is disabled: it can be read and not written to."""
+    """Whether the project is disabled: reads work, writes are refused."""
     disabledReason: Optional[Literal["REPUTATION", "PAYMENT_FAILED", "CONTENT", "MANUAL"]]
-    """Why it is disabled; null while it is not."""
+    """Why the project is disabled; null while it is not."""
     customer: Optional[str]
-    """The customer at the payment processor; null without one."""
+    """ID of the customer at the payment processor; null without one."""
     subscription: Optional[str]
-    """The subscription at the payment processor; null without one."""
+    """ID of the subscription at the payment processor; null without one."""
     billingLimitWorkflows: Optional[int]
-    """Monthly limit of workflow mail; null without one."""
+    """Monthly limit of workflow emails; null for no limit."""
     billingLimitCampaigns: Optional[int]
-    """Monthly limit of campaign mail; null without one."""
+    """Monthly limit of campaign emails; null for no limit."""
     billingLimitTransactional: Optional[int]
-    """Monthly limit of transactional mail; null without one."""
+    """Monthly limit of transactional emails; null for no limit."""
     billingLimitInbound: Optional[int]
-    """Monthly limit of received mail; null without one."""
+    """Monthly limit of received emails; null for no limit."""
     tracking: Literal["ENABLED", "DISABLED", "MARKETING_ONLY"]
-    """Whether opens and clicks are tracked."""
+    """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: str
-    """The language of recipient pages and footers."""
+    """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     escapeContactData: bool
-    """Whether stored contact data is HTML-escaped in HTML."""
+    """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
-    """Whether members do not see the secret key."""
+    """Whether only admins and the owner see the secret key."""
     approvalAbove: Optional[float]
-    """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    """Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     publicKeyMode: Literal["contract", "hardened"]
     """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
     publicKeyRequestsPerMinute: float
-    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
+    """Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the project was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the project."""
 
 
 class QueuedJob(TypedDict):
     message: str
-    """What happened, for people."""
+    """What happens next, for people."""
     jobId: str
-    """The job, to ask for its progress."""
+    """ID of the job; use it to read its progress."""
 
 
 class RefreshSegmentResponse(TypedDict):
     memberCount: float
-    """How many members it had when they were last counted."""
+    """Number of members now."""
 
 
 class RegenerateProjectKeysResponse(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the project."""
     name: str
-    """The name."""
+    """Name of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the project was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the project."""
     disabled: bool
-    """Whether the project is disabled: it can be read and not written to."""
+    """Whether the project is disabled: reads work, writes are refused."""
     customer: Optional[str]
-    """The customer at the payment processor; null without one."""
+    """ID of the customer at the payment processor; null without one."""
     subscription: Optional[str]
-    """The subscription at the payment processor; null without one."""
+    """ID of the subscription at the payment processor; null without one."""
     public: str
-    """The public key; null when it cannot be decrypted."""
+    """New public key."""
     secret: str
-    """The secret key; null when it is hidden or cannot be decrypted."""
+    """New secret key."""
 
 
 class RemoveSegmentMembersRequest(TypedDict):
     emails: List[str]
-    """Email addresses."""
+    """Email addresses of the contacts to remove."""
 
 
 class RemoveSegmentMembersResponse(TypedDict):
     removed: float
-    """How many were removed."""
+    """Number of contacts that were removed from the segment."""
 
 
 class ReplaceWorkflowGraphRequest(TypedDict):
@@ -3971,7 +3971,7 @@ class SavedBlockList(TypedDict):
 
 class SearchContactsRequest(TypedDict):
     filter: NotRequired[ContactFilter]
-    """Which contacts: those that match."""
+    """The contacts to list; all when absent."""
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
     """What to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
@@ -4253,40 +4253,40 @@ SuppressedEmail = TypedDict(
 
 class SuppressionRule(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the rule."""
     name: str
-    """The name."""
+    """Name of the rule."""
     kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD"]
-    """What kind it is."""
+    """What `pattern` is compared with: the address, its domain, its beginning or end before the `@`, or the address with `*` as a wildcard."""
     pattern: str
-    """The pattern of the rule."""
+    """Pattern of the rule, in lower case."""
     enabled: bool
-    """Whether it is on."""
+    """Whether the rule applies."""
     projectId: str
-    """The project."""
+    """ID of the project."""
     createdAt: str
-    """When it was created."""
+    """Time at which the rule was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the rule."""
 
 
 class SuppressionRuleRequest(TypedDict):
     name: str
-    """The name."""
+    """Name of the rule, 1 to 100 characters."""
     kind: Literal["ADDRESS", "DOMAIN", "PREFIX", "SUFFIX", "WILDCARD"]
-    """What kind it is."""
+    """What `pattern` is compared with: the address, its domain, its beginning or end before the `@`, or the address with `*` as a wildcard."""
     pattern: str
-    """The pattern of the rule."""
+    """Pattern of the rule, stored in lower case; it must fit `kind`."""
     enabled: NotRequired[bool]
-    """Default: `true`."""
+    """Whether the rule applies. Default: `true`."""
     id: NotRequired[Any]
-    """Unique ID."""
+    """Ignored; accepted so that a rule can be sent back as it was read."""
     projectId: NotRequired[Any]
-    """The project."""
+    """Ignored; accepted so that a rule can be sent back as it was read."""
     createdAt: NotRequired[Any]
-    """When it was created."""
+    """Ignored; accepted so that a rule can be sent back as it was read."""
     updatedAt: NotRequired[Any]
-    """When it last changed."""
+    """Ignored; accepted so that a rule can be sent back as it was read."""
 
 
 Template = TypedDict(
@@ -4314,13 +4314,13 @@ class TemplatePage(TypedDict):
     data: List[Template]
     """Templates on this page."""
     page: float
-    """The number of the page, from 1."""
+    """Number of this page, from 1."""
     pageSize: float
-    """How many items a page has."""
+    """Maximum number of items on a page."""
     total: float
-    """How many there are."""
+    """Number of items on all pages."""
     totalPages: float
-    """How many pages there are."""
+    """Number of pages."""
 
 
 class TestCampaignRequest(TypedDict):
@@ -4402,19 +4402,19 @@ class TestWorkflowRequestGraphStepsItemPosition(TypedDict):
 
 class TrackEventResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     data: TrackEventResponseData
-    """The data."""
+    """The recorded event."""
 
 
 class TrackEventResponseData(TypedDict):
-    """The data."""
+    """The recorded event."""
     contact: str
-    """The contact."""
+    """ID of the contact."""
     event: str
-    """The ID of the event."""
+    """ID of the event."""
     timestamp: str
-    """When it happened."""
+    """Time at which the event was recorded."""
 
 
 class UnarchiveCampaignResponse(TypedDict):
@@ -4433,7 +4433,7 @@ class UndoImportRequest(TypedDict):
 
 class UndoPreview(TypedDict):
     jobId: Optional[str]
-    """The job, to ask for its progress."""
+    """ID of the job that performs the undo; null for a dry run."""
     deletes: float
     """Contacts that the job created and that have not changed since."""
     restores: float
@@ -4446,27 +4446,27 @@ class UndoPreview(TypedDict):
 
 class UndoPreviewConflictsItem(TypedDict):
     key: str
-    """The key of the stored file."""
+    """Name of the field."""
     count: float
-    """How many."""
+    """Number of contacts whose field changed since."""
 
 
 class UndoPreviewKeepsItem(TypedDict):
     reason: str
-    """Why."""
+    """Why they stay as they are."""
     count: float
-    """How many."""
+    """Number of contacts or subscriptions."""
 
 
 class UpdateBillingLimitsRequest(TypedDict):
     workflows: Optional[Union[float, str]]
-    """The limit of workflow mail."""
+    """New monthly limit of workflow emails; null for no limit."""
     campaigns: Optional[Union[float, str]]
-    """Campaigns, or what concerns them."""
+    """New monthly limit of campaign emails; null for no limit."""
     transactional: Optional[Union[float, str]]
-    """The limit of transactional mail."""
+    """New monthly limit of transactional emails; null for no limit."""
     inbound: Optional[Union[float, str]]
-    """The limit of received mail."""
+    """New monthly limit of received emails; null for no limit."""
 
 
 UpdateCampaignRequest = TypedDict(
@@ -4519,20 +4519,20 @@ class UpdateCampaignsResponseValue2(TypedDict):
 
 class UpdateContactRequest(TypedDict):
     email: NotRequired[str]
-    """The email address."""
+    """Email address of the contact, stored in lower case."""
     subscribed: NotRequired[bool]
-    """Whether the contact gets marketing mail."""
+    """Whether the contact is subscribed to marketing mail; unchanged when absent."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """Free-form data, merged into what is there; `null` deletes a key."""
+    """Custom fields, merged into those of the contact; `null` as a value deletes a key."""
     reason: NotRequired[str]
     """Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`."""
 
 
 class UpdateContactViewRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """New name of the view."""
     filter: NotRequired[ContactFilter]
-    """Which contacts: those that match."""
+    """The contacts that the view shows."""
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
     """What to sort by."""
     dir: NotRequired[Literal["asc", "desc"]]
@@ -4548,75 +4548,75 @@ class UpdateEmailRequest(TypedDict):
 
 class UpdateProjectApiKeyResponse(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the key."""
     name: str
-    """The name."""
+    """Name of the key."""
     prefix: str
-    """How the key begins."""
+    """First characters of the key."""
     scopes: List[Literal["emails:send", "emails:read", "events:write", "contacts:read", "contacts:write", "contacts:erase", "templates", "campaigns:read", "campaigns:write", "campaigns:send", "workflows:read", "workflows:write", "webhooks", "explain", "audit"]]
     """What the key may do."""
     senderDomains: Optional[List[str]]
-    """Domains that `from` may have; null for all verified ones."""
+    """Domains that `from` may have; null for all verified domains."""
     recipients: Optional[UpdateProjectApiKeyResponseRecipients]
-    """The recipients."""
+    """Recipients that a test key may send to; null for a key that may send to anyone."""
     mcp: Optional[UpdateProjectApiKeyResponseMcp]
-    """What the key allows a language model; null for reading only."""
+    """What the key allows a language model at `POST /mcp`; null for reading only."""
     expiresAt: Optional[str]
-    """When the key stops working; null for never."""
+    """Time at which the key expires; null for never."""
     overlapUntil: Optional[str]
-    """Until when the key from before the last rotation works too."""
+    """Time until which the previous key keeps working after a rotation; null without one."""
     lastUsedAt: Optional[str]
-    """When it was last used, to five minutes; null for never."""
+    """Time of the last use, accurate to five minutes; null for never."""
     createdBy: Optional[UpdateProjectApiKeyResponseCreatedBy]
-    """Who created it; null when the account is gone."""
+    """The user who created the key; null when the account no longer exists."""
     createdAt: str
-    """When it was created."""
+    """Time at which the key was created."""
     updatedAt: str
-    """When it last changed."""
+    """Time of the last change of the key."""
 
 
 class UpdateProjectApiKeyResponseRecipients(TypedDict):
     domains: List[str]
-    """Domains."""
+    """Domains that the key may send to."""
     addresses: List[str]
-    """Email addresses."""
+    """Email addresses that the key may send to."""
 
 
 class UpdateProjectApiKeyResponseMcp(TypedDict):
     mode: Literal["read", "plan", "act"]
-    """How it is evaluated: `binary` with two branches, or `multi`."""
+    """`read`: read only. `plan`: also create plans. `act`: also carry them out."""
     mostRecipients: NotRequired[int]
-    """Default: `50`."""
+    """Maximum number of contacts that one plan may reach. Default: `50`."""
     needsHuman: NotRequired[Literal["always", "above", "never"]]
-    """Default: `"above"`."""
+    """Plans that a member has to approve: `always` all, `above` those that reach more than `mostRecipients`; with `never` such plans are refused instead. Default: `"above"`."""
 
 
 class UpdateProjectApiKeyResponseCreatedBy(TypedDict):
     id: str
-    """Unique ID."""
+    """ID of the user."""
     email: str
-    """The email address."""
+    """Email address of the user."""
 
 
 class UpdateProjectRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """New name, 1 to 100 characters."""
     tracking: NotRequired[Literal["ENABLED", "DISABLED", "MARKETING_ONLY"]]
-    """Whether opens and clicks are tracked."""
+    """Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email."""
     language: NotRequired[str]
-    """The language of recipient pages and footers."""
+    """Language of recipient pages and footers, such as `en` or `pt-BR`."""
     escapeContactData: NotRequired[bool]
-    """Whether stored contact data is HTML-escaped in HTML."""
+    """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: NotRequired[bool]
-    """Whether members do not see the secret key."""
+    """Whether only admins and the owner see the secret key."""
     approvalAbove: NotRequired[Optional[int]]
-    """A campaign of a member, or of a key with scopes, to more contacts than this needs the approval of an admin; null for none."""
+    """Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none."""
     testAddresses: NotRequired[List[str]]
     """Addresses beside those of members that may get tests; the whole list, up to 20."""
     publicKeyMode: NotRequired[Literal["contract", "hardened"]]
     """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
     publicKeyRequestsPerMinute: NotRequired[int]
-    """Requests a minute of the public key while it is `hardened`; never more than the limit of the project."""
+    """Requests per minute of the public key while `publicKeyMode` is `hardened`, 1 to 1,000,000; never above the limit of the project."""
 
 
 class UpdateSavedBlockRequest(TypedDict):
@@ -4628,18 +4628,18 @@ class UpdateSavedBlockRequest(TypedDict):
 
 class UpdateSegmentRequest(TypedDict):
     name: NotRequired[str]
-    """The name."""
+    """New name, 1 to 100 characters."""
     description: NotRequired[Optional[str]]
-    """What it is for, in the words of its author."""
+    """New description, up to 500 characters; null removes it."""
     condition: NotRequired[Optional[Condition]]
-    """The condition tree."""
+    """New condition of a dynamic segment."""
     trackMembership: NotRequired[bool]
-    """Whether members are stored, and each entry and exit is an event."""
+    """Whether members are stored, with an event for each entry and exit."""
 
 
 class UpdateSuppressionRuleResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
 
 
 UpdateTemplateRequest = TypedDict(
@@ -4724,11 +4724,11 @@ class UploadedImage(TypedDict):
 
 class UpsertContactRequest(TypedDict):
     email: str
-    """The email address."""
+    """Email address of the contact, stored in lower case."""
     subscribed: NotRequired[bool]
-    """Whether the contact gets marketing mail."""
+    """Whether the contact is subscribed to marketing mail; unchanged when absent."""
     data: NotRequired[Optional[Dict[str, Any]]]
-    """Free-form data, merged into what is there; `null` deletes a key."""
+    """Custom fields, merged into those of the contact; `null` as a value deletes a key."""
 
 
 UpsertContactResponse = TypedDict(
@@ -4748,23 +4748,23 @@ UpsertContactResponse = TypedDict(
 
 
 class UpsertContactResponseMeta(TypedDict):
-    """Whether the contact is new."""
+    """Whether the request created or updated the contact."""
     isNew: bool
-    """Whether the contact was created."""
+    """Whether the request created the contact."""
     isUpdate: bool
-    """Whether the contact existed before."""
+    """Whether the contact existed before the request."""
 
 
 class VerifyAddressRequest(TypedDict):
     email: str
-    """The email address."""
+    """Email address to verify."""
 
 
 class VerifyAddressResponse(TypedDict):
     success: Literal[True]
-    """Always `true`; failures have the form `Error`."""
+    """Always true."""
     data: AddressVerification
-    """The data."""
+    """The result of the verification."""
 
 
 class WaitingPlan(TypedDict):
@@ -5328,9 +5328,9 @@ class GetEventStatsQuery(TypedDict):
 
 class GetEventStatsResponseItem(TypedDict):
     name: str
-    """The name."""
+    """Name of the event."""
     count: float
-    """How many."""
+    """Number of times the event occurred."""
 
 
 class ListSuppressedEmailsQuery(TypedDict):
