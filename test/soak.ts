@@ -15,10 +15,11 @@ import {
   type RunningProcess,
   startPostgres,
 } from '@fernpost/local-stack';
+import { isFull } from './support/long.ts';
 import { buildTemporalServer } from './temporal-server/build.ts';
 import { historyShards, startProductionTemporal } from './temporal-server/server.ts';
 
-// `npm run test:soak`: what takes too long for `npm test`. Names of parts run those alone. Behind `--` come files for `tests`, and for
+// `npm run test:soak`: all tests, also what takes too long for `npm test`. Names of parts run those alone. Behind `--` come files for `tests`, and for
 // `production-temporal` another command to run against the servers, such as a benchmark.
 const root = fileURLToPath(new URL('..', import.meta.url));
 const vitestRun = [join(root, 'node_modules/vitest/vitest.mjs'), 'run', '--config', 'test/vitest.config.ts'];
@@ -28,7 +29,7 @@ const { signal } = new AbortController();
 /** A part answers the exit code of what it ran. */
 type Part = (command: readonly string[]) => Promise<number>;
 
-const parts: Record<string, Part> = { tests: longTests, 'production-temporal': productionTemporal };
+const parts: Record<string, Part> = { tests: allTests, 'production-temporal': productionTemporal };
 
 const [names, command] = split(process.argv.slice(2));
 const unknown = names.filter((name) => !(name in parts));
@@ -45,10 +46,9 @@ for (const [name, run] of Object.entries(parts)) {
 }
 process.exit(failed);
 
-/** The files and inputs that `npm test` leaves out (see `long-tests.ts`). */
-function longTests(files: readonly string[]): Promise<number> {
-  const results = '.cache/test-results-long.json';
-  return run([process.execPath, ...vitestRun, ...files], { LONG_TESTS: '1', TEST_RESULTS: results });
+/** All tests, with the files that `npm test` leaves out (see `long-tests.ts`). */
+function allTests(files: readonly string[]): Promise<number> {
+  return run([process.execPath, ...vitestRun, ...files], { LONG_TESTS: '1' });
 }
 
 /** Runs a command in the project's folder and answers its exit code. */
@@ -85,12 +85,12 @@ async function productionTemporal(command: readonly string[]): Promise<number> {
     const server = await startProductionTemporal(programs, databaseUrl, folder);
     running.unshift(server.running);
     terminal.part('Temporal', `server ${programs.version}, ${historyShards} shards, over Postgres`, server.address);
-    const tests = ['automation', 'campaign'].map((name) => `test/e2e/${name}.test.ts`);
+    const report = '--outputFile.json=.cache/test-results-production-temporal.json';
+    const tests = [report, 'test/e2e/automation.test.ts', 'test/e2e/campaign.test.ts'];
     return await run(command.length > 0 ? command : [process.execPath, ...vitestRun, ...tests], {
       TEST_DATABASE_URL: databaseUrl,
       TEST_TEMPORAL_ADDRESS: server.address,
-      TEST_RESULTS: '.cache/test-results-production-temporal.json',
-      TEST_ONE_IN: '8',
+      ...(isFull && { TEST_ONE_IN: '8' }),
       BENCH_DATABASE_URL: databaseUrl,
       BENCH_TEMPORAL_ADDRESS: server.address,
     });

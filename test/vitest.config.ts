@@ -1,17 +1,15 @@
 import { availableParallelism } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
-import { browserTests, longForms, longTests } from './long-tests.ts';
+import { browserTests, longTests } from './long-tests.ts';
 import { SlowFirst } from './support/slow-first.ts';
-import { noteUnhandledErrors } from './support/unhandled-errors.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const isLong = process.env.LONG_TESTS === '1';
-const report = fileURLToPath(new URL(`../${process.env.TEST_RESULTS ?? '.cache/test-results.json'}`, import.meta.url));
 
 // A file that somebody names runs, whichever command runs it otherwise.
 const named = process.argv.slice(2).filter((argument) => argument.endsWith('.test.ts'));
-const left = [...longTests, ...browserTests].filter(
+const left = (isLong ? [] : [...longTests, ...browserTests]).filter(
   (file) => !named.some((name) => name.endsWith(file) || file.endsWith(name)),
 );
 
@@ -33,53 +31,39 @@ const isolated = [
 process.env.NODE_COMPILE_CACHE ??= fileURLToPath(new URL('../.cache/compiled', import.meta.url));
 
 // What is waited for comes in its own time; on a loaded machine that is not within the second that Vitest allows.
-const patience = { poll: { timeout: 45_000, interval: 50 } };
-const standsAlone = { root, expect: patience, testTimeout: 60_000, hookTimeout: 60_000 };
+// Far above what they take: on a loaded machine a test may be slow, but not wrong.
+const patience = { expect: { poll: { timeout: 45_000, interval: 50 } }, testTimeout: 180_000, hookTimeout: 240_000 };
 const services = {
   name: 'services',
   root,
-  include: isLong ? [...longForms, ...longTests, ...browserTests] : ['test/**/*.test.ts'],
-  exclude: isLong ? [] : [...alone, ...left],
+  include: ['test/**/*.test.ts'],
+  exclude: [...alone, ...left],
   // Loading the service again for every file would take a third of the processor time.
   isolate: false,
-  expect: patience,
-  // Far above what they take: on a loaded machine a test may be slow, but not wrong.
-  testTimeout: 180_000,
-  hookTimeout: 240_000,
+  ...patience,
   globalSetup: [fileURLToPath(new URL('./support/services.ts', import.meta.url))],
   setupFiles: [fileURLToPath(new URL('./support/temporal-runtime.ts', import.meta.url))],
 };
 
 /**
  * Tests in the folders above stand alone; all others share one Postgres and one Temporal, started before the first of them. The
- * files of a worker share its modules, unless they are named as isolated. With LONG_TESTS=1, as `npm run test:soak` runs it, only
- * what takes too long for `npm test` is run.
+ * files of a worker share its modules, unless they are named as isolated. LONG_TESTS=1, as `npm run test:soak` sets it, adds what takes
+ * too long for `npm test`.
  */
 export default defineConfig({
   test: {
     pool: 'forks',
-    // Two more than there are cores, since tests of durable work wait for much of their time. More would crowd Postgres.
-    maxWorkers: Math.min(availableParallelism() + 2, 16),
+    // More than there are cores, since tests of durable work wait for much of their time, those that take long for most of it. Still more
+    // would crowd Postgres.
+    maxWorkers: Math.min(availableParallelism() + (isLong ? 4 : 2), 16),
     // Tests of one file that may run side by side: pages of one browser.
     maxConcurrency: 3,
     sequence: { sequencer: SlowFirst },
-    reporters: ['default', 'json', noteUnhandledErrors(report)],
-    outputFile: { json: report },
+    reporters: ['default', 'json'],
+    outputFile: { json: fileURLToPath(new URL('../.cache/test-results.json', import.meta.url)) },
     projects: [
-      ...(isLong
-        ? []
-        : [
-            {
-              test: {
-                name: 'unit',
-                ...standsAlone,
-                include: alone,
-                exclude: [...isolated, ...left],
-                isolate: false,
-              },
-            },
-            { test: { name: 'isolated', ...standsAlone, include: isolated } },
-          ]),
+      { test: { name: 'unit', root, include: alone, exclude: [...isolated, ...left], isolate: false, ...patience } },
+      { test: { name: 'isolated', root, include: isolated, ...patience } },
       { test: services },
     ],
   },

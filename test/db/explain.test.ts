@@ -23,15 +23,15 @@ import {
 } from '../support/automation-fixtures.ts';
 import { aCampaign } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { isLong } from '../support/long.ts';
+import { inFull } from '../support/long.ts';
 import { aSubject, now } from './conditions-population.ts';
 import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';
 import { aTree, leaf } from './conditions-trees.ts';
 
-const people = isLong ? 2_000 : 120;
-const campaigns = isLong ? 12 : 6;
+const people = inFull(2_000, 120);
+const campaigns = inFull(12, 6);
 // Everybody is asked about so many of the campaigns, in turn.
-const asksEach = isLong ? 1 : 2;
+const asksEach = inFull(1, 2);
 
 // Of another project: a segment that is gone has no members.
 const segmentIds = [randomUUID()];
@@ -128,7 +128,7 @@ test('the filters of a trace come together to what the whole condition answers',
   const { db } = database;
   const today = new Date();
   const asked = rows.slice(0, 30);
-  for (const tree of fc.sample(aTree(rows, segmentIds), isLong ? 40 : 20)) {
+  for (const tree of fc.sample(aTree(rows, segmentIds), inFull(40, 20))) {
     const { condition, segments } = await storedDefinition(db, projectId, tree);
     const whole = conditionQuery(condition, { projectId, now: today, segments, asOf: today });
     const matching = await db.rows<{ id: string }>(
@@ -193,8 +193,8 @@ async function aGeneratedWorkflow(
   return anAutomation(database.db, projectId, spec);
 }
 
-const workflows = isLong ? 10 : 5;
-const perWorkflow = isLong ? 200 : 14;
+const workflows = inFull(10, 5);
+const perWorkflow = inFull(200, 14);
 
 test('an explanation says of everybody what the runs and their mail say, and only without evidence that it cannot tell', async () => {
   const { db } = database;

@@ -14,7 +14,7 @@ let api: TestApi;
 let project: TestProject;
 let worker: WorkerProcess;
 let settings: Record<string, string>;
-// One of so many of the audience: enough for every branch here, and a crowd where `npm run test:soak` asks for one.
+// One of so many of the audience: enough for every branch here, and a crowd where FULL_TESTS=1 asks for one.
 const oneIn = Number(process.env.TEST_ONE_IN ?? 32);
 const people = audience().filter((_, n) => n % oneIn === 0);
 

@@ -9,11 +9,11 @@ import { inFull } from '../support/long.ts';
 import { startReceiver } from '../support/receiver.ts';
 
 // More of them take minutes on two cores: WEBHOOK_SOAK_EVENTS=20000 npm run test:soak -- tests -- test/e2e/webhook-soak.test.ts
-const wanted = Number(process.env.WEBHOOK_SOAK_EVENTS ?? inFull(3_000, 1_500));
+const wanted = Number(process.env.WEBHOOK_SOAK_EVENTS ?? inFull(3_000, 700));
 // One in twenty-one is none that the endpoint subscribes to.
 const events = Math.ceil((wanted * 21) / 20);
 const writers = 12;
-const rounds = 2;
+const rounds = inFull(2, 1);
 const victims: readonly Victim[] = ['api', 'worker', 'postgres', 'temporal'];
 
 const service = {

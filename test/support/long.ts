@@ -1,5 +1,5 @@
-/** Whether `npm run test:soak` runs, which gives some tests more or larger input than `npm test` does. */
-export const isLong = process.env.LONG_TESTS === '1';
+/** Whether tests do all that was promised, which takes long and repeats cases that smaller numbers reach too. */
+export const isFull = process.env.FULL_TESTS === '1';
 
-/** Of a test that is long, how much it does in CI, or with FULL_TESTS=1 all that was promised, whose rest repeats the same cases. */
-export const inFull = (full: number, inCi: number): number => (process.env.FULL_TESTS === '1' ? full : inCi);
+/** How much of something a test does: all that was promised with FULL_TESTS=1, and otherwise enough to reach every case. */
+export const inFull = (full: number, otherwise: number): number => (isFull ? full : otherwise);

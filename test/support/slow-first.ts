@@ -1,8 +1,7 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
-import { longForms, longTests, slowTests } from '../long-tests.ts';
-import { isLong } from './long.ts';
+import { longTests, slowTests } from '../long-tests.ts';
 
-const order = isLong ? [...longForms, ...longTests, ...slowTests] : slowTests;
+const order = [...longTests, ...slowTests];
 
 /**
  * Begins with the files that take longest, so that none of them runs alone at the end. Vitest itself goes by the size of files

@@ -8,7 +8,7 @@ import { audience } from '../support/audience.ts';
 import { automationRuntime, runsOf, type TestRuntime } from '../support/automation-fixtures.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { inFull, isLong } from '../support/long.ts';
+import { inFull } from '../support/long.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
 
 let database: TestDatabase;
@@ -122,7 +122,7 @@ const mailsTo = (id: string) =>
   );
 
 // A job moves 500 at a time: 520 take it two steps, as the 1,000 of the contract do.
-const crowd = isLong ? inFull(1_000, 520) : 150;
+const crowd = inFull(1_000, 150);
 
 test('a migration of many waiting executions with a changed delay loses nobody and mails nobody twice', async () => {
   const { id, wait } = await waitAndMail();

@@ -29,8 +29,9 @@ import { inFull } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { testWorker } from '../support/worker.ts';
 
-// The 1,000 of the contract take four minutes on two busy cores; 300 take forty seconds.
-const sleeping = inFull(1_000, 300);
+const sleeping = inFull(1_000, 80);
+// More than twice what may wait to be started.
+const burst = inFull(400, 120);
 
 let database: TestDatabase;
 let project: TestProject;
@@ -75,7 +76,7 @@ describe('a crowd', () => {
   afterAll(() => runtime[Symbol.asyncDispose]());
 
   test('a burst of events loses nobody: starts are paced, each event starts one run, and the next burst resumes everybody', async () => {
-    const contacts = await aCrowd(400);
+    const contacts = await aCrowd(burst);
     const automation = await anAutomation(database.db, project.id, {
       event: 'segment.vip.entry',
       steps: { wait: ['WAIT_FOR_EVENT', { eventName: 'plan.chosen' }], out: ['EXIT'] },
@@ -83,12 +84,12 @@ describe('a crowd', () => {
     await tell(contacts, 'segment.vip.entry');
     const [waiting] = await database.db.rows<{ count: number }>('select count(*)::int from automation_arrivals');
     expect(waiting?.count).toBeGreaterThan(0);
-    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ WAITING: 400 });
+    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ WAITING: burst });
     expect(await database.db.rows('select id from automation_arrivals')).toEqual([]);
     const runs = await runsOf(database.db, automation.id);
     expect(new Set(runs.map((run) => run.context.of))).toEqual(new Set(contacts));
     await tell(contacts, 'plan.chosen');
-    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ EXITED: 400 });
+    await expect.poll(() => counts(automation), { timeout: 180_000, interval: 100 }).toEqual({ EXITED: burst });
   }, 400_000);
 });
 

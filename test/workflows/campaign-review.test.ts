@@ -17,7 +17,7 @@ import {
 import { aDryRun, reviewDeps, reviewed } from '../support/campaign-reviews.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aContact, aProject, type TestProject } from '../support/delivery-fixtures.ts';
-import { isLong } from '../support/long.ts';
+import { inFull } from '../support/long.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { allOf, dataIs } from '../support/segments.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
@@ -76,7 +76,7 @@ describe('a dry run', () => {
   test('hands nothing over, and finds exactly whom the send then reaches, for generated campaigns', async () => {
     // After 60 the parameters of `changesOf` and the sizes of the audience come again.
     const together = pLimit(4);
-    const numbers = Array.from({ length: isLong ? 60 : 12 }, (_, n) => n);
+    const numbers = Array.from({ length: inFull(60, 12) }, (_, n) => n);
     const check = async (n: number) => {
       const project = await aProject(db.db);
       await contacts(db.db, project.id, 5 + ((n * 7) % 28));

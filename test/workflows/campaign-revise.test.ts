@@ -13,11 +13,11 @@ import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from
 import { reviewDeps } from '../support/campaign-reviews.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
-import { inFull, isLong } from '../support/long.ts';
+import { inFull } from '../support/long.ts';
 import { FakeMailer, type TakenMessage } from '../support/mailer.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
 
-const rounds = isLong ? inFull(100, 36) : 2;
+const rounds = inFull(100, 12);
 const roundsTogether = 12;
 const people = 30;
 
@@ -242,7 +242,7 @@ test('what left before a pause is looked up while it is paused, and nothing else
   expect(revisable.taken().filter(({ message }) => message.subject === 'Version 1')).toHaveLength(early);
 });
 
-test.runIf(isLong)('a revision waits while the provider cannot be asked, over the end of the worker', async () => {
+test('a revision waits while the provider cannot be asked, over the end of the worker', async () => {
   const mood: Mood = { isSilent: true };
   const revisable = await pausedUnconfirmed(mood);
   const first = await aWorker();

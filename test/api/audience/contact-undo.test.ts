@@ -7,7 +7,7 @@ import type { Database } from '../../../src/core/database/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { jobsWorker } from '../../support/jobs.ts';
-import { isLong } from '../../support/long.ts';
+import { inFull } from '../../support/long.ts';
 import { jobDone, uploaded } from '../../support/uploads.ts';
 import type { TestWorker } from '../../support/worker.ts';
 
@@ -91,8 +91,8 @@ function randomNumbers(seed: number): (below: number) => number {
   };
 }
 
-const rows = isLong ? 10_000 : 400;
-const edits = isLong ? 150 : 40;
+const rows = inFull(10_000, 400);
+const edits = inFull(150, 40);
 
 test('an import is taken back after random changes, but for what is named, and the undo as well', async () => {
   const random = randomNumbers(11);

@@ -3,12 +3,12 @@ import { routes } from '../../../src/main/api/routes.ts';
 import { aProject } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type ApiProcess, apiProcess, attack, healthOf, largestKeyedBody, send } from '../../support/hostile-bodies.ts';
-import { isLong } from '../../support/long.ts';
+import { inFull, isFull } from '../../support/long.ts';
 
 const megabyte = 1024 * 1024;
-// In `npm run test:soak` each route gets 200 MB, and the time of `/health` is judged as well. Otherwise: what one of these parsed without a limit would be well above the growth that is allowed.
+// With FULL_TESTS=1 each route gets 200 MB, and the time of `/health` is judged as well. Otherwise: what one of these parsed without a limit would be well above the growth that is allowed.
 const parsing = new Set(['/auth/login', '/webhooks/sns']);
-const bytesFor = (path: string) => (isLong ? 200 : parsing.has(path) ? 64 : 4) * megabyte;
+const bytesFor = (path: string) => inFull(200, parsing.has(path) ? 64 : 4) * megabyte;
 const mostGrowth = 150 * megabyte;
 
 let database: TestDatabase;
@@ -47,15 +47,15 @@ afterAll(async () => {
 });
 
 test.each(open)('hostile bodies at $method $path cost no memory, and others are served', async (route) => {
-  const report = await attack(api, route, bytesFor(route.path), isLong ? 16 : 8, normal);
+  const report = await attack(api, route, bytesFor(route.path), inFull(16, 8), normal);
   const statuses = Object.keys(report.statuses);
   expect(statuses.filter((status) => status.startsWith('5') && status !== '503')).toEqual([]);
   expect(api.lives()).toBe(true);
   expect(report.slowestHealth).not.toBeNull();
-  if (isLong) expect(report.slowestHealth).toBeLessThan(1_000);
+  if (isFull) expect(report.slowestHealth).toBeLessThan(1_000);
   expect(report.growth).toBeLessThan(mostGrowth);
   expect(await healthOf(api.url)).toBe(200);
-  if (isLong)
+  if (isFull)
     console.log(
       `${route.method} ${route.path}: +${Math.round(report.growth / megabyte)} MB, /health at most ${Math.round(report.slowestHealth ?? 0)} ms, ${JSON.stringify(report.statuses)}`,
     );
@@ -66,9 +66,7 @@ test('the largest bodies of one tenant, many at a time, wait for one another wit
   const { secretKey, sender } = await aProject(database);
   const headers = { authorization: `Bearer ${secretKey}` };
   const statuses = await Promise.all(
-    Array.from({ length: isLong ? 8 : 4 }, () =>
-      send(`${small.url}/v1/send`, 'POST', largestKeyedBody(sender), headers),
-    ),
+    Array.from({ length: inFull(8, 4) }, () => send(`${small.url}/v1/send`, 'POST', largestKeyedBody(sender), headers)),
   );
   expect(small.lives()).toBe(true);
   // What is parsed is refused for the size of its data; what has waited for too long is told to come back.

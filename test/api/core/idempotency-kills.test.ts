@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { aKey, anAddress, type KeyedWorld, keyedWorld, one, three, track } from '../../support/idempotent-requests.ts';
+import { isFull } from '../../support/long.ts';
 import { type MortalApi, mortalApi } from '../../support/mortal-api.ts';
 
 let world: KeyedWorld;
+// Each moment costs two processes, and the kinds share what keeps them whole.
+const keyed = isFull ? [track, three] : [three];
+const shared = isFull ? [track, one] : [one];
 
 beforeAll(async () => {
   world = await keyedWorld();
@@ -10,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => world[Symbol.asyncDispose]());
 
 describe('a process that is killed', () => {
-  test.each([track, three])(
+  test.each(keyed)(
     'between any two steps of $name: the repetition finds it done or does it',
     { timeout: 300_000 },
     async (kind) => {
@@ -49,7 +53,7 @@ describe('a process that is killed', () => {
     },
   );
 
-  test.each([track, one])(
+  test.each(shared)(
     'between any two steps of statements that requests share, for $name: each is written whole or not at all, and once if answered',
     { timeout: 300_000 },
     async (kind) => {
