@@ -1,7 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { message, startSandbox } from '../../packages/mail-sandbox/test/support.ts';
 import { accessibilityProblems, inPage, phone, startBrowser } from '../support/browser.ts';
 
@@ -66,10 +66,10 @@ test('shows what happens to the open message, and deletions, without reloading',
     await page.locator('#rows').getByText('Complaint').waitFor();
 
     await remove('/api/messages?recipient=one@example.com');
-    await vi.waitFor(async () => expect(await rows(page).count()).toBe(2));
+    await expect.poll(() => rows(page).count()).toBe(2);
     await shows(page, 'First');
     await remove('/api/messages');
-    await vi.waitFor(async () => expect(await rows(page).count()).toBe(0));
+    await expect.poll(() => rows(page).count()).toBe(0);
     await shows(page, 'First');
     await server.sendEmail(message({ Subject: 'Afterwards' }));
     await rows(page).filter({ hasText: 'Afterwards' }).waitFor();
@@ -92,7 +92,7 @@ test('goes through messages by j, k and arrows, reads by Enter and leaves by Esc
     await shows(page, 'Letter 2');
     expect(await focused(page)).toBe('Letter 2');
     await page.keyboard.press('Enter');
-    await vi.waitFor(async () => expect(await page.evaluate(() => document.activeElement?.id)).toBe('subject'));
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('subject');
     await page.keyboard.press('k');
     await shows(page, 'Letter 3');
     expect(await page.evaluate(() => document.activeElement?.id)).toBe('subject');
@@ -139,9 +139,7 @@ test('marks what nobody has opened as unread, in every window', async () => {
       await rows(other).filter({ hasText: 'Letter 2' }).click();
       await shows(other, 'Letter 2');
     });
-    await vi.waitFor(async () =>
-      expect(await rows(page).allTextContents()).toEqual(['Letter 3, unread', 'Letter 2', 'Letter 1, unread']),
-    );
+    await expect.poll(() => rows(page).allTextContents()).toEqual(['Letter 3, unread', 'Letter 2', 'Letter 1, unread']);
     expect(await page.title()).toBe('(2) Inbox · Mail sandbox');
     await page.getByRole('button', { name: 'Mark all as read' }).click();
     await page.getByText('0 unread').waitFor();
@@ -282,9 +280,9 @@ test('is accessible with new mail, in both themes, wide and on a phone', async (
         await isLive(page);
         await page.mouse.move(200, 400);
         await page.mouse.wheel(0, 300);
-        await vi.waitFor(async () =>
-          expect(await page.evaluate('document.getElementById("list").scrollTop + window.scrollY')).toBeGreaterThan(0),
-        );
+        await expect
+          .poll(() => page.evaluate('document.getElementById("list").scrollTop + window.scrollY'))
+          .toBeGreaterThan(0);
         await server.sendEmail(message({ Subject: 'One more' }));
         await page.getByRole('button', { name: /new message/ }).waitFor();
         expect(await accessibilityProblems(page)).toEqual([]);
@@ -330,7 +328,7 @@ test('a hostile mail runs nothing and requests nothing on the page with the scri
     await isLive(page);
     // Arrives while the page is open as well, so that the script takes its texts over.
     await server.sendEmail(message({ Subject: '<img src=x onerror=alert(1)>', HtmlBody: html }));
-    await vi.waitFor(async () => expect(await rows(page).count()).toBe(2));
+    await expect.poll(() => rows(page).count()).toBe(2);
     await page.keyboard.press('j');
     await shows(page, '<img src=x onerror=alert(1)>');
     await page.keyboard.press('j');
@@ -352,7 +350,7 @@ test('a hostile mail runs nothing and requests nothing on the page with the scri
     expect(await frame.locator('html').evaluate((root) => root.dataset.evil)).toBeUndefined();
     // Only who asks for images gets them, and is seen.
     await page.getByRole('link', { name: 'Load images' }).click();
-    await vi.waitFor(() => expect(evil.connections()).toBeGreaterThan(0));
+    await expect.poll(() => evil.connections()).toBeGreaterThan(0);
     expect(dialogs).toEqual([]);
   });
 });

@@ -40,10 +40,12 @@ const project = async (sendRate: number | null = null) => (await aProject(store.
 
 test('a new bucket is full, then grants what has flowed in and says how long the rest takes', async () => {
   const id = await project();
+  const began = performance.now();
   expect(await takeTokens(id, 150, { rate: 100 })).toEqual({ granted: 150, waitMs: 0 });
   const next = await takeTokens(id, 150, { rate: 100 });
+  const flowed = (performance.now() - began) / 10;
   expect(next.granted).toBeGreaterThanOrEqual(50);
-  expect(next.granted).toBeLessThan(150);
+  expect(next.granted).toBeLessThanOrEqual(Math.min(150, 50 + flowed));
   expect(next.waitMs).toBe((150 - next.granted) * 10);
 });
 
@@ -62,8 +64,10 @@ test('many callers at once never get more than the bucket held and what flowed i
 test('what a campaign must leave is there for transactional mail', async () => {
   const id = await project();
   const campaign = { rate: 100, reserve: 80 };
+  const began = performance.now();
   expect(await takeTokens(id, 500, campaign)).toMatchObject({ granted: 120 });
-  expect((await takeTokens(id, 500, campaign)).granted).toBeLessThan(20);
+  const { granted } = await takeTokens(id, 500, campaign);
+  expect(granted).toBeLessThanOrEqual((performance.now() - began) / 10);
   expect(await takeTokens(id, 50, { rate: 100 })).toEqual({ granted: 50, waitMs: 0 });
 });
 

@@ -158,7 +158,7 @@ test('kill -9 of the worker in the middle: the next one finishes, nothing missin
   const project = await aProject(store.db);
   await queueMany(store.db, project, 4000);
   // Answers come late, so that the worker dies with calls that were taken and with claims that were not handed over.
-  await sandbox.fault({ kind: 'delay', ms: 1500, times: 1_000 });
+  await sandbox.fault({ kind: 'delay', ms: 5_000, times: 1_000 });
   await using server = await testTemporal();
   const options = {
     databaseUrl: store.url,

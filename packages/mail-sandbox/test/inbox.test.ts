@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { escapeHtml } from '../src/pages/html.ts';
 import { message, startReceiver, startSandbox } from './support.ts';
 
@@ -189,7 +189,7 @@ test('tells an open page of every change, and of those it has missed', async () 
         .matchAll(/^data: (.+)$/gm))
         told.push(id);
   })().catch(() => undefined);
-  await vi.waitFor(() => expect(told).toHaveLength(1));
+  await expect.poll(() => told).toHaveLength(1);
   const changes = [
     () => post(`/api/messages/${MessageID}/events`, { type: 'open' }),
     () => get(`/inbox/${MessageID}`),
@@ -200,7 +200,7 @@ test('tells an open page of every change, and of those it has missed', async () 
   ];
   for (const [i, change] of changes.entries()) {
     await change();
-    await vi.waitFor(() => expect(told).toHaveLength(i + 2));
+    await expect.poll(() => told).toHaveLength(i + 2);
   }
   // Reading what was read before is no change.
   await get('/');
@@ -244,7 +244,7 @@ test('the buttons of a message make things happen, and tell when the webhook fai
   const { url, received } = await startReceiver((_, body) => (body.RecordType === 'Open' ? 500 : 200));
   const { server, get, post } = await startSandbox({ webhookUrl: url });
   const { MessageID } = await server.sendEmail(message());
-  await vi.waitFor(() => expect(received).toHaveLength(1), { timeout: 20_000 });
+  await expect.poll(() => received).toHaveLength(1);
   const page = (await get(`/inbox/${MessageID}`)).text;
   const buttons = [...page.matchAll(/name="type" value="(\w+)"/g)].map((match) => match[1]);
   expect(buttons).toEqual(['open', 'click', 'hardBounce', 'softBounce', 'complaint', 'unsubscribe']);
