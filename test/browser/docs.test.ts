@@ -60,6 +60,8 @@ test('readers choose a language once for all snippets, by keyboard too', async (
     await page.reload();
     await page.getByRole('tab', { name: 'TypeScript', selected: true }).first().waitFor();
     expect(await page.getByRole('tabpanel', { name: 'curl' }).count()).toBe(0);
+    await page.goto(`${api.url}/docs/reference/emails`);
+    await page.getByRole('tabpanel', { name: 'TypeScript' }).first().getByText('await fernpost.send(').waitFor();
   });
 });
 
@@ -115,6 +117,9 @@ test('everything can be read without scripts, and the menu opens on a phone', as
     await page.goto(`${api.url}/docs/quick-start`);
     await page.getByRole('link', { name: 'API keys' }).waitFor();
     expect(await page.locator('.snippet').first().isVisible()).toBe(true);
+    await page.goto(`${api.url}/docs/reference/emails`);
+    await page.getByText('curl -X POST "$FERNPOST_URL/v1/send"').waitFor();
+    await page.getByText('await fernpost.send(').waitFor();
   });
   await inPage(browser, { viewport: phone }, async (page) => {
     await page.goto(`${api.url}/docs`);

@@ -9,6 +9,7 @@ import { rolldown } from 'rolldown';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
 import { type AppProject, anAppProject } from '../support/app-project.ts';
 import { fetched } from '../support/fetched.ts';
+import { pythonProgram, referenceExamples } from '../support/reference-examples.ts';
 
 // The clients that a running service hands out, installed from it into an empty project, and used in each runtime that they are for.
 const minutes = 60_000;
@@ -154,8 +155,9 @@ test('the wheel works in Python, with both clients, and its types pass a type ch
     .run(python, ['-m', 'mypy', '--strict', '-p', 'fernpost', '--cache-dir', 'mypy'])
     .catch((error) => error);
   expect(checked.stdout).toMatch(/^Success: no issues found/);
+  writeFileSync(join(project.folder, 'reference.py'), pythonProgram(referenceExamples));
   const app = await project
-    .run(python, ['-m', 'mypy', '--strict', 'app.py', '--cache-dir', 'mypy'])
+    .run(python, ['-m', 'mypy', '--strict', 'app.py', 'reference.py', '--cache-dir', 'mypy'])
     .catch((error) => error);
   expect(app.stdout).toMatch(/^Success: no issues found/);
 });

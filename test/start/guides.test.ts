@@ -10,6 +10,7 @@ import { eventually } from '../../packages/local-stack/test/fakes.ts';
 import { inPage, startBrowser } from '../support/browser.ts';
 import { fetched } from '../support/fetched.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
+import { pythonProgram, referenceExamples, typeScriptProgram } from '../support/reference-examples.ts';
 
 const minutes = 60_000;
 const root = fileURLToPath(new URL('../../', import.meta.url));
@@ -28,6 +29,23 @@ function snippetsOf(page: string, language: string): string[] {
 const guides = [
   ...readFileSync(join(root, 'docs/guides/README.md'), 'utf8').matchAll(/^- \[.*?\]\(([\w-]+)\.md\)/gm),
 ].map(([, name = '']) => name);
+
+// Of the reference what needs nothing but a key: everything that is read without an ID, and some writes.
+const writes = [
+  'upsertContact',
+  'lookupContacts',
+  'searchContacts',
+  'previewSegment',
+  'trackEvent',
+  'verifyAddress',
+  'callMcp',
+];
+const examples = referenceExamples.filter(
+  ({ id, variables, request }) =>
+    (request.operation.method === 'GET' || writes.includes(id)) &&
+    variables.length === 0 &&
+    /Key$/.test(request.credential ?? ''),
+);
 
 interface Mail {
   to: { email: string }[];
@@ -139,13 +157,18 @@ test('every guide has each of its snippets in curl, TypeScript and Python', () =
   }
 });
 
+test('a good part of the API reference is run', () => {
+  expect(examples.length).toBeGreaterThan(35);
+});
+
 test('the snippets in curl run', { timeout: 2 * minutes }, async () => {
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'sh');
   const scripts = guides.map((guide) => {
     const snippets = snippetsOf(`docs/guides/${guide}.md`, 'sh');
     return `(\n${setUp}\n${snippets.join('\n')}\n) || { echo "${guide} failed" >&2; exit 1; }`;
   });
-  await bash(scripts.join('\n'));
+  const commands = examples.map(({ id, curl }) => `{ ${curl} > /dev/null; } || { echo "${id} failed" >&2; exit 1; }`);
+  await bash([...scripts, setUp, ...commands].join('\n'));
 });
 
 /** Where the service is, and its version, as its own pages say them. */
@@ -172,6 +195,34 @@ test('the commands with the command line run it from the service', { timeout: 2 
     const { stdout } = await run('bash', ['-c', served(command)], { cwd: folder, env });
     expect(stdout, command).toMatch(/welcome/);
   }
+});
+
+test('the snippets for a terminal install the clients, and the command line signs in and sends', {
+  timeout: 4 * minutes,
+}, async (context) => {
+  const own = join(folder, 'terminal');
+  mkdirSync(own);
+  await run('python3', ['-m', 'venv', join(own, 'python')]);
+  const snippets = guides.flatMap((guide) => snippetsOf(`docs/guides/${guide}.md`, 'console'));
+  const [start, ...others] = snippets;
+  expect(start).toBe('npm ci && npm start\n');
+  const commands = others.flatMap((snippet) => served(snippet).trim().split('\n'));
+  expect(commands).toEqual(
+    expect.arrayContaining([expect.stringMatching(/^fernpost login /), expect.stringMatching(/^fernpost send /)]),
+  );
+  const { SECRET_KEY = '', PATH = '', FERNPOST_KEY: _, FERNPOST_URL: __, ...others_ } = environment();
+  const env = {
+    ...others_,
+    HOME: own,
+    XDG_CONFIG_HOME: join(own, 'config'),
+    PATH: `${own}/python/bin:${own}/global/bin:${PATH}`,
+    npm_config_prefix: join(own, 'global'),
+    npm_config_cache: join(folder, 'npm'),
+  };
+  // What asks for something gets the key.
+  const script = commands.map((command) => `printf %s '${SECRET_KEY}' | ${command}`).join('\n');
+  await fetched(context, 'bash', ['-euo', 'pipefail', '-c', script], { cwd: own, env });
+  await eventually(async () => (await inbox()).some(({ subject }) => subject === 'Hi'), minutes);
 });
 
 test('the settings of an assistant that starts a program start it', { timeout: 2 * minutes }, async () => {
@@ -201,7 +252,13 @@ test('the snippets in TypeScript compile and run', { timeout: 4 * minutes }, asy
     const client = snippets.join('').includes('fernpost.') ? "import { fernpost } from './fernpost.ts';\n" : '';
     writeFileSync(join(own, `${guide}.ts`), here(`${client}${snippets.join('\n')}\nexport {};\n`));
   }
-  writeFileSync(join(own, 'all.ts'), guides.map((guide) => `await import('./${guide}.ts');\n`).join(''));
+  writeFileSync(join(own, 'reference.ts'), typeScriptProgram(examples));
+  writeFileSync(
+    join(own, 'all.ts'),
+    `${guides.map((guide) => `await import('./${guide}.ts');\n`).join('')}
+for (const example of Object.values(await import('./reference.ts'))) await example();
+`,
+  );
   symlinkSync(join(root, 'tsconfig.json'), join(own, 'base.json'));
   writeFileSync(
     join(own, 'tsconfig.json'),
@@ -224,6 +281,8 @@ test('the snippets in Python run', { timeout: 4 * minutes }, async (context) => 
     const snippets = snippetsOf(`docs/guides/${guide}.md`, 'python').filter((snippet) => snippet !== setUp);
     return { guide: `${guide}.py`, text: here(`${setUp}\n${snippets.join('\n')}`) };
   });
+  const calls = examples.map(({ id }) => `${id}()\n`);
+  scripts.push({ guide: 'reference.py', text: `${pythonProgram(examples)}${calls.join('')}` });
   writeFileSync(join(folder, 'scripts.json'), JSON.stringify(scripts));
   const program = [
     'import json, sys',

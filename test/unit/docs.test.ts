@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
 import { Docs, type OpenApiDocument } from '@fernpost/docs';
 import { describe, expect, test } from 'vitest';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
@@ -133,6 +134,16 @@ test('the pages below /docs link to pages and headings that are served', () => {
     }),
   );
   expect(broken).toEqual([]);
+});
+
+test('the pages below /docs and the index of their search are small enough, as they are sent', async () => {
+  const pages = [...(site.find('/docs')?.text ?? '').matchAll(/<a href="(\/docs\/[\w/-]+)"/g)].map(
+    ([, page = '']) => page,
+  );
+  expect(pages).toContain('/docs/reference/campaigns');
+  const heavy = pages.filter((page) => gzipSync(site.find(page)?.text ?? '').length > 40_000);
+  expect(heavy).toEqual([]);
+  expect(gzipSync((await site.search()).text).length).toBeLessThan(300_000);
 });
 
 describe('CONTRIBUTING.md', () => {

@@ -33,6 +33,7 @@ export interface Parameter {
   required?: boolean;
   description?: string;
   schema: Schema;
+  example?: unknown;
 }
 
 interface Media {

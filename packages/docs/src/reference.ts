@@ -1,4 +1,3 @@
-import { curlOf } from './curl.ts';
 import {
   type Header,
   type OpenApiDocument,
@@ -8,16 +7,12 @@ import {
   resolve,
   type Schema,
 } from './document.ts';
+import { examplesOf } from './examples/examples.ts';
+import type { Placed } from './examples/request.ts';
 import { type Field, FieldReader, fieldsHtml, isPlain, type Parts, partsHtml, partsMarkdown } from './fields.ts';
 import type { Guide } from './guides.ts';
 import { escapeHtml, inlineHtml, proseHtml, snippetHtml } from './html.ts';
 import { plainText, type SearchEntry } from './search.ts';
-
-/** An operation with its place. */
-interface Placed extends Operation {
-  method: string;
-  path: string;
-}
 
 /** The API reference: an overview, and a page for each tag of the document. */
 export class Reference {
@@ -92,6 +87,7 @@ export class Reference {
     const html = `<h1>API reference</h1>
 <p class="route">Base URL <code>${escapeHtml(this.#document.servers[0]?.url ?? '')}</code> · <a href="/openapi.json">OpenAPI 3.1 document</a></p>
 ${proseHtml(this.#document.info.description ?? '')}
+${proseHtml(aboutExamples)}
 ${this.#errors()}
 ${tags.join('\n')}`;
     return { title: 'API reference', html, sections: [] };
@@ -128,6 +124,7 @@ ${operations.map((operation) => this.#operation(operation)).join('\n')}`;
       '# API reference',
       `Base URL: ${servers[0]?.url ?? ''}. OpenAPI 3.1 document: /openapi.json`,
       info.description ?? '',
+      aboutExamples,
       '## Errors',
       errors.join('\n'),
       error,
@@ -165,7 +162,7 @@ ${operations.map((operation) => this.#operation(operation)).join('\n')}`;
       `## ${summary}`,
       `\`${method} ${path}\``,
       description,
-      `\`\`\`sh\n${curlOf(this.#document, operation, { method, path })}\n\`\`\``,
+      ...examplesOf(this.#document, operation).map(({ language, text }) => `\`\`\`${language}\n${text}\n\`\`\``),
       ...this.#parameters(operation).flatMap(({ title, fields }) => [
         `### ${title}`,
         partsMarkdown({ fields, choices: [] }),
@@ -213,7 +210,7 @@ ${operations.map((operation) => this.#operation(operation)).join('\n')}`;
 <h2 id="${operationId}"><a class="anchor" href="#${operationId}">${escapeHtml(summary)}</a></h2>
 <p class="route">${methodHtml(method)} <code>${escapeHtml(path)}</code></p>
 <p>${inlineHtml(description)}</p>
-${snippetHtml([{ language: 'sh', text: curlOf(this.#document, operation, { method, path }) }])}
+${snippetHtml(examplesOf(this.#document, operation))}
 ${groups.join('\n')}
 ${bodies.join('\n')}
 <h3>Responses</h3>
@@ -258,6 +255,9 @@ ${answers.join('\n')}
     return `<details class="answer"><summary>${summary}</summary>${bodies.join('\n')}<dl class="fields">${names.join('\n')}</dl></details>`;
   }
 }
+
+const aboutExamples =
+  '**Examples** in TypeScript and Python use the client `fernpost` of the [quick start](/docs/quick-start#set-up-your-client). Operations that take no key are called with `fetch` and `httpx`.';
 
 const parameterTitles = { path: 'Path parameters', query: 'Query parameters', header: 'Headers' } as const;
 

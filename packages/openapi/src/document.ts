@@ -66,7 +66,7 @@ class DocumentWriter {
     };
   }
 
-  #parametersOf({ pathParameters, query, parameters }: Operation): JsonSchema[] {
+  #parametersOf({ pathParameters, query, queryExample, parameters }: Operation): JsonSchema[] {
     const inPath = Object.entries(pathParameters).map(([name, { description, format }]) => ({
       name,
       in: 'path',
@@ -75,20 +75,27 @@ class DocumentWriter {
       schema: { type: 'string', ...(format === undefined ? {} : { format }) },
     }));
     const { properties = {}, required = [] } = (query ? this.#schemas.whole(query, 'input') : {}) as ObjectSchema;
+    const examples = new Map(Object.entries((queryExample ?? {}) as object));
     const inQuery = Object.entries(properties).map(([name, { description, ...schema }]) => ({
       name,
       in: 'query',
       required: required.includes(name),
       ...(description === undefined ? {} : { description }),
       schema,
+      ...(examples.has(name) ? { example: examples.get(name) } : {}),
     }));
     return [...inPath, ...inQuery, ...parameters.map((name) => ({ $ref: `#/components/parameters/${name}` }))];
   }
 
   #requestBody(body: RequestBody): JsonSchema {
+    const { example } = body;
+    const shown = example === undefined ? {} : { example };
     if ('fields' in body)
-      return { required: true, content: { [body.mediaType]: { schema: this.#formOf(body.fields) } } };
-    const { schema, description, example } = body;
+      return {
+        required: true,
+        content: { [body.mediaType]: { schema: this.#formOf(body.fields, body.optional), ...shown } },
+      };
+    const { schema, description } = body;
     const whole: ObjectSchema = this.#schemas.whole(schema, 'input');
     return {
       ...(description === undefined ? {} : { description }),
@@ -97,18 +104,22 @@ class DocumentWriter {
       content: {
         'application/json': {
           schema: this.#schemas.of(schema, 'input'),
-          ...(example === undefined ? {} : { example }),
+          ...shown,
         },
       },
     };
   }
 
-  #formOf(fields: Readonly<Record<string, JsonSchema>>): JsonSchema {
+  #formOf(fields: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
     const described = Object.entries(fields).map(([name, field]) => [
       name,
       { description: fieldDescription(this.#api.fields, name, 'Form'), ...field },
     ]);
-    return { type: 'object', properties: Object.fromEntries(described), required: Object.keys(fields) };
+    return {
+      type: 'object',
+      properties: Object.fromEntries(described),
+      required: Object.keys(fields).filter((name) => !optional.includes(name)),
+    };
   }
 
   #contentOf({ schema, mediaType }: Pick<Answer, 'schema' | 'mediaType'>): { content?: JsonSchema } {

@@ -25,8 +25,11 @@ export type RequestBody =
     }
   | {
       mediaType: string;
-      /** The fields of a body that no schema checks, all of them required. */
+      /** The fields of a body that no schema checks. */
       fields: Readonly<Record<string, JsonSchema>>;
+      /** Those that may be left out. */
+      optional?: readonly string[] | undefined;
+      example?: unknown;
     };
 
 /** An answer to a request. */
@@ -57,6 +60,8 @@ export interface Operation {
   pathParameters: Readonly<Record<string, PathParameter>>;
   /** An object schema of the query string. */
   query?: Schema | undefined;
+  /** Values of its parameters as somebody would send them. */
+  queryExample?: unknown;
   /** Names of parameters of the description that it reads too. */
   parameters: readonly string[];
   body?: RequestBody | undefined;

@@ -17003,7 +17003,10 @@ export interface operations {
             query?: {
                 /** @description Emails of this contact. */
                 contactId?: string;
-                /** @description Emails to this address, if it is a contact’s current address. */
+                /**
+                 * @description Emails to this address, if it is a contact’s current address.
+                 * @example ada@example.com
+                 */
                 to?: string;
                 /** @description `name:value`: emails sent with this tag. */
                 tag?: string;
@@ -18823,9 +18826,15 @@ export interface operations {
     getWebhookEndpointAudit: {
         parameters: {
             query?: {
-                /** @description Start of the period to compare, as an ISO 8601 instant; 31 days ago at the earliest, and when absent. */
+                /**
+                 * @description Start of the period to compare, as an ISO 8601 instant; 31 days ago at the earliest, and when absent.
+                 * @example 2026-11-01T00:00:00Z
+                 */
                 from?: string;
-                /** @description End of the period to compare, as an ISO 8601 instant; now when absent. */
+                /**
+                 * @description End of the period to compare, as an ISO 8601 instant; now when absent.
+                 * @example 2026-11-08T00:00:00Z
+                 */
                 until?: string;
             };
             header?: {
@@ -18873,9 +18882,18 @@ export interface operations {
         };
         requestBody: {
             content: {
+                /**
+                 * @example {
+                 *       "jsonrpc": "2.0",
+                 *       "id": 1,
+                 *       "method": "tools/list"
+                 *     }
+                 */
                 "application/json": {
                     /** @description The version of JSON-RPC: `2.0`. */
                     jsonrpc: string;
+                    /** @description Identifies the request; a notification has none. */
+                    id?: string | number;
                     /** @description What to do, such as `tools/call`. */
                     method: string;
                 };

@@ -24,7 +24,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
 }
 
 function operationOf(route: Route, id: string): Operation {
-  const { method, path, summary, query, status = 200, alsoStatus, reply, errorReply, textReply } = route;
+  const { method, path, summary, query, queryExample, status = 200, alsoStatus, reply, errorReply, textReply } = route;
   const isPage = textReply === 'text/html' && route.access === 'none';
   return {
     id,
@@ -36,6 +36,7 @@ function operationOf(route: Route, id: string): Operation {
     security: securityOf(route),
     pathParameters: pathParametersOf(route),
     query,
+    queryExample,
     parameters: sharedParametersOf(route),
     body: bodyOf(route),
     success: {
@@ -112,7 +113,10 @@ function sharedParametersOf(route: Route): ParameterName[] {
 }
 
 function bodyOf({ body, bodyKind, bodyForm, bodyLimit = 'form', example }: Route): RequestBody | undefined {
-  if (bodyForm !== undefined) return { mediaType: bodyForm.type, fields: bodyForm.fields };
+  if (bodyForm !== undefined) {
+    const { type: mediaType, ...form } = bodyForm;
+    return { mediaType, ...form };
+  }
   if (body === undefined || bodyKind !== undefined) return undefined;
   return { schema: body, description: `At most ${sizeText(bodyLimits[bodyLimit].bytes)}.`, example };
 }

@@ -84,13 +84,20 @@ export interface RouteOptions<
    */
   ids?: Partial<PathParams<Path>>;
   query?: Query;
+  /** Values of the query as somebody would send them, for the API reference: where the request needs some. */
+  queryExample?: Query extends AnySchema ? v.InferInput<NoInfer<Query>> : never;
   body?: Body;
   /** How problems of the body are answered where that is not the 422 envelope. Null falls back to it. */
   bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
   bodyKind?: 'json' | 'raw' | 'stream';
-  /** What a body is that no schema checks: its media type and its fields, all of them required, as JSON Schemas. */
-  bodyForm?: { type: string; fields: Readonly<Record<string, Record<string, unknown>>> };
+  /** What a body is that no schema checks: its media type, its fields as JSON Schemas, and those that may be left out. */
+  bodyForm?: {
+    type: string;
+    fields: Readonly<Record<string, Record<string, unknown>>>;
+    optional?: readonly string[];
+    example?: unknown;
+  };
   /** A request body as somebody would send it, for the API reference. */
   example?: Body extends AnySchema ? v.InferInput<NoInfer<Body>> : never;
   reply?: AnySchema;

@@ -38,8 +38,11 @@ export const mcpRoutes = [
       type: 'application/json',
       fields: {
         jsonrpc: { type: 'string', description: 'The version of JSON-RPC: `2.0`.' },
+        id: { type: ['string', 'integer'], description: 'Identifies the request; a notification has none.' },
         method: { type: 'string', description: 'What to do, such as `tools/call`.' },
       },
+      optional: ['id'],
+      example: { jsonrpc: '2.0', id: 1, method: 'tools/list' },
     },
     reply: v.looseObject({ jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')) }),
     errorReply: v.looseObject({

@@ -175,6 +175,7 @@ export const webhookEndpointRoutes = [
       'Counts the events that the endpoint subscribes to and what was delivered of them, since its subscription last changed and at most 31 days.',
     ids,
     query: AuditSpan,
+    queryExample: { from: '2026-11-01T00:00:00Z', until: '2026-11-08T00:00:00Z' },
     reply: EndpointAudit,
     async handle({ db, project, params, query }) {
       await getEndpoint(db, project.id, params.id);

@@ -24,6 +24,7 @@ export const apiKeyRoutes = [
     description: 'Returns the key once. A project has at most 100.',
     status: 201,
     body: CreateApiKey,
+    example: { name: 'Billing', scopes: ['emails:send'] },
     reply: NewApiKey,
     handle: ({ app, db, project, actor, body }) =>
       createApiKey(db, project.id, body, { userId: actor.kind === 'user' ? actor.userId : null, now: app.clock() }),
@@ -33,6 +34,7 @@ export const apiKeyRoutes = [
     summary: 'Update the name or the scopes of an API key',
     description: 'Every process applies the new scopes before this returns.',
     body: PatchApiKey,
+    example: { name: 'Billing worker' },
     reply: ApiKeyBody,
     async handle({ app, db, project, params, body }) {
       const changed = await patchApiKey(db, project.id, params.keyId, body);
@@ -45,6 +47,7 @@ export const apiKeyRoutes = [
     summary: 'Rotate an API key',
     description: 'Returns the new key once. The old one works for `overlapHours` more, 24 when absent.',
     body: RotateApiKey,
+    example: { overlapHours: 24 },
     reply: NewApiKey,
     async handle({ app, db, project, params, body }) {
       const rotated = await rotateApiKey(db, project.id, params.keyId, { ...body, now: app.clock() });

@@ -48,6 +48,7 @@ const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix
       'Everything sent or to be sent, in any way, newest first. Name `contactId`, `to` or `tag`, or a span of at most 31 days with `from`.',
     tag: 'emails',
     query: ListEmails,
+    queryExample: { to: 'ada@example.com' },
     reply: EmailsPage,
     handle: ({ app, db, project, query }) => listEmails(db, composerOf(app), project.id, query, app.clock()),
   }),

@@ -1,0 +1,21 @@
+import { type OpenApiDocument, type Response, resolve } from '../document.ts';
+import type { Code } from '../html.ts';
+import { curlOf } from './curl.ts';
+import { pythonOf } from './python.ts';
+import { type Placed, requestOf } from './request.ts';
+import { methodOf } from './sdk.ts';
+import { typeScriptOf } from './typescript.ts';
+
+/** An operation in curl, TypeScript and Python, with the example of its body. */
+export function examplesOf(document: OpenApiDocument, operation: Placed): Code[] {
+  const request = requestOf(document, operation);
+  const [, success] = Object.entries(operation.responses).find(([status]) => /^2/.test(status)) ?? [];
+  const hasValue = success !== undefined && resolve<Response>(document, success).part.content !== undefined;
+  const isList = methodOf(operation.operationId)?.method.list === true;
+  const returns = isList ? 'page' : hasValue ? 'result' : null;
+  return [
+    { language: 'sh', text: curlOf(request) },
+    { language: 'ts', text: typeScriptOf(request, returns) },
+    { language: 'python', text: pythonOf(request, returns) },
+  ];
+}
