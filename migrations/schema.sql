@@ -3,6 +3,8 @@
 
 create extension pg_trgm;
 
+create type new_event as (id uuid, project_id uuid, contact_id uuid, email_id uuid, name text, data jsonb, mail_at timestamp with time zone, limited_by uuid);
+
 create table account_tokens (
   token_hash bytea not null,
   user_id uuid not null,
@@ -943,7 +945,6 @@ create index events_recent on events using btree (project_id, created_at, id);
 create index events_sent on events using btree (project_id, mail_at) where ((name = 'email.sent'::text) and (mail_at is not null));
 create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
 create trigger events_moved after update of mail_at on events for each row when ((old.mail_at is distinct from new.mail_at)) execute function recount_moved_event();
-create trigger events_routed after insert on events referencing new table as came for each statement execute function route_events();
 
 create table failed_attachments (
   email_id uuid not null,
@@ -1917,6 +1918,90 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION record_events(happened new_event[])
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_hashjoin TO 'off'
+ SET enable_mergejoin TO 'off'
+ SET enable_nestloop TO 'on'
+AS $function$
+declare
+  starts boolean;
+  wakes boolean;
+begin
+  if cardinality(happened) = 0 then
+    return 0;
+  end if;
+
+  insert into events (id, project_id, contact_id, email_id, name, data, mail_at, limited_by)
+    select e.id, e.project_id, e.contact_id, e.email_id, e.name, e.data, e.mail_at, e.limited_by from unnest(happened) e;
+
+  -- What happens to many contacts at once mostly has one name, which is looked up once.
+  select coalesce(bool_or(exists (
+      select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
+    coalesce(bool_or(exists (
+      select from automation_step_runs s
+      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false)
+  into starts, wakes
+  from unnest(happened) e
+  where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
+
+  if starts then
+    insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+      select a.id, e.project_id, e.contact_id, e.id
+      from unnest(happened) e cross join lateral (
+        select l.id from automations l
+        where l.project_id = e.project_id and l.event_name = e.name and l.enabled
+        offset 0) a
+      where e.contact_id is not null
+      on conflict (automation_id, event_id) do nothing;
+    if found then
+      perform pg_notify('fernpost_arrivals', '');
+    end if;
+  end if;
+
+  if wakes then
+    with met as materialized (
+      select distinct on (w.id) w.id, e.id as event_id
+      from unnest(happened) e cross join lateral (
+        select s.id from automation_step_runs s
+        where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
+          and s.status = 'WAITING' and s.outcome is null
+          and (e.limited_by is null
+            or exists (select from automation_runs r where r.id = s.run_id and r.limited_by @> array[e.limited_by]))
+        offset 0) w
+      order by w.id, e.id),
+    held as materialized (
+      select s.id from automation_step_runs s
+      where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
+      order by s.id for update),
+    claimed as (
+      update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
+        select met.event_id from met where met.id = s.id)
+      where s.id = any (array(select id from held))
+      returning s.id, s.run_id, s.seq),
+    woken as (
+      select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+        'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
+      from claimed c cross join lateral (
+        select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
+        jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume', 'input', jsonb_build_object('seq', seq))
+      from woken
+      on conflict (dedupe_key) do nothing;
+    if found then
+      perform pg_notify('fernpost_outbox', '');
+    end if;
+  end if;
+  return cardinality(happened);
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION recount_changed_mail()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1998,84 +2083,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION route_events()
- RETURNS trigger
- LANGUAGE plpgsql
- SET jit TO 'off'
- SET enable_seqscan TO 'off'
- SET enable_bitmapscan TO 'off'
- SET enable_hashjoin TO 'off'
- SET enable_mergejoin TO 'off'
-AS $function$
-declare
-  starts boolean;
-  wakes boolean;
-begin
-  select coalesce(bool_or(a.project_id is not null), false), coalesce(bool_or(w.project_id is not null), false)
-  into starts, wakes
-  from (select distinct e.project_id, e.name from came e where e.contact_id is not null) told
-    left join lateral (
-      select l.project_id from automations l
-      where l.project_id = told.project_id and l.event_name = told.name and l.enabled limit 1) a on true
-    left join lateral (
-      select s.project_id from automation_step_runs s
-      where s.project_id = told.project_id and s.event_name = told.name and s.status = 'WAITING'
-        and s.outcome is null limit 1) w on true;
-
-  if starts then
-    insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
-      select a.id, e.project_id, e.contact_id, e.id
-      from came e cross join lateral (
-        select l.id from automations l
-        where l.project_id = e.project_id and l.event_name = e.name and l.enabled
-        offset 0) a
-      where e.contact_id is not null
-      on conflict (automation_id, event_id) do nothing;
-    if found then
-      perform pg_notify('fernpost_arrivals', '');
-    end if;
-  end if;
-
-  if not wakes then
-    return null;
-  end if;
-  with met as materialized (
-    select distinct on (w.id) w.id, e.id as event_id
-    from came e cross join lateral (
-      select s.id from automation_step_runs s
-      where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
-        and s.status = 'WAITING' and s.outcome is null
-        and (e.limited_by is null
-          or exists (select from automation_runs r where r.id = s.run_id and r.limited_by @> array[e.limited_by]))
-      offset 0) w
-    order by w.id, e.created_at, e.id),
-  held as materialized (
-    select s.id from automation_step_runs s
-    where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
-    order by s.id for update),
-  claimed as (
-    update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
-      select met.event_id from met where met.id = s.id)
-    where s.id = any (array(select id from held))
-    returning s.id, s.run_id, s.seq),
-  woken as (
-    select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
-      'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
-    from claimed c cross join lateral (
-      select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
-  insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-    select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
-      jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume',
-        'input', jsonb_build_object('seq', seq))
-    from woken
-    on conflict (dedupe_key) do nothing;
-  if found then
-    perform pg_notify('fernpost_outbox', '');
-  end if;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], reasons jsonb[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
  RETURNS TABLE(sent integer, skipped integer, failed integer)
  LANGUAGE plpgsql
@@ -2086,8 +2093,10 @@ CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, 
  SET enable_nestloop TO 'off'
 AS $function$
 #variable_conflict use_column
+declare
+  happened new_event[];
 begin
-  return query with settled as (
+  with settled as (
     update emails e set
       status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
       message_id = coalesce(v.message_id, e.message_id),
@@ -2112,17 +2121,13 @@ begin
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',
         'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
-  told as (
-    insert into events (id, project_id, contact_id, email_id, name, mail_at)
-    select id, project, contact_id, id, 'email.sent', sent_at from settled where outcome = 'SENT'
-    returning 1),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
       case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
         else source_type end,
       count(*) filter (where outcome in ('SENT', 'BOUNCED')), count(*) filter (where outcome = 'FAILED')
-    from settled where (select count(*) from told) >= 0
+    from settled
     group by 1, 2, 3 order by 1, 2, 3
     on conflict (project_id, month, category) do update set
       settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
@@ -2132,13 +2137,6 @@ begin
     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
       and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
     returning c.id as contact_id),
-  bounces_told as (
-    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-    select uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null
-    from flipped join settled s using (contact_id)
-    union all
-    select uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at
-    from settled s where outcome = 'BOUNCED'),
   ended as (
     update campaign_claims k set settled = is_settled, holder = null,
       due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
@@ -2163,7 +2161,17 @@ begin
     from settled where outcome in ('SENT', 'BOUNCED') and campaign is not null and (select count(*) from counted) > 0
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
-  select t.sent, t.skipped, t.failed from tally t;
+  select t.sent, t.skipped, t.failed, array(
+    select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null, null)::new_event
+    from flipped join settled s using (contact_id)
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
+    from settled s where outcome = 'BOUNCED')
+  into sent, skipped, failed, happened from tally t;
+  perform record_events(happened);
+  return next;
 end
 $function$;
 
@@ -2172,15 +2180,14 @@ CREATE OR REPLACE FUNCTION tell_failed_mail()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-  values (uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
+  perform record_events(array[row(uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
     jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
       'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
       'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
       'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
       || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
         having count(*) > 0), '{}'),
-    now());
+    now(), null)::new_event]);
   return null;
 end
 $function$;
@@ -2190,11 +2197,11 @@ CREATE OR REPLACE FUNCTION tell_held_campaigns()
  LANGUAGE plpgsql
 AS $function$
 begin
-  insert into events (id, project_id, name, data)
-  select uuidv7(), project_id, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
+  perform record_events(array(
+  select row(uuidv7(), project_id, null, null, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
     'recipients', total_recipients, 'sent', sent_count, 'skipped', skipped_count, 'failed', failed_count,
-    'provider', new.provider, 'reason', new.reason)
-  from campaigns where status = 'SENDING' and paused_at is null;
+    'provider', new.provider, 'reason', new.reason), null, null)::new_event
+  from campaigns where status = 'SENDING' and paused_at is null));
   return null;
 end
 $function$;
@@ -2232,7 +2239,7 @@ begin
       'workflowName', (select name from automations where id = new.automation_id), 'contactId', new.contact_id,
       'status', new.status, 'reason', new.exit_reason);
   end if;
-  insert into events (id, project_id, name, data) values (uuidv7(), new.project_id, happened, facts);
+  perform record_events(array[row(uuidv7(), new.project_id, null, null, happened, facts, null, null)::new_event]);
   return null;
 end
 $function$;

@@ -1,6 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Store } from '../../src/core/database/orm.ts';
+import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
+import { sql } from '../../src/core/database/sql.ts';
 import { pause } from '../../src/core/lib/time.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 
@@ -44,8 +46,10 @@ export async function tell(
 ): Promise<void> {
   for (let from = 0; from < contacts.length; from += 1_000)
     await store.db.count(
-      'insert into events (id, project_id, contact_id, name) select uuidv7(), $1, id, $2 from unnest($3::uuid[]) as id',
-      [projectId, name, contacts.slice(from, from + 1_000)],
+      recordingEvents({
+        events: sql`select ${newEvent({ projectId, contactId: sql`id`, name })}
+          from unnest(${contacts.slice(from, from + 1_000)}::uuid[]) as id`,
+      }),
     );
 }
 

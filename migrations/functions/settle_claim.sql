@@ -3,7 +3,7 @@
 -- the index of their ids and joined to their verdicts by hash: any other plan is quadratic. The campaign is compared in such a way that
 -- no index of it is taken, which would be read from end to end. While the provider has reported nothing of a message, our own verdict
 -- decides its status. A row notes the content that its claim carries, but for the first, which is that of every row without a note.
--- The counters, which all claims of a campaign share, are written last. Usage comes before contacts, which a send
+-- The counters, which all claims of a campaign share, are written last, and then the events. Usage comes before contacts, which a send
 -- locks in that order too.
 create or replace function settle_claim(
   claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[],
@@ -13,8 +13,10 @@ create or replace function settle_claim(
 returns table(sent integer, skipped integer, failed integer) language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $fn$
 #variable_conflict use_column
+declare
+  happened new_event[];
 begin
-  return query with settled as (
+  with settled as (
     update emails e set
       status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
       message_id = coalesce(v.message_id, e.message_id),
@@ -39,17 +41,13 @@ begin
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',
         'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
-  told as (
-    insert into events (id, project_id, contact_id, email_id, name, mail_at)
-    select id, project, contact_id, id, 'email.sent', sent_at from settled where outcome = 'SENT'
-    returning 1),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
       case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
         else source_type end,
       count(*) filter (where outcome in ('SENT', 'BOUNCED')), count(*) filter (where outcome = 'FAILED')
-    from settled where (select count(*) from told) >= 0
+    from settled
     group by 1, 2, 3 order by 1, 2, 3
     on conflict (project_id, month, category) do update set
       settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
@@ -59,13 +57,6 @@ begin
     where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
       and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
     returning c.id as contact_id),
-  bounces_told as (
-    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-    select uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null
-    from flipped join settled s using (contact_id)
-    union all
-    select uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at
-    from settled s where outcome = 'BOUNCED'),
   ended as (
     update campaign_claims k set settled = is_settled, holder = null,
       due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
@@ -90,6 +81,16 @@ begin
     from settled where outcome in ('SENT', 'BOUNCED') and campaign is not null and (select count(*) from counted) > 0
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
-  select t.sent, t.skipped, t.failed from tally t;
+  select t.sent, t.skipped, t.failed, array(
+    select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null, null)::new_event
+    from flipped join settled s using (contact_id)
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
+    from settled s where outcome = 'BOUNCED')
+  into sent, skipped, failed, happened from tally t;
+  perform record_events(happened);
+  return next;
 end
 $fn$;

@@ -6,6 +6,7 @@ import { conditionQuery } from '../../src/audience/conditions/index.ts';
 import { storedDefinition } from '../../src/audience/segments/index.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../src/automations/runtime/enrol.ts';
+import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
 import { sql } from '../../src/core/database/sql.ts';
 import { explainCampaign } from '../../src/insight/explain/campaign.ts';
 import { traceCondition } from '../../src/insight/explain/condition.ts';
@@ -240,9 +241,11 @@ async function live({ id }: TestAutomation, event: string, told: ReadonlyMap<str
   const who = (...wanted: Story[]) =>
     [...told].filter(([, story]) => wanted.includes(story)).map(([contact]) => contact);
   const happens = (name: string, contacts: readonly string[]) =>
-    db.count(sql`
-      insert into events (id, project_id, contact_id, name)
-      select uuidv7(), ${projectId}, id, ${name} from unnest(${contacts}::uuid[]) as id`);
+    db.count(
+      recordingEvents({
+        events: sql`select ${newEvent({ projectId, contactId: sql`id`, name })} from unnest(${contacts}::uuid[]) as id`,
+      }),
+    );
   await happens(`${event}!`, who('another event'));
   await happens(event, who('enters', 'twice', 'twice, forgotten'));
   await enrolAll();

@@ -8,7 +8,8 @@ import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
 import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
-import type { Database } from '../../src/core/database/sql.ts';
+import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
+import { type Database, sql as query } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { Outbox } from '../../src/core/outbox/dispatcher.ts';
 import { startRelay } from '../../src/core/outbox/relay.ts';
@@ -138,13 +139,8 @@ export async function anEvent(
   data: object | null = null,
 ): Promise<string> {
   const id = newId();
-  await sql.count('insert into events (id, project_id, contact_id, name, data) values ($1, $2, $3, $4, $5)', [
-    id,
-    projectId,
-    contactId,
-    name,
-    data === null ? null : JSON.stringify(data),
-  ]);
+  const event = newEvent({ id, projectId, contactId, name, data });
+  await sql.count(recordingEvents({ events: query`select ${event}` }));
   return id;
 }
 

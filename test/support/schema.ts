@@ -12,9 +12,11 @@ interface TableShape {
   triggers: Map<string, string>;
 }
 
-/** Tables, functions and triggers of a database, each sorted by name, in the same words on every Postgres from 15 on. */
+/** Types, tables, functions and triggers of a database, each sorted by name, in the same words on every Postgres from 15 on. */
 export interface Shape {
   extensions: string[];
+  /** Composite types, with their attributes. */
+  types: Map<string, string>;
   tables: TableShape[];
   functions: Map<string, string>;
 }
@@ -24,6 +26,10 @@ const tables = `select c.oid, c.relname as name, c.relpersistence = 'u' as unlog
   from pg_class c
   where c.relkind in ('r', 'p') and c.relnamespace = 'public'::regnamespace and c.relname <> 'mikro_orm_migrations'
   order by c.relname collate "C"`;
+
+const types = `select c.relname as name, string_agg(a.attname || ' ' || format_type(a.atttypid, a.atttypmod), ', ' order by a.attnum) as definition
+  from pg_class c join pg_attribute a on a.attrelid = c.oid
+  where c.relkind = 'c' and c.relnamespace = 'public'::regnamespace group by c.relname order by c.relname collate "C"`;
 
 // Generated columns come last: a migration makes one anew where Postgres cannot change its expression, which moves it.
 const columns = `select a.attrelid as oid, a.attname as name, concat_ws(' ', format_type(a.atttypid, a.atttypmod),
@@ -73,11 +79,13 @@ export async function shapeOf(sql: Database): Promise<Shape> {
     await part(triggers),
   ];
   const routines = await sql.rows<{ name: string; definition: string }>(functions);
+  const composites = await sql.rows<{ name: string; definition: string }>(types);
   const added = await sql.rows<{ name: string }>(
     "select extname as name from pg_extension where extname <> 'plpgsql' order by 1",
   );
   return {
     extensions: added.map(({ name }) => name),
+    types: new Map(composites.map(({ name, definition }) => [name, definition])),
     tables: heads.map(({ oid, ...head }) => ({
       ...head,
       columns: columnsOf(oid),
@@ -106,10 +114,11 @@ const header = `-- The schema of the database, as all migrations and functions t
 -- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.`;
 
 /** The shape as SQL to read. */
-export function schemaText({ extensions, tables, functions }: Shape): string {
+export function schemaText({ extensions, types, tables, functions }: Shape): string {
   return `${[
     header,
     extensions.map((name) => `create extension ${name};`).join('\n'),
+    ...[...types].map(([name, definition]) => `create type ${name} as (${definition});`),
     ...tables.map(tableText),
     ...[...functions.values()].map((definition) => `${definition};`),
   ].join('\n\n')}\n`;

@@ -54,6 +54,17 @@ describe('the project', () => {
     expect(names).toEqual([]);
   });
 
+  test('inserts events in one function of the database, which one file of the code calls', () => {
+    const functions = readdirSync(`${root}migrations/functions`).map((file) => `migrations/functions/${file}`);
+    const texts = new Map(functions.map((path) => [path, readFileSync(`${root}${path}`, 'utf8')]));
+    for (const [path, text] of sources) if (/^(src|activities|packages)\//.test(path)) texts.set(path, text);
+    const having = (what: RegExp) => [...texts].filter(([, text]) => what.test(text)).map(([path]) => path);
+    expect(having(/insert\s+into\s+events\b/i)).toEqual(['migrations/functions/record_events.sql']);
+    expect(having(/\brecord_events\(/).filter((path) => !path.endsWith('.sql'))).toEqual([
+      'src/core/database/record-events.ts',
+    ]);
+  });
+
   test('has no function above 80 lines', () => {
     expect(longFunctions(root, 80)).toEqual([]);
   });

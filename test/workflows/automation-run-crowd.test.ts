@@ -4,6 +4,8 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
+import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
+import { sql } from '../../src/core/database/sql.ts';
 import { isOpen } from '../../src/core/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
 import { createRecovery } from '../../src/core/outbox/recovery.ts';
@@ -56,9 +58,11 @@ async function aCrowd(count: number): Promise<string[]> {
 // As an import or the compute of a segment writes them: one statement for all.
 const tell = (contacts: readonly string[], name: string) =>
   database.db.count(
-    `insert into events (id, project_id, contact_id, name, data)
-     select uuidv7(), $1, id, $2, jsonb_build_object('of', id) from unnest($3::uuid[]) as id`,
-    [project.id, name, contacts],
+    recordingEvents({
+      events: sql`
+        select ${newEvent({ projectId: project.id, contactId: sql`id`, name, data: sql`jsonb_build_object('of', id)` })}
+        from unnest(${contacts}::uuid[]) as id`,
+    }),
   );
 const counts = async ({ id }: TestAutomation) => {
   const rows = await database.db.rows<{ status: string; count: number }>(

@@ -68,7 +68,7 @@ const shapes = new Map<string, Shape>();
 const constants = new Map<string, Query>();
 // More texts than the code has. What goes beyond was made of what users write without saying `unprepared`, and is not prepared.
 const mostShapes = 5_000;
-const mostVariants = 16;
+const mostVariants = 64;
 
 /**
  * SQL with values in place: each `${value}` becomes a parameter, never text. An array is one value (`= any(${ids}::uuid[])`), null and

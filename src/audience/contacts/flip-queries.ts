@@ -1,4 +1,7 @@
-/** Where the contacts whose subscription has flipped come from, and what their events are given. All of it is SQL text. */
+import { newEvent } from '../../core/database/record-events.ts';
+import { type Query, raw, sql } from '../../core/database/sql.ts';
+
+/** Where the contacts whose subscription has flipped come from, and what their events are given. All of it is SQL text, but for the key. */
 export interface FlipSource {
   /** What follows `from`: rows with `id`, `project_id` and `subscribed` of the changed contacts. */
   from: string;
@@ -11,27 +14,27 @@ export interface FlipSource {
   /** Data of the event; none when absent. */
   data?: string;
   /** The key whose limits hold for what the event starts; none when absent. */
-  limitedBy?: string;
+  limitedBy?: Query | string | null;
 }
 
 /**
- * The statement that records changes of subscriptions as events, for a common table expression of the statement that makes
- * the change: requests, imports, jobs and links all write the events of
- * subscription changes by it, so that a change and its one event are committed together.
+ * The events of changed subscriptions, for the statement that makes the change (`recordingEvents`): requests, imports, jobs and links all
+ * write them by it, so that a change and its one event are committed together.
  */
-export function flipEvents({
-  from,
-  where,
-  id = 'uuidv7()',
-  emailId = 'null::uuid',
-  data = 'null::jsonb',
-  limitedBy = 'null::uuid',
-}: FlipSource): string {
-  return `insert into events (id, project_id, contact_id, email_id, data, limited_by, name)
-    select ${id}, flipped.project_id, flipped.id, ${emailId}, ${data}, ${limitedBy},
-      case when flipped.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end
-    from ${from}${where === undefined ? '' : ` where ${where}`}`;
+export function flipEvents({ from, where = 'true', id, emailId, data, limitedBy }: FlipSource): Query {
+  const event = newEvent({
+    ...(id === undefined ? {} : { id: raw(id) }),
+    projectId: raw('flipped.project_id'),
+    contactId: raw('flipped.id'),
+    emailId: part(emailId),
+    name: raw(`case when flipped.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end`),
+    data: part(data),
+    limitedBy: limitedBy ?? null,
+  });
+  return sql`select ${event} from ${raw(from)} where ${raw(where)}`;
 }
+
+const part = (text: string | undefined) => (text === undefined ? null : raw(text));
 
 /**
  * SQL of a query that answers a row when the contact has left by a mail of the campaign before: a recipient counts once in
@@ -44,4 +47,6 @@ export function leftBefore(contact: string, campaign: string): string {
 }
 
 /** `limitedBy` of the changes that a job makes: the cause of its transaction names the job. */
-export const limitedByJob = `(select j.limited_by from jobs j where j.id = current_setting('fernpost.cause', true))`;
+export const limitedByJob = raw(
+  `(select j.limited_by from jobs j where j.id = current_setting('fernpost.cause', true))`,
+);

@@ -26,6 +26,7 @@ export {
   untilSeen,
   upsertContactCtes,
   upsertContactRow,
+  upsertFlips,
 } from './queries.ts';
 export { ContactBody, ContactPage } from './schema.ts';
 export { type ContactListRequest, contactPage, getContact } from './service.ts';

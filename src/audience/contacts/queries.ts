@@ -1,5 +1,6 @@
 import { boundedPage, type WithOmission } from '../../core/database/bounded-page.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -23,16 +24,15 @@ export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.projec
   ${isoText('c.created_at')} as "createdAt", ${isoText('c.updated_at')} as "updatedAt"`);
 
 /**
- * The common table expressions of every upsert of one contact: `upserted`, `contact` (whether changed or not; empty in
- * the rare case that another transaction inserted it while this one ran: run the statement again) and `flip`. `why` is `because(…)`, `limitedBy`
- * the key whose limits hold for what the flip starts.
+ * The common table expressions of every upsert of one contact: `upserted` and `contact` (whether changed or not; empty in
+ * the rare case that another transaction inserted it while this one ran: run the statement again). `why` is `because(…)`. The statement
+ * records `upsertFlips`.
  * @throws ContactDataError
  */
 export function upsertContactCtes(
   projectId: string,
   { email, subscribed, set, remove }: ContactWrite,
   why: Query,
-  limitedBy: string | null = null,
 ): Query {
   const whenNew = subscribed ?? true;
   // `excluded.data` is what is to be set.
@@ -55,21 +55,18 @@ export function upsertContactCtes(
       select id, email, subscribed, data, project_id, created_at, updated_at, is_new from upserted
       union all
       select id, email, subscribed, data, project_id, created_at, updated_at, false from contacts
-      where project_id = ${projectId} and email = ${email} and not exists (select from upserted)),
-    flip as (${flipOfUpsert(limitedBy)})`;
+      where project_id = ${projectId} and email = ${email} and not exists (select from upserted))`;
 }
 
-const flipOfUpsert = (limitedBy: string | null) => {
-  const event = {
+/** The event of an upsert that flips a subscription. `limitedBy` is the key whose limits hold for what it starts. */
+export function upsertFlips(limitedBy: string | null): Query {
+  return flipEvents({
     id: '(select flip_id from given)',
     from: 'upserted flipped',
     where: 'not is_new and subscribed <> subscription_before',
-  };
-  return limitedBy === null ? raw(flipEvents(event)) : raw(flipEvents({ ...event, limitedBy: keyText(limitedBy) }));
-};
-
-// The ID of a key of ours, as it stands in the database.
-const keyText = (id: string) => `'${id}'::uuid`;
+    limitedBy,
+  });
+}
 
 /**
  * Creates or changes a contact by its address and records a flip of its subscription, in one statement.
@@ -83,7 +80,11 @@ export function upsertContactRow(
 ): Promise<ContactBody & { isNew: boolean }> {
   return untilSeen<ContactBody & { isNew: boolean }>(
     db,
-    sql`with ${upsertContactCtes(projectId, change, why, limitingKey(db))} select ${contactColumns}, c.is_new as "isNew" from contact c`,
+    recordingEvents({
+      given: upsertContactCtes(projectId, change, why),
+      events: upsertFlips(limitingKey(db)),
+      result: sql`select ${contactColumns}, c.is_new as "isNew" from contact c`,
+    }),
   );
 }
 
@@ -112,14 +113,12 @@ export function findContact(db: Database, projectId: string, id: string): Promis
 }
 
 const flipOfChange = (limitedBy: string | null) =>
-  raw(
-    flipEvents({
-      from: 'changed flipped, because',
-      where: 'subscribed <> subscription_before',
-      data: 'because.data',
-      ...(limitedBy === null ? {} : { limitedBy: keyText(limitedBy) }),
-    }),
-  );
+  flipEvents({
+    from: 'changed flipped, because',
+    where: 'subscribed <> subscription_before',
+    data: 'because.data',
+    limitedBy,
+  });
 
 /** What is changed of a contact; null leaves a part as it is. */
 export interface ContactChanges {
@@ -145,8 +144,9 @@ export async function changeContact(
 ): Promise<ContactBody | null> {
   const { email, subscribed, clearData, set, remove, reason } = fields;
   return withinDataLimits(
-    db.row<ContactBody>(sql`
-      with because (data) as (
+    db.row<ContactBody>(
+      recordingEvents({
+        given: sql`because (data) as (
         select case when ${reason}::text is not null then jsonb_build_object('reason', ${reason}::text) end),
       changed as (
         update contacts as c set
@@ -160,12 +160,15 @@ export async function changeContact(
         where c.project_id = ${projectId} and c.id = ${id} and ${why}
           and (c.email <> coalesce(given.email, c.email) or c.subscribed <> coalesce(given.subscribed, c.subscribed)
             or (case when clears then '{}' else c.data end || sets) - removes <> c.data)
-        returning c.*),
-      flip as (${flipOfChange(limitingKey(db))})
+        returning c.*)`,
+        events: flipOfChange(limitingKey(db)),
+        result: sql`
       select ${contactColumns} from changed c
       union all
       select ${contactColumns} from contacts c
-      where project_id = ${projectId} and id = ${id} and not exists (select from changed)`),
+      where project_id = ${projectId} and id = ${id} and not exists (select from changed)`,
+      }),
+    ),
   );
 }
 

@@ -1,3 +1,4 @@
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { flipEvents } from './flip-queries.ts';
 
@@ -100,12 +101,12 @@ async function restoreSome(tx: Database, cause: string, ids: readonly string[]):
   return back.length;
 }
 
-const flips = raw(flipEvents({ from: 'left_since flipped', data: `'{"reason": "undo"}'::jsonb` }));
+const flips = flipEvents({ from: 'left_since flipped', data: `'{"reason": "undo"}'::jsonb` });
 
 async function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<void> {
   if (ids.length === 0) return;
-  await tx.count(sql`
-    with back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
+  const given = sql`
+    back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
     members as (
       insert into segment_memberships (segment_id, contact_id, entered_at, exited_at)
       select m."segmentId", back.id, m."enteredAt", m."exitedAt"
@@ -119,9 +120,8 @@ async function reattach(tx: Database, cause: string, ids: readonly string[]): Pr
       from back where c.id = back.id and c.subscribed and exists (
         select from emails e where e.contact_id = back.id
           and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))
-      returning c.id, c.project_id, c.subscribed),
-    flipped as (${flips})
-    select 1`);
+      returning c.id, c.project_id, c.subscribed)`;
+  await tx.count(recordingEvents({ given, events: flips }));
 }
 
 function noteMoved(moved: 'deleted' | 'restored', cause: string, from: Query) {

@@ -1,11 +1,19 @@
 import { boundedPage } from '../../core/database/bounded-page.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { invalidField } from '../../core/lib/errors.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
-import { because, type ContactWrite, contactsAndTrash, untilSeen, upsertContactCtes } from '../contacts/index.ts';
+import {
+  because,
+  type ContactWrite,
+  contactsAndTrash,
+  untilSeen,
+  upsertContactCtes,
+  upsertFlips,
+} from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
 
@@ -27,15 +35,23 @@ export function trackEvent(
   event: { name: string; data: JsonObjectValue | null },
 ): Promise<TrackedEvent> {
   // The event comes after the change of subscription that it may bring about, in the order of ids too.
-  const ctes = upsertContactCtes(projectId, change, because(db, 'track'), limitingKey(db));
+  const given = upsertContactCtes(projectId, change, because(db, 'track'));
+  const id = newId();
+  const tracked = newEvent({
+    id,
+    projectId,
+    contactId: sql`contact.id`,
+    name: event.name,
+    data: eventDataText(event.data),
+    limitedBy: limitingKey(db),
+  });
   return untilSeen<TrackedEvent>(
     db,
-    sql`with ${ctes},
-      tracked as (
-        insert into events (id, project_id, contact_id, name, data, limited_by)
-        select ${newId()}, ${projectId}, id, ${event.name}, ${eventDataText(event.data)}::jsonb, ${limitingKey(db)}::uuid from contact
-        returning id, contact_id, created_at)
-      select id, contact_id as "contactId", ${raw(isoText('created_at'))} as "createdAt" from tracked`,
+    recordingEvents({
+      given,
+      events: sql`${upsertFlips(limitingKey(db))} union all select ${tracked} from contact`,
+      result: sql`select ${id}::uuid as id, contact.id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from contact`,
+    }),
   );
 }
 
@@ -56,20 +72,34 @@ function eventDataText(data: JsonObjectValue | null): string | null {
 const columns = raw(`e.id, e.name, ${eventData('e')} as data, e.project_id as "projectId", e.contact_id as "contactId",
   e.email_id as "emailId", ${isoText('e.created_at')} as "createdAt"`);
 
+/** The instant of the events that a statement records, as the table has it. */
+export const recordedAt = 'now()::timestamptz(3)';
+
 /** Records an event; null when its contact or its email is none of the project. @throws 422 for data over 64 kB */
 export async function recordEventRow(
   db: Database,
   projectId: string,
   { name, contactId, emailId, data }: Pick<EventBody, 'name' | 'contactId' | 'emailId' | 'data'>,
 ): Promise<EventBody | null> {
-  return db.row<EventBody>(sql`
-    insert into events as e (id, project_id, contact_id, email_id, name, data, limited_by)
-    select ${newId()}, ${projectId}, ${contactId}::uuid, ${emailId}::uuid, ${name}, ${eventDataText(data)}::jsonb, ${limitingKey(db)}::uuid
-    where (${contactId}::uuid is null
-        or exists (select from contacts where project_id = ${projectId} and id = ${contactId}::uuid))
-      and (${emailId}::uuid is null
-        or exists (select from emails where project_id = ${projectId} and id = ${emailId}::uuid))
-    returning ${columns}`);
+  const given = sql`
+    e as materialized (
+      select ${newId()}::uuid as id, ${projectId}::uuid as project_id, ${contactId}::uuid as contact_id, ${emailId}::uuid as email_id,
+        ${name}::text as name, ${eventDataText(data)}::jsonb as data, ${raw(recordedAt)} as created_at
+      where (${contactId}::uuid is null
+          or exists (select from contacts where project_id = ${projectId} and id = ${contactId}::uuid))
+        and (${emailId}::uuid is null
+          or exists (select from emails where project_id = ${projectId} and id = ${emailId}::uuid)))`;
+  const event = newEvent({
+    id: sql`e.id`,
+    projectId: sql`e.project_id`,
+    contactId: sql`e.contact_id`,
+    emailId: sql`e.email_id`,
+    name: sql`e.name`,
+    data: sql`e.data`,
+    limitedBy: limitingKey(db),
+  });
+  const [events, result] = [sql`select ${event} from e`, sql`select ${columns} from e`];
+  return db.row<EventBody>(recordingEvents({ given, events, result }));
 }
 
 /** One event of the project, or null. */

@@ -1,10 +1,11 @@
 import { groupCalls } from '@fernpost/postgres';
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { because, type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
-import type { TrackedEvent } from './queries.ts';
+import { recordedAt, type TrackedEvent } from './queries.ts';
 
 interface TrackCall {
   /** The contact's address. */
@@ -43,14 +44,23 @@ const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, proj
     contact_id: newId(),
     event_id: newId(),
   }));
-  const rows = await db.rows<TrackedEvent>(sql`
-    with item as materialized (
+  const given = sql`
+    item as materialized (
       select * from json_to_recordset(${JSON.stringify(items)}::json)
         as r (contact_id uuid, email text, set jsonb, event_id uuid, name text, data jsonb)),
-    ${groupedContactCtes(projectId, true, because(db, 'track'))}
-    insert into events (id, project_id, contact_id, name, data)
-    select item.event_id, ${projectId}, contact.id, item.name, item.data from item join contact using (email)
-    returning id, contact_id as "contactId", ${raw(isoText('created_at'))} as "createdAt"`);
+    ${groupedContactCtes(projectId, true, because(db, 'track'))},
+    tracked as materialized (
+      select item.event_id as id, contact.id as contact_id, item.name, item.data from item join contact using (email))`;
+  const tracked = newEvent({
+    id: sql`tracked.id`,
+    projectId,
+    contactId: sql`tracked.contact_id`,
+    name: sql`tracked.name`,
+    data: sql`tracked.data`,
+  });
+  const events = sql`select ${tracked} from tracked`;
+  const result = sql`select id, contact_id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from tracked`;
+  const rows = await db.rows<TrackedEvent>(recordingEvents({ given, events, result }));
   const byId = new Map(rows.map((row) => [row.id, row]));
   return items.map(({ event_id }) => byId.get(event_id) ?? null);
 });

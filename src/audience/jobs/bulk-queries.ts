@@ -1,4 +1,5 @@
-import { type Database, raw, sql, unprepared } from '../../core/database/sql.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
+import { type Database, sql, unprepared } from '../../core/database/sql.ts';
 import {
   type ContactFilter,
   flipEvents,
@@ -17,7 +18,7 @@ export interface BulkStep {
   existing: string[];
 }
 
-const flip = raw(flipEvents({ from: 'changed flipped', limitedBy: limitedByJob }));
+const flips = flipEvents({ from: 'changed flipped', limitedBy: limitedByJob });
 
 /** Subscribes or unsubscribes those of the contacts that are not yet so, and records each change as an event. */
 export async function subscribeSome(
@@ -27,16 +28,16 @@ export async function subscribeSome(
   subscribed: boolean,
 ): Promise<BulkStep> {
   // Contacts are locked in the order of their addresses, as every statement that writes many of them does.
-  const [step] = await db.rows<BulkStep>(sql`
-    with wanted as materialized (
+  const given = sql`
+    wanted as materialized (
       select id, subscribed from contacts where project_id = ${projectId} and id = any(${ids}::uuid[])
       order by email for update),
     changed as (
       update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
       from wanted where c.id = wanted.id and wanted.subscribed <> ${subscribed}
-      returning c.id, c.project_id, c.subscribed),
-    flip as (${flip})
-    select (select count(*) from changed)::integer as changed, array(select id from wanted) as existing`);
+      returning c.id, c.project_id, c.subscribed)`;
+  const result = sql`select (select count(*) from changed)::integer as changed, array(select id from wanted) as existing`;
+  const [step] = await db.rows<BulkStep>(recordingEvents({ given, events: flips, result }));
   return step ?? nothing;
 }
 

@@ -1,4 +1,5 @@
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
+import { type Database, sql } from '../../core/database/sql.ts';
 import { contactDataError, flipEvents, limitedByJob, withinDataLimits } from '../contacts/index.ts';
 import type { ImportColumns, ImportRow, PlacedRow, RefusedRow } from './import-rows.ts';
 import type { ImportOptions } from './schema.ts';
@@ -22,13 +23,11 @@ export function subscribingOf(
   return { subscribeNew, consent: isGiven ? { [consentKey]: consentSource } : {} };
 }
 
-const flip = raw(
-  flipEvents({
-    from: 'upserted flipped',
-    where: 'not is_new and subscribed <> subscription_before',
-    limitedBy: limitedByJob,
-  }),
-);
+const flips = flipEvents({
+  from: 'upserted flipped',
+  where: 'not is_new and subscribed <> subscription_before',
+  limitedBy: limitedByJob,
+});
 
 /**
  * Creates and updates contacts by one statement and records the flips of their subscriptions. No address may stand twice
@@ -47,9 +46,8 @@ export async function upsertContacts(
   // who are there get only if this subscribes them.
   const subscribes = sql`excluded.subscribed and excluded.subscription_before and not c.subscribed`;
   const data = sql`c.data || case when ${subscribes} then excluded.data else excluded.data - ${Object.keys(consent)}::text[] end`;
-  const counts = await withinDataLimits(
-    db.row<{ created: number; updated: number }>(sql`
-      with input as (
+  const given = sql`
+      input as (
         select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as r (email text, subscribed boolean, data jsonb)),
       upserted as (
@@ -66,10 +64,11 @@ export async function upsertContacts(
           updated_at = now()
         where ${data} <> c.data
           or (excluded.subscribed = excluded.subscription_before and excluded.subscribed <> c.subscribed)
-        returning id, project_id, subscribed, subscription_before, xmax = 0 as is_new),
-      flip as (${flip})
-      select count(*) filter (where is_new)::integer as created, count(*) filter (where not is_new)::integer as updated
-      from upserted`),
+        returning id, project_id, subscribed, subscription_before, xmax = 0 as is_new)`;
+  const result = sql`
+    select count(*) filter (where is_new)::integer as created, count(*) filter (where not is_new)::integer as updated from upserted`;
+  const counts = await withinDataLimits(
+    db.row<{ created: number; updated: number }>(recordingEvents({ given, events: flips, result })),
   );
   return counts ?? { created: 0, updated: 0 };
 }

@@ -1,4 +1,5 @@
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
 import { bringBack, flipEvents, limitedByJob, movingToTrash, trashContacts } from '../contacts/index.ts';
 
@@ -151,29 +152,29 @@ export async function undoSome(
   // Contacts are locked in the order of their addresses, as every statement that writes many of them does; what they are is read after that.
   await tx.rows(sql`
     select 1 from contacts where project_id = ${undone.projectId} and id = any (${ids}::uuid[]) order by email for update`);
-  const [step] = await tx.rows<{ changed: number; doomed: string[] }>(sql`
-    with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
+  const given = sql`
+    ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
     changed as (
       update contacts c set subscription_before = c.subscribed, updated_at = now(),
         subscribed = case when fate.flips then fate.was_subscribed else c.subscribed end,
         data = (c.data - coalesce(fate.remove, '{}')) || coalesce(fate.set, '{}')
       from fate where c.id = fate.id and (fate.set is not null or fate.remove is not null or fate.flips)
-      returning c.id, c.project_id, c.subscribed, c.subscription_before),
-    flipped as (${flips})
-    select (select count(*) from changed)::int as changed, array(select id from fate where deletes) as doomed`);
+      returning c.id, c.project_id, c.subscribed, c.subscription_before)`;
+  const result = sql`select (select count(*) from changed)::int as changed, array(select id from fate where deletes) as doomed`;
+  const [step] = await tx.rows<{ changed: number; doomed: string[] }>(
+    recordingEvents({ given, events: flips, result }),
+  );
   const { changed, doomed } = step ?? { changed: 0, doomed: [] };
   const deleted = await trashContacts(tx, undone.projectId, { jobId: by, cause: by }, doomed);
   return { next: { after: last }, contacts: ids.length, changed: changed + deleted };
 }
 
-const flips = raw(
-  flipEvents({
-    from: 'changed flipped',
-    limitedBy: limitedByJob,
-    where: 'subscribed <> subscription_before',
-    data: `'{"reason": "undo"}'::jsonb`,
-  }),
-);
+const flips = flipEvents({
+  from: 'changed flipped',
+  limitedBy: limitedByJob,
+  where: 'subscribed <> subscription_before',
+  data: `'{"reason": "undo"}'::jsonb`,
+});
 
 async function undoDeletions(
   tx: Database,

@@ -1,3 +1,4 @@
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import { conditionQuery } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
@@ -40,8 +41,16 @@ export async function computeMemberships(
     reach: candidates === null ? 'all' : 'page',
   });
   const current = sql`segment_memberships where segment_id = ${id}::uuid and exited_at is null`;
-  const row = await db.row<ComputedMembers>(
-    sql`with matching as materialized (
+  const change = (name: string) =>
+    newEvent({
+      projectId,
+      contactId: sql`contact_id`,
+      name,
+      data: entry.data,
+      limitedBy: limitingKey(db),
+    });
+  const given = sql`
+     matching as materialized (
        select c.id from contacts c where c.project_id = ${projectId}::uuid ${among('c.id')} and ${matches}),
      member as materialized (select contact_id as id from ${current} ${among('contact_id')}),
      changed as (
@@ -57,20 +66,18 @@ export async function computeMemberships(
        update segment_memberships m set exited_at = now() from held
        where not held.enters and m.segment_id = ${id}::uuid and m.contact_id = held.id
        returning m.contact_id),
-     emitted as (
-       insert into events (id, project_id, contact_id, name, data, limited_by)
-       select uuidv7(), ${projectId}::uuid, contact_id, ${entry.name}, ${entry.data}::jsonb, ${limitingKey(db)}::uuid from entered
-       union all
-       select uuidv7(), ${projectId}::uuid, contact_id, ${exit.name}, ${entry.data}::jsonb, ${limitingKey(db)}::uuid from exited),
      done as (
        select (select count(*) from entered)::int as added, (select count(*) from exited)::int as removed,
-         (select count(*) from held) = (select count(*) from changed) as complete)
+         (select count(*) from held) = (select count(*) from changed) as complete),
+     counted as (
      update segments s set settled_through = case when done.complete then ${settledThrough}::timestamptz else s.settled_through end,
        evaluated_at = case when done.complete and ${candidates === null}::boolean then now() else s.evaluated_at end,
        member_count = (select count(*) from ${candidates === null ? raw('member') : current}) + done.added - done.removed
      from done where s.id = ${id}::uuid
-     returning done.added, done.removed, s.member_count as total`,
-  );
+     returning done.added, done.removed, s.member_count as total)`;
+  const events = sql`
+    select ${change(entry.name)} from entered union all select ${change(exit.name)} from exited`;
+  const row = await db.row<ComputedMembers>(recordingEvents({ given, events, result: sql`select * from counted` }));
   if (row === null) throw new Error(`Segment ${id} is gone although its row is locked`);
   return row;
 }

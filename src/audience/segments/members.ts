@@ -1,4 +1,5 @@
 import { normalizeEmail } from '@fernpost/validation';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { writingMany } from '../contacts/index.ts';
@@ -55,9 +56,10 @@ export async function enterMembers(
       where m.exited_at is not null
     returning contact_id`;
   const rows = await db.rows<{ email: string; isNew: boolean }>(
-    unprepared(sql`
-      ${changing(db, segment, emails, 'entry', entered)}
-      select email, id in (select contact_id from changed) as "isNew" from found`),
+    changing(db, segment, emails, 'entry', {
+      changed: entered,
+      result: sql`select email, id in (select contact_id from changed) as "isNew" from found`,
+    }),
   );
   return new Map(rows.map(({ email, isNew }) => [email, isNew]));
 }
@@ -69,7 +71,10 @@ export async function endMemberships(db: Database, segment: LockedSegment, email
     where m.segment_id = ${segment.id} and m.contact_id = found.id and m.exited_at is null
     returning m.contact_id`;
   const row = await db.row<{ removed: number }>(
-    unprepared(sql`${changing(db, segment, emails, 'exit', ended)} select count(*)::int as removed from changed`),
+    changing(db, segment, emails, 'exit', {
+      changed: ended,
+      result: sql`select count(*)::int as removed from changed`,
+    }),
   );
   return row?.removed ?? 0;
 }
@@ -80,21 +85,21 @@ function changing(
   segment: LockedSegment,
   emails: readonly string[],
   kind: 'entry' | 'exit',
-  changed: Query,
+  { changed, result }: { changed: Query; result: Query },
 ): Query {
   const { id, projectId, trackMembership } = segment;
   const { name, data } = memberEvent(segment, kind);
-  return sql`
-    with found as materialized (
+  const given = sql`
+    found as materialized (
       select c.id, c.email from contacts c where c.project_id = ${projectId} and c.email = any(${emails}::text[])
       order by c.id for key share),
     changed as (${changed}),
-    emitted as (
-      insert into events (id, project_id, contact_id, name, data, limited_by)
-      select uuidv7(), ${projectId}, contact_id, ${name}, ${data}::jsonb, ${limitingKey(db)}::uuid from changed where ${trackMembership}::boolean),
     counted as (
       update segments set member_count = (
           select count(*) from segment_memberships where segment_id = ${id} and exited_at is null
         ) ${raw(kind === 'entry' ? '+' : '-')} (select count(*) from changed), listed_through = null
       where id = ${id})`;
+  const event = newEvent({ projectId, contactId: sql`contact_id`, name, data, limitedBy: limitingKey(db) });
+  const events = sql`select ${event} from changed where ${trackMembership}::boolean`;
+  return unprepared(recordingEvents({ given, events, result }));
 }

@@ -3,6 +3,7 @@ import { mailPayload } from '../../audience/events/index.ts';
 import { limitsOfKeys, type SuppressionMatch, suppressionOfKey } from '../../audience/suppressions/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
@@ -121,12 +122,15 @@ async function keepSuppressed(tx: Database, mail: NewMail, suppression: Suppress
 }
 
 async function keepSkipped(tx: Database, mail: NewMail): Promise<void> {
-  await tx.count(sql`
-    with kept as (${keeping(mail, sql`'FAILED', '{"code": "not_subscribed"}'::jsonb, null::jsonb`)} returning *)
-    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-    select uuidv7(), k.project_id, k.contact_id, k.id, 'email.failed',
-      ${raw(mailPayload('k'))} || jsonb_build_object(
-        'subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${raw(isoText('k.created_at'))}),
-      k.created_at
-    from kept k`);
+  const given = sql`kept as (${keeping(mail, sql`'FAILED', '{"code": "not_subscribed"}'::jsonb, null::jsonb`)} returning *)`;
+  const event = newEvent({
+    projectId: sql`k.project_id`,
+    contactId: sql`k.contact_id`,
+    emailId: sql`k.id`,
+    name: 'email.failed',
+    data: sql`${raw(mailPayload('k'))} || jsonb_build_object(
+      'subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${raw(isoText('k.created_at'))})`,
+    mailAt: sql`k.created_at`,
+  });
+  await tx.count(recordingEvents({ given, events: sql`select ${event} from kept k` }));
 }

@@ -1,3 +1,4 @@
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
 import type { Audience } from './audience/audience.ts';
@@ -106,20 +107,20 @@ export async function unscheduleSend(
   sendSeq: number,
   note: string | null = null,
 ): Promise<boolean> {
-  const moved = await db.count(sql`
-    with moved as (
+  const given = sql`
+    moved as (
       update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = ${note}, updated_at = now()
       where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning id, send_seq, project_id, name, audit_note),
-    emitted as (
-      insert into events (id, project_id, name, data)
-      select uuidv7(), project_id, 'campaign.reverted',
-        jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)
-      from moved where audit_note is not null),
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
-      from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)
-    select 1 from moved`);
-  return moved > 0;
+      from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
+  const reverted = newEvent({
+    projectId: sql`project_id`,
+    name: 'campaign.reverted',
+    data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
+  });
+  const events = sql`select ${reverted} from moved where audit_note is not null`;
+  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
 
 /** Writes down what an operator should know of a send. */

@@ -1,5 +1,6 @@
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
@@ -71,8 +72,8 @@ export async function settleQueued(
   const flips = finals.map(({ outcome }) => (outcome === 'BOUNCED' ? newId() : null));
   // The queue is reached by arrays of ids, for the reason that `claim.ts` gives. Usage is counted before contacts are locked, as
   // a send does it.
-  const row = await db.row<Settled>(sql`
-    with verdict as (
+  const given = sql`
+    verdict as (
       select * from unnest(${ids(finals)}::uuid[], ${finals.map(({ outcome }) => outcome)}::text[], ${text('messageId')}::text[],
         ${text('at')}::timestamptz[], ${text('subject')}::text[], ${text('body')}::text[], ${reasons}::text[],
         ${text('stream')}::text[], ${finals.map(() => newId())}::uuid[], ${flips}::uuid[])
@@ -112,9 +113,11 @@ export async function settleQueued(
         e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
     ${keepsFiles ? notedFiles : sql``}
     ${raw(usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`))},
-    ${consequences}
+    ${flipped}`;
+  const result = sql`
     select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where outcome <> 'SENT'))::int as failed
-    from settled`);
+    from settled`;
+  const row = await db.row<Settled>(recordingEvents({ given, events, result }));
   return row ?? { sent: 0, failed: 0 };
 }
 
@@ -141,25 +144,39 @@ const notedFiles = sql`
       on conflict (email_id) do nothing),`;
 
 // What follows from the verdicts of the CTE `settled`: the contact that the provider refuses, and the events.
-const consequences = sql`
+const flipped = sql`
     flipped as (
       update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
       from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
       where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
         and set_config('fernpost.cause', '{"type": "report"}', true) is not null
-      returning s.flip_id, s.project_id, c.id as contact_id, s.id),
-    emitted as (
-      insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-      select event_id, project_id, contact_id, id, 'email.sent',
-        ${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}) || ${raw(mailTags('s'))}, s.sent_at
-      from settled s where outcome = 'SENT'
-      union all
-      select flip_id, project_id, contact_id, id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null from flipped
-      union all
-      select event_id, project_id, contact_id, id, 'email.bounce',
-        ${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))})
-          || ${raw(mailTags('s'))}, s.bounced_at
-      from settled s where outcome = 'BOUNCED')`;
+      returning s.flip_id, s.project_id, c.id as contact_id, s.id)`;
+const ofMail = { projectId: sql`s.project_id`, contactId: sql`s.contact_id`, emailId: sql`s.id` };
+const sent = newEvent({
+  ...ofMail,
+  id: sql`s.event_id`,
+  name: sql`'email.sent'`,
+  data: sql`${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}) || ${raw(mailTags('s'))}`,
+  mailAt: sql`s.sent_at`,
+});
+const left = newEvent({
+  ...ofMail,
+  id: sql`s.flip_id`,
+  name: sql`'contact.unsubscribed'`,
+  data: sql`'{"reason": "bounce"}'`,
+});
+const bounced = newEvent({
+  ...ofMail,
+  id: sql`s.event_id`,
+  name: sql`'email.bounce'`,
+  data: sql`${raw(mailPayload('s'))} || jsonb_build_object('bounceType', 'Permanent', 'bouncedAt', ${raw(isoText('s.bounced_at'))})
+    || ${raw(mailTags('s'))}`,
+  mailAt: sql`s.bounced_at`,
+});
+const events = sql`
+  select ${sent} from settled s where outcome = 'SENT'
+  union all select ${left} from flipped s
+  union all select ${bounced} from settled s where outcome = 'BOUNCED'`;
 
 /** When the row of the queue is due again. */
 function dueAfter(settlements: readonly { emailId: string; delayMs: number }[]): Query {

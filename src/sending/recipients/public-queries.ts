@@ -1,4 +1,5 @@
 import { because, contactsAndTrash, flipEvents, leftBefore } from '../../audience/contacts/index.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** What a recipient's own pages know of them. */
@@ -36,8 +37,8 @@ export async function changeOwnSubscription(
   emailId: string | null,
 ): Promise<boolean> {
   // A recipient counts once for each campaign, however often they leave and come back.
-  const changed = await db.row(sql`
-    with mail as (
+  const given = sql`
+    mail as (
       select id, campaign_id from emails where id = ${emailId}::uuid and contact_id = ${contactId}::uuid),
     changed as (
       update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
@@ -46,13 +47,19 @@ export async function changeOwnSubscription(
     trashed as (
       update contacts_trash set subscribed = ${subscribed}
       where id = ${contactId}::uuid and subscribed <> ${subscribed} returning 1),
-    flip as (
-      ${raw(flipEvents({ id: 'flipped.event_id', emailId: '(select id from mail)', from: 'changed flipped' }))}),
     counted as (
       update campaigns set unsubscribed_count = unsubscribed_count + 1
       from changed, mail
       where not changed.subscribed and campaigns.id = mail.campaign_id and not exists (
-        ${raw(leftBefore('changed.id', 'mail.campaign_id'))}))
-    select 1 from changed union all select 1 from trashed`);
-  return changed !== null;
+        ${raw(leftBefore('changed.id', 'mail.campaign_id'))})
+      returning 1)`;
+  // Events come last, as everywhere: after the campaign's counter.
+  const events = flipEvents({
+    id: 'flipped.event_id',
+    emailId: '(select id from mail)',
+    from: 'changed flipped',
+    where: '(select count(*) from counted) >= 0',
+  });
+  const result = sql`select 1 from changed union all select 1 from trashed`;
+  return (await db.row(recordingEvents({ given, events, result }))) !== null;
 }

@@ -3,6 +3,7 @@ import { because, contactsAndTrash, leftBefore } from '../../audience/contacts/i
 import { isErasedMail } from '../../audience/erased/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { correctedUsage } from '../../platform/billing/index.ts';
@@ -50,8 +51,8 @@ export async function applyNotification(
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
   const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
-  const row = await db.row<{ outcome: Notified }>(sql`
-    with known as (
+  const given = sql`
+    known as (
       select e.id, e.status, ${isErasedMail('e')} as erased,
         e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
       from emails e where e.id = ${mail.emailId}::uuid and e.project_id = ${mail.projectId}::uuid),
@@ -83,14 +84,16 @@ export async function applyNotification(
     ${counted(effect, name)}
     retimed as (
       update events v set mail_at = m.becomes from moved m
-      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id),
-    ${emitted(effect, name, at)}
+      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id)`;
+  const result = sql`
     select case
       when exists (select from moved) then 'done'
       when exists (select from mail) then 'duplicate'
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
-      else 'unknown' end as outcome`);
+      else 'unknown' end as outcome`;
+  const events = eventsOf(effect, name, at);
+  const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
   return row?.outcome ?? 'unknown';
 }
 
@@ -158,26 +161,37 @@ function countedLink(link: string | null): Query {
       on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients),`;
 }
 
-/** The CTE of the events: a hand-over that the report proves, a flip of the subscription, and the report itself. */
-function emitted(effect: Effect, name: string | null, at: Query): Query {
+/** The events: a hand-over that the report proves, a flip of the subscription, and the report itself. */
+function eventsOf(effect: Effect, name: string | null, at: Query): Query {
   const { kind } = effect;
   // Made first: the event of a hand-over stands before what followed it.
   const [sentEvent, flipEvent, ownEvent] = [newId(), newId(), newId()];
+  const ofMail = { projectId: sql`m.project_id`, contactId: sql`m.contact_id`, emailId: sql`m.id` };
+  const sent = newEvent({
+    ...ofMail,
+    id: sentEvent,
+    name: 'email.sent',
+    data: sql`${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))} || ${raw(mailTags('m'))}`,
+    mailAt: sql`m.sent_at`,
+  });
+  const left = newEvent({
+    ...ofMail,
+    id: flipEvent,
+    name: 'contact.unsubscribed',
+    data: sql`case when ${reasonOf(effect)}::text is not null then jsonb_build_object('reason', ${reasonOf(effect)}::text) end`,
+  });
+  const own = newEvent({
+    ...ofMail,
+    id: ownEvent,
+    name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
+    data: sql`${raw(mailPayload('m'))} || ${dataOf(effect, name, at)} || ${raw(mailTags('m'))}`,
+    mailAt: kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`,
+  });
+  // Events come last, as everywhere: after the campaign's counters.
   return sql`
-    emitted as (
-      insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-      select ${sentEvent}::uuid, m.project_id, m.contact_id, m.id, 'email.sent',
-        ${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))} || ${raw(mailTags('m'))}, m.sent_at
-      from moved m where m.corrected
-      union all
-      select ${flipEvent}::uuid, m.project_id, m.contact_id, m.id, 'contact.unsubscribed',
-        case when ${reasonOf(effect)}::text is not null then jsonb_build_object('reason', ${reasonOf(effect)}::text) end, null
-      from moved m where exists (select from flipped)
-      union all
-      select ${ownEvent}::uuid, m.project_id, m.contact_id, m.id, ${kind === 'failure' ? 'email.failed' : `email.${kind}`}::text,
-        ${raw(mailPayload('m'))} || ${dataOf(effect, name, at)} || ${raw(mailTags('m'))},
-        ${kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`}
-      from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean)`;
+    select ${sent} from moved m where m.corrected and (select count(*) from counted) >= 0
+    union all select ${left} from moved m where exists (select from flipped)
+    union all select ${own} from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean`;
 }
 
 function statusAfter(kind: Effect['kind'], status: string | null): Query {

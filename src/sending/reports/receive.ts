@@ -2,6 +2,7 @@ import type { ReceivedMail } from '@fernpost/mail-providers';
 import { domainOf, normalizeEmail, parseSender } from '@fernpost/validation';
 import { because, upsertContactRow } from '../../audience/contacts/index.ts';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { type BillingSettings, reserveReceivedMail } from '../../platform/billing/index.ts';
@@ -72,13 +73,19 @@ async function storeFor(
     ...(processingTimeMillis === null ? {} : { processingTimeMillis }),
   };
   const emailId = newId();
-  await tx.count(sql`
-    with mail as (
+  const given = sql`
+    mail as (
       insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status,
         message_id, provider, simulated, delivered_at)
       values (${emailId}, ${projectId}, ${contact.id}, ${address}, ${address}, ${subject}, ${body ?? ''}, 'INBOUND',
-        'TRANSACTIONAL', 'RECEIVED', ${messageId}, ${provider}, ${isSimulated(sender)}, ${timestamp}::timestamptz))
-    insert into events (id, project_id, contact_id, email_id, name, data, mail_at)
-    values (${newId()}, ${projectId}, ${contact.id}, ${emailId}, 'email.received', ${JSON.stringify(data)}::jsonb,
-      ${timestamp}::timestamptz)`);
+        'TRANSACTIONAL', 'RECEIVED', ${messageId}, ${provider}, ${isSimulated(sender)}, ${timestamp}::timestamptz))`;
+  const event = newEvent({
+    projectId,
+    contactId: contact.id,
+    emailId,
+    name: 'email.received',
+    data: JSON.stringify(data),
+    mailAt: timestamp,
+  });
+  await tx.count(recordingEvents({ given, events: sql`select ${event}` }));
 }

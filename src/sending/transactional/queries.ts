@@ -1,7 +1,8 @@
 import { because, contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
 import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { type Database, limitingKey, type Query, raw, sql } from '../../core/database/sql.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
+import { type Database, limitingKey, type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
 import type { SendTime } from '../emails/index.ts';
@@ -63,8 +64,13 @@ export function acceptEmails(
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  const accepting = acceptance(db, projectId, recipients, facts, sql`true`);
-  return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
+  const given = acceptance(db, projectId, recipients, facts, sql`true`);
+  const query = recordingEvents({
+    given,
+    events: flipsOf(limitingKey(db)),
+    result: sql`select ${columns} from accepted`,
+  });
+  return withinDataLimits(db.rows<AcceptedEmail>(query));
 }
 
 /**
@@ -80,10 +86,12 @@ export async function acceptWithin(
 ): Promise<AcceptedEmail[] | null> {
   const wanted = recipients.filter(({ suppression }) => suppression === null).length;
   // Quota is taken before anything else; without it nobody is a recipient.
-  const query = sql`
-    with reserved as (${reserveWhole(projectId, gate, wanted)}),
-    ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}
-    select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
+  const query = recordingEvents({
+    given: sql`reserved as (${reserveWhole(projectId, gate, wanted)}),
+      ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}`,
+    events: flipsOf(limitingKey(db)),
+    result: sql`select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`,
+  });
   const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
   if (rows[0]?.letIn !== true) return null;
   return rows.filter(({ emailId }) => emailId !== null);
@@ -128,7 +136,6 @@ function acceptance(
       union all
       select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
       where not exists (select from upserted u where u.email = recipient.email)),
-    flip as (${flipsOf(limitingKey(db))}),
     accepted as (
       insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
         attachments, source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until)
@@ -157,14 +164,12 @@ function tagged(tags: SendFacts['tags']): Query {
 }
 
 const flipsOf = (limitedBy: string | null) =>
-  raw(
-    flipEvents({
-      id: 'recipient.flip_id',
-      from: 'upserted flipped join recipient using (email)',
-      where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
-      ...(limitedBy === null ? {} : { limitedBy: `'${limitedBy}'::uuid` }),
-    }),
-  );
+  flipEvents({
+    id: 'recipient.flip_id',
+    from: 'upserted flipped join recipient using (email)',
+    where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
+    limitedBy,
+  });
 
 /** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
 export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {

@@ -1,0 +1,87 @@
+-- Records events, and everything that an event starts, in the transaction of whoever calls it. No other statement inserts events.
+--
+-- 1. The rows of `events`, in the order of the array.
+-- 2. Whether anybody listens. Most events interest nobody: those cost two steps into an index for each name and project.
+-- 3. Starts: a pending enrollment for each enabled automation with that trigger. A worker makes runs of them.
+-- 4. Wakes: an event claims the waits of its contact, once, because the timeout of a wait makes the same conditional update. The signal
+--    to the execution goes through the outbox. An event of a key with limits ends only waits of executions that keep them.
+--
+-- The statements see what other transactions have committed until now, and what the caller's statement has changed so far. Callers do this last: it
+-- locks step executions, which come after usage counters, contacts, campaigns and runs; several of them in the order of their ids. The
+-- planner is held to the indexes: it knows neither the length of the array nor that everybody may wait for the same event, and would
+-- read a whole table to find one row.
+create or replace function record_events(happened new_event[]) returns integer language plpgsql
+  set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off
+  set enable_hashjoin = off set enable_mergejoin = off set enable_nestloop = on as $fn$
+declare
+  starts boolean;
+  wakes boolean;
+begin
+  if cardinality(happened) = 0 then
+    return 0;
+  end if;
+
+  insert into events (id, project_id, contact_id, email_id, name, data, mail_at, limited_by)
+    select e.id, e.project_id, e.contact_id, e.email_id, e.name, e.data, e.mail_at, e.limited_by from unnest(happened) e;
+
+  -- What happens to many contacts at once mostly has one name, which is looked up once.
+  select coalesce(bool_or(exists (
+      select from automations l where l.project_id = e.project_id and l.event_name = e.name and l.enabled)), false),
+    coalesce(bool_or(exists (
+      select from automation_step_runs s
+      where s.project_id = e.project_id and s.event_name = e.name and s.status = 'WAITING' and s.outcome is null)), false)
+  into starts, wakes
+  from unnest(happened) e
+  where e.id = (happened[1]).id or e.name <> (happened[1]).name or e.project_id <> (happened[1]).project_id;
+
+  if starts then
+    insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+      select a.id, e.project_id, e.contact_id, e.id
+      from unnest(happened) e cross join lateral (
+        select l.id from automations l
+        where l.project_id = e.project_id and l.event_name = e.name and l.enabled
+        offset 0) a
+      where e.contact_id is not null
+      on conflict (automation_id, event_id) do nothing;
+    if found then
+      perform pg_notify('fernpost_arrivals', '');
+    end if;
+  end if;
+
+  if wakes then
+    with met as materialized (
+      select distinct on (w.id) w.id, e.id as event_id
+      from unnest(happened) e cross join lateral (
+        select s.id from automation_step_runs s
+        where s.project_id = e.project_id and s.event_name = e.name and s.contact_id = e.contact_id
+          and s.status = 'WAITING' and s.outcome is null
+          and (e.limited_by is null
+            or exists (select from automation_runs r where r.id = s.run_id and r.limited_by @> array[e.limited_by]))
+        offset 0) w
+      order by w.id, e.id),
+    held as materialized (
+      select s.id from automation_step_runs s
+      where s.id = any (array(select id from met)) and s.status = 'WAITING' and s.outcome is null
+      order by s.id for update),
+    claimed as (
+      update automation_step_runs s set outcome = 'EVENT', updated_at = now(), resume_event_id = (
+        select met.event_id from met where met.id = s.id)
+      where s.id = any (array(select id from held))
+      returning s.id, s.run_id, s.seq),
+    woken as (
+      select uuidv7() as id, c.id as step_run_id, c.seq + 1 as seq,
+        'automation/' || r.automation_id || '/' || r.contact_id || '/' || r.entry as execution
+      from claimed c cross join lateral (
+        select automation_id, contact_id, entry from automation_runs where automation_runs.id = c.run_id offset 0) r)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select id, 'signal:' || execution || ':' || step_run_id, 'signal', execution,
+        jsonb_build_object('type', 'signal', 'id', execution, 'signal', 'resume', 'input', jsonb_build_object('seq', seq))
+      from woken
+      on conflict (dedupe_key) do nothing;
+    if found then
+      perform pg_notify('fernpost_outbox', '');
+    end if;
+  end if;
+  return cardinality(happened);
+end
+$fn$;

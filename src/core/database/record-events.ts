@@ -1,0 +1,51 @@
+import { type Query, sql } from './sql.ts';
+
+/** Of an event: a value, or SQL of the row that the event is made from. */
+type Part = Query | string | null;
+
+/** One event that is to be recorded. Absent parts are null, but for the ID, which the database makes. */
+export interface NewEvent {
+  id?: Part;
+  projectId: Part;
+  contactId?: Part;
+  emailId?: Part;
+  name: Part;
+  /** JSON: a value, its text, or SQL of it. */
+  data?: Part | object;
+  /** The instant of the mail that the event reports. */
+  mailAt?: Part;
+  /** The key whose limits hold for what the event starts. */
+  limitedBy?: Part;
+}
+
+/** A statement that records events. */
+export interface Recording {
+  /** Common table expressions that the other two read, without `with`. */
+  given?: Query;
+  /** Queries of one column, `newEvent(…)`, joined by `union all`: a row for each event, in the order in which they are recorded. */
+  events: Query;
+  /** The rows that the statement returns; how many events were recorded, as `number`, when absent. The new events are not visible to it. */
+  result?: Query;
+}
+
+/** The expression of one event. */
+export function newEvent(event: NewEvent): Query {
+  const { id = sql`uuidv7()`, projectId, contactId, emailId, name, data, mailAt, limitedBy } = event;
+  return sql`row(${id}, ${projectId}, ${contactId ?? none}, ${emailId ?? none}, ${name}, ${data ?? none}, ${mailAt ?? none},
+    ${limitedBy ?? none})::new_event`;
+}
+
+const none = sql`null`;
+
+/**
+ * The statement that records events, with all that they start and wake (`migrations/functions/record_events.sql`): the one way from here to
+ * the table of events. The condition is what makes Postgres evaluate the expression, whatever `result` reads and returns.
+ */
+export function recordingEvents({ given, events, result }: Recording): Query {
+  const before = given === undefined ? sql`` : sql`${given},`;
+  if (result === undefined) return sql`with ${before} ${recorded(events)} select number from recorded`;
+  return sql`with ${before} ${recorded(events)}
+    select result.* from (${result}) result where (select number from recorded) >= 0`;
+}
+
+const recorded = (events: Query) => sql`recorded as materialized (select record_events(array(${events})) as number)`;
