@@ -6218,7 +6218,7 @@ export interface components {
             contactId?: string;
             /** @description Emails to this address, if it is a contact’s current address. */
             to?: string;
-            /** @description `name:value`: emails sent with this tag. */
+            /** @description Emails sent with this tag, as `name:value`. */
             tag?: string;
             /**
              * @description Emails with this status; all when absent.
@@ -6234,7 +6234,7 @@ export interface components {
             subject?: string;
             /**
              * Format: date-time
-             * @description Emails created at or after this time.
+             * @description Emails created at or after this time. Required, at most 31 days before `until`, unless `contactId`, `to` or `tag` is given.
              */
             from?: string;
             /**
@@ -9901,7 +9901,7 @@ export interface components {
             revision: number;
             /** @description When the workflow was last edited; null if it has not been edited since it was created. */
             editedAt: string | null;
-            /** @description Who last edited the workflow; null if that is not known. */
+            /** @description Who last edited the workflow; null if it has not been edited since it was created. */
             editedBy: (components["schemas"]["EditedByUser"] | components["schemas"]["EditedByKey"]) | null;
             /** @description Steps of the graph with their transitions. */
             steps: {
@@ -10356,7 +10356,7 @@ export interface operations {
             query?: {
                 /** @description Events of this name; all when absent. */
                 eventName?: string;
-                /** @description Items of a page; 100 when absent. Default: `100`. */
+                /** @description Number of items on a page, 1 to 1000. Default: `100`. */
                 limit?: number;
             };
             header?: {
@@ -10473,7 +10473,7 @@ export interface operations {
     listContactEvents: {
         parameters: {
             query?: {
-                /** @description Items of a page; 50 when absent. Default: `50`. */
+                /** @description Number of items on a page, 1 to 1000. Default: `50`. */
                 limit?: number;
             };
             header?: {
@@ -10950,7 +10950,7 @@ export interface operations {
     listContacts: {
         parameters: {
             query?: {
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -10962,7 +10962,7 @@ export interface operations {
                 subscribed?: boolean;
                 /** @description What to sort by. Default: `"createdAt"`. */
                 sort?: "email" | "createdAt" | "updatedAt";
-                /** @description Direction of the sort. Default: `"desc"`. */
+                /** @description Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`. */
                 dir?: "asc" | "desc";
             };
             header?: {
@@ -11244,7 +11244,7 @@ export interface operations {
     listContactHistory: {
         parameters: {
             query?: {
-                /** @description Items of a page; 50 when absent. Default: `50`. */
+                /** @description Number of items on a page, 1 to 200. Default: `50`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -11361,7 +11361,7 @@ export interface operations {
     listContactFieldValues: {
         parameters: {
             query?: {
-                /** @description Items of a page; 100 when absent. Default: `100`. */
+                /** @description Number of items on a page, 1 to 200. Default: `100`. */
                 limit?: number;
             };
             header?: {
@@ -11480,7 +11480,7 @@ export interface operations {
     listContactJobs: {
         parameters: {
             query?: {
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -12007,17 +12007,17 @@ export interface operations {
     listTemplates: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 pageSize?: number;
-                /** @description All when absent. */
+                /** @description Templates of this type; all when absent. */
                 type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
-                /** @description Text in name, description or subject, in any letter case. */
+                /** @description Text in the name, description or subject, in any letter case. */
                 search?: string;
-                /** @description What to sort by. Default: `"createdAt"`. */
+                /** @description Field to sort by. Default: `"createdAt"`. */
                 sort?: "name" | "subject" | "type" | "createdAt" | "updatedAt";
-                /** @description Direction of the sort. Default: `"desc"`. */
+                /** @description Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`. */
                 dir?: "asc" | "desc";
             };
             header?: {
@@ -12785,19 +12785,19 @@ export interface operations {
     listCampaigns: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 1000. Default: `20`. */
                 pageSize?: number;
-                /** @description All when absent. */
+                /** @description Campaigns with this status; all when absent. */
                 status?: "DRAFT" | "SCHEDULED" | "SENDING" | "SENT" | "CANCELLED";
-                /** @description Text in name, subject or sender, in any letter case. */
+                /** @description Text in the name, subject or sender, in any letter case. */
                 search?: string;
-                /** @description `true` lists the archive; otherwise it is left out. Default: `false`. */
+                /** @description `true` lists archived campaigns only; otherwise they are left out. Default: `false`. */
                 archived?: boolean;
-                /** @description What to sort by. Default: `"createdAt"`. */
+                /** @description Field to sort by. Default: `"createdAt"`. */
                 sort?: "name" | "subject" | "status" | "scheduledFor" | "sentAt" | "createdAt" | "updatedAt";
-                /** @description Direction of the sort. Default: `"desc"`. */
+                /** @description Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`. */
                 dir?: "asc" | "desc";
             };
             header?: {
@@ -13913,13 +13913,13 @@ export interface operations {
     listCampaignRecipients: {
         parameters: {
             query?: {
-                /** @description Recipients whose email bounced or was reported as spam, in place of the ledger. */
+                /** @description Lists recipients whose email bounced or was reported as spam, newest first, instead of the ledger. */
                 type?: "bounced" | "complained";
-                /** @description The whole ledger when absent. Default: `"all"`. */
+                /** @description Recipients with this verdict. Default: `"all"`. */
                 verdict?: "handed_over" | "skipped" | "failed" | "unknown" | "pending" | "all";
-                /** @description A file of all rows, whatever `limit` and `cursor` say. */
+                /** @description `csv` returns all rows as CSV, regardless of `limit` and `cursor`. */
                 format?: "csv";
-                /** @description Items of a page; 50 when absent. Default: `50`. */
+                /** @description Number of items on a page, 1 to 100. Default: `50`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -14266,21 +14266,21 @@ export interface operations {
     listWorkflows: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 pageSize?: number;
-                /** @description Another name of `pageSize`. */
+                /** @description Another name for `pageSize`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
-                /** @description Text in name or description, in any letter case. */
+                /** @description Text in the name or description, in any letter case. */
                 search?: string;
-                /** @description All when absent. */
+                /** @description Workflows that are enabled or disabled; all when absent. */
                 status?: "enabled" | "disabled";
-                /** @description What to sort by. Default: `"createdAt"`. */
+                /** @description Field to sort by. Default: `"createdAt"`. */
                 sort?: "name" | "createdAt" | "updatedAt" | "steps";
-                /** @description Direction of the sort. Default: `"desc"`. */
+                /** @description Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`. */
                 dir?: "asc" | "desc";
             };
             header?: {
@@ -14363,7 +14363,7 @@ export interface operations {
     listWorkflowFields: {
         parameters: {
             query?: {
-                /** @description Adds the fields of the data of this event. */
+                /** @description Name of the event whose data fields are included; those of recent events when absent. */
                 eventName?: string;
             };
             header?: {
@@ -14583,9 +14583,9 @@ export interface operations {
     listWorkflowVersions: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 pageSize?: number;
             };
             header?: {
@@ -14766,7 +14766,7 @@ export interface operations {
     deleteWorkflowStep: {
         parameters: {
             query?: {
-                /** @description `true` deletes this step alone. */
+                /** @description `true` deletes only this step and connects its neighbors. Otherwise the steps after it are deleted too. */
                 splice?: "true";
             };
             header?: {
@@ -15026,15 +15026,15 @@ export interface operations {
     listWorkflowExecutions: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 pageSize?: number;
-                /** @description Statuses, separated by commas; all when absent. */
+                /** @description Executions with one of these statuses, separated by commas; all when absent. */
                 status?: string;
                 /** @description Executions of this contact. */
                 contactId?: string;
-                /** @description Active executions that are at this step. */
+                /** @description Active executions whose contact is at this step. */
                 stepId?: string;
             };
             header?: {
@@ -15288,7 +15288,7 @@ export interface operations {
     countWorkflowContacts: {
         parameters: {
             query?: {
-                /** @description Counts the paths of contacts that reached a step in this many last days; all time when absent. */
+                /** @description Counts paths of contacts that reached a step in the last this many days, 1 to 366; all time when absent. */
                 days?: number;
             };
             header?: {
@@ -15898,7 +15898,7 @@ export interface operations {
     listImages: {
         parameters: {
             query?: {
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -16523,9 +16523,9 @@ export interface operations {
     listSegmentContacts: {
         parameters: {
             query?: {
-                /** @description Number of the page, from 1 on. Default: `1`. */
+                /** @description Page number, counting from 1. Default: `1`. */
                 page?: number;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 pageSize?: number;
             };
             header?: {
@@ -17008,7 +17008,7 @@ export interface operations {
                  * @example ada@example.com
                  */
                 to?: string;
-                /** @description `name:value`: emails sent with this tag. */
+                /** @description Emails sent with this tag, as `name:value`. */
                 tag?: string;
                 /** @description Emails with this status; all when absent. */
                 status?: "PENDING" | "SENDING" | "SENT" | "DELIVERED" | "RECEIVED" | "OPENED" | "CLICKED" | "BOUNCED" | "COMPLAINED" | "FAILED" | "SUPPRESSED" | "CANCELLED";
@@ -17016,15 +17016,15 @@ export interface operations {
                 source?: "TRANSACTIONAL" | "CAMPAIGN" | "WORKFLOW" | "INBOUND";
                 /** @description Words of the subject, in any order and letter case; parts of words match too. Pending emails and campaign emails are searched by the subject as given, with its variables. Up to 200 characters. */
                 subject?: string;
-                /** @description Emails created at or after this time. */
+                /** @description Emails created at or after this time. Required, at most 31 days before `until`, unless `contactId`, `to` or `tag` is given. */
                 from?: string;
                 /** @description Emails created before this time; now when absent. */
                 until?: string;
-                /** @description Emails scheduled for a chosen time, the next one first. Needs no contact, tag or time span. */
+                /** @description `true` lists emails that wait for their chosen time, soonest first. It needs no `contactId`, `to`, `tag` or `from`. */
                 scheduled?: "true";
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
             };
             header?: never;
@@ -17316,7 +17316,7 @@ export interface operations {
     listSuppressedEmails: {
         parameters: {
             query?: {
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -17428,17 +17428,17 @@ export interface operations {
     listActivity: {
         parameters: {
             query?: {
-                /** @description Items of a page; 50 when absent. Default: `50`. */
+                /** @description Number of items on a page, 1 to 100. Default: `50`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
                 /** @description Types of activities, separated by commas; all when absent. */
                 types?: string;
-                /** @description Of this contact only. */
+                /** @description Activities of this contact; all when absent. */
                 contactId?: string;
-                /** @description First day or instant. */
+                /** @description Start of the period, as a day or an instant; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day or instant. */
+                /** @description End of the period, as a day or an instant; it is included. Absent for no end. */
                 endDate?: string;
             };
             header?: {
@@ -17510,9 +17510,9 @@ export interface operations {
     getActivityStats: {
         parameters: {
             query?: {
-                /** @description First day or instant. */
+                /** @description Start of the period, as a day or an instant; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day or instant. */
+                /** @description End of the period, as a day or an instant; it is included. Absent for no end. */
                 endDate?: string;
             };
             header?: {
@@ -17550,7 +17550,7 @@ export interface operations {
     countRecentActivity: {
         parameters: {
             query?: {
-                /** @description How far back. Default: `5`. */
+                /** @description Number of minutes to count back, 1 to 60. Default: `5`. */
                 minutes?: number;
             };
             header?: {
@@ -17622,9 +17622,9 @@ export interface operations {
     listUpcomingActivity: {
         parameters: {
             query?: {
-                /** @description Items of a page; 50 when absent. Default: `50`. */
+                /** @description Number of items on a page, 1 to 100. Default: `50`. */
                 limit?: number;
-                /** @description How far ahead. Default: `30`. */
+                /** @description Number of days to look ahead, 1 to 90. Default: `30`. */
                 daysAhead?: number;
             };
             header?: {
@@ -17662,9 +17662,9 @@ export interface operations {
     getMailByDay: {
         parameters: {
             query?: {
-                /** @description First day of the window. */
+                /** @description First day of the window, in UTC; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day of the window. */
+                /** @description Last day of the window, in UTC; it is included. Today when absent. */
                 endDate?: string;
             };
             header?: {
@@ -17718,11 +17718,11 @@ export interface operations {
     listTopCampaigns: {
         parameters: {
             query?: {
-                /** @description Items of the list. */
+                /** @description Number of items to return, 1 to 50; 10 when absent. */
                 limit?: number;
-                /** @description First day of the window. */
+                /** @description First day of the window, in UTC; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day of the window. */
+                /** @description Last day of the window, in UTC; it is included. Today when absent. */
                 endDate?: string;
             };
             header?: {
@@ -17775,9 +17775,9 @@ export interface operations {
     getCampaignAverages: {
         parameters: {
             query?: {
-                /** @description First day of the window. */
+                /** @description First day of the window, in UTC; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day of the window. */
+                /** @description Last day of the window, in UTC; it is included. Today when absent. */
                 endDate?: string;
             };
             header?: {
@@ -17815,11 +17815,11 @@ export interface operations {
     listTopEvents: {
         parameters: {
             query?: {
-                /** @description Items of the list. */
+                /** @description Number of items to return, 1 to 50; 10 when absent. */
                 limit?: number;
-                /** @description First day of the window. */
+                /** @description First day of the window, in UTC; 30 days ago when absent. */
                 startDate?: string;
-                /** @description Last day of the window. */
+                /** @description Last day of the window, in UTC; it is included. Today when absent. */
                 endDate?: string;
             };
             header?: {
@@ -18041,7 +18041,7 @@ export interface operations {
     listErasures: {
         parameters: {
             query?: {
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;
@@ -18157,7 +18157,7 @@ export interface operations {
     getDeliverability: {
         parameters: {
             query?: {
-                /** @description How many days (UTC), today included. Default: `30`. */
+                /** @description Number of days in UTC, including today; 1 to 90. Default: `30`. */
                 days?: number;
             };
             header?: {
@@ -18703,7 +18703,7 @@ export interface operations {
                 status?: "PENDING" | "DELIVERED" | "FAILED";
                 /** @description Deliveries of this event: a name, a prefix such as `contact.*`, or `*`. */
                 type?: string;
-                /** @description Items of a page; 20 when absent. Default: `20`. */
+                /** @description Number of items on a page, 1 to 100. Default: `20`. */
                 limit?: number;
                 /** @description `cursor` of the page before, unchanged; the first page when absent or empty. */
                 cursor?: string;

@@ -5,12 +5,12 @@ import { parameter } from './fields.ts';
 
 /** How many items a page has. */
 export const limitParameter = (fallback: number, maximum: number) =>
-  parameter(`Items of a page; ${fallback} when absent.`, wholeNumber(fallback, maximum));
+  parameter(`Number of items on a page, 1 to ${maximum}.`, wholeNumber(fallback, maximum));
 
 /** `page` and `pageSize` of a list that pages by number. */
 export const pageParameters = (maximum: number) => ({
-  page: parameter('Number of the page, from 1 on.', wholeNumber(1)),
-  pageSize: parameter('Items of a page; 20 when absent.', wholeNumber(20, maximum)),
+  page: parameter('Page number, counting from 1.', wholeNumber(1)),
+  pageSize: parameter(`Number of items on a page, 1 to ${maximum}.`, wholeNumber(20, maximum)),
 });
 
 /** A whole number from 1 on. */
@@ -22,7 +22,11 @@ export const choiceParameter = (description: string, values: readonly string[], 
   parameter(description, { enum: [...values], ...(fallback === undefined ? {} : { default: fallback }) });
 
 /** The direction of a sort. */
-export const directionParameter = choiceParameter('Direction of the sort.', ['asc', 'desc'], 'desc');
+export const directionParameter = choiceParameter(
+  'Sort order: `asc` for ascending, `desc` for descending.',
+  ['asc', 'desc'],
+  'desc',
+);
 
 /** One end of a window. */
 export const dayParameter = (description: string) => parameter(description, { examples: ['2026-11-01'] });

@@ -149,9 +149,9 @@ export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt
 /** `GET /templates`; an unknown sort or direction falls back to the default. */
 export const ListTemplates = v.object({
   ...pageParameters(100),
-  type: choiceParameter('All when absent.', templateTypes),
-  search: parameter('Text in name, description or subject, in any letter case.'),
-  sort: choiceParameter('What to sort by.', templateSorts, 'createdAt'),
+  type: choiceParameter('Templates of this type; all when absent.', templateTypes),
+  search: parameter('Text in the name, description or subject, in any letter case.'),
+  sort: choiceParameter('Field to sort by.', templateSorts, 'createdAt'),
   dir: directionParameter,
 });
 export type ListTemplates = v.InferOutput<typeof ListTemplates>;

@@ -7,8 +7,8 @@ import { SendingHold } from '../../sending/engine/index.ts';
 import { activityTypes } from './types.ts';
 
 const window = {
-  startDate: dayParameter('First day or instant.'),
-  endDate: dayParameter('Last day or instant.'),
+  startDate: dayParameter('Start of the period, as a day or an instant; 30 days ago when absent.'),
+  endDate: dayParameter('End of the period, as a day or an instant; it is included. Absent for no end.'),
 };
 
 /** `GET /activity`. */
@@ -16,7 +16,7 @@ export const ListActivity = v.object({
   limit: limitParameter(50, 100),
   cursor: CursorParameter,
   types: parameter('Types of activities, separated by commas; all when absent.'),
-  contactId: parameter('Of this contact only.'),
+  contactId: parameter('Activities of this contact; all when absent.'),
   ...window,
 });
 export type ListActivity = v.InferOutput<typeof ListActivity>;
@@ -93,7 +93,9 @@ export const Running = v.object({
 export type Running = v.InferOutput<typeof Running>;
 
 /** `GET /activity/recent-count`. */
-export const RecentCountQuery = v.object({ minutes: numberParameter('How far back.', 5, 60) });
+export const RecentCountQuery = v.object({
+  minutes: numberParameter('Number of minutes to count back, 1 to 60.', 5, 60),
+});
 
 /** How much happened in the last minutes. */
 export const RecentCount = v.object({
@@ -104,7 +106,7 @@ export const RecentCount = v.object({
 /** `GET /activity/upcoming`. */
 export const UpcomingQuery = v.object({
   limit: limitParameter(50, 100),
-  daysAhead: numberParameter('How far ahead.', 30, 90),
+  daysAhead: numberParameter('Number of days to look ahead, 1 to 90.', 30, 90),
 });
 export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 

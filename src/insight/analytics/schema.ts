@@ -3,8 +3,8 @@ import { dayParameter, Instant, parameter } from '@fernpost/validation';
 import * as v from 'valibot';
 
 const window = {
-  startDate: dayParameter('First day of the window.'),
-  endDate: dayParameter('Last day of the window.'),
+  startDate: dayParameter('First day of the window, in UTC; 30 days ago when absent.'),
+  endDate: dayParameter('Last day of the window, in UTC; it is included. Today when absent.'),
 };
 
 /** A window; both dates belong to it. */
@@ -13,7 +13,7 @@ export type WindowQuery = v.InferOutput<typeof WindowQuery>;
 
 /** A window and how many rows of a list are wanted. */
 export const TopQuery = v.object({
-  limit: parameter('Items of the list.', { type: 'integer', minimum: 1 }),
+  limit: parameter('Number of items to return, 1 to 50; 10 when absent.', { type: 'integer', minimum: 1 }),
   ...window,
 });
 export type TopQuery = v.InferOutput<typeof TopQuery>;

@@ -210,10 +210,13 @@ export const campaignSorts = ['name', 'subject', 'status', 'scheduledFor', 'sent
 /** `GET /campaigns`; an unknown sort or direction falls back to the default. */
 export const ListCampaigns = v.object({
   ...pageParameters(1000),
-  status: choiceParameter('All when absent.', campaignStatuses),
-  search: parameter('Text in name, subject or sender, in any letter case.'),
-  archived: parameter('`true` lists the archive; otherwise it is left out.', { type: 'boolean', default: false }),
-  sort: choiceParameter('What to sort by.', campaignSorts, 'createdAt'),
+  status: choiceParameter('Campaigns with this status; all when absent.', campaignStatuses),
+  search: parameter('Text in the name, subject or sender, in any letter case.'),
+  archived: parameter('`true` lists archived campaigns only; otherwise they are left out.', {
+    type: 'boolean',
+    default: false,
+  }),
+  sort: choiceParameter('Field to sort by.', campaignSorts, 'createdAt'),
   dir: directionParameter,
 });
 export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;

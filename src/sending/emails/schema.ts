@@ -155,7 +155,7 @@ export const ResendEmail = v.object({
 const filters = {
   contactId: field('Emails of this contact.', v.optional(v.pipe(v.string(), v.uuid('must be the id of a contact')))),
   to: field('Emails to this address, if it is a contact’s current address.', v.optional(EmailField)),
-  tag: parameter('`name:value`: emails sent with this tag.'),
+  tag: parameter('Emails sent with this tag, as `name:value`.'),
   status: field('Emails with this status; all when absent.', v.optional(choice(mailStatuses))),
   source: field(
     'Emails created by this source: `TRANSACTIONAL`, `CAMPAIGN`, `WORKFLOW` or `INBOUND`; all when absent.',
@@ -165,7 +165,10 @@ const filters = {
     'Words of the subject, in any order and letter case; parts of words match too. Pending emails and campaign emails are searched by the subject as given, with its variables. Up to 200 characters.',
     v.optional(v.pipe(v.string(), v.maxLength(200, 'must have at most 200 characters'))),
   ),
-  from: parameter('Emails created at or after this time.', { format: 'date-time' }),
+  from: parameter(
+    'Emails created at or after this time. Required, at most 31 days before `until`, unless `contactId`, `to` or `tag` is given.',
+    { format: 'date-time' },
+  ),
   until: parameter('Emails created before this time; now when absent.', { format: 'date-time' }),
 };
 
@@ -173,7 +176,7 @@ const filters = {
 export const ListEmails = v.object({
   ...filters,
   scheduled: choiceParameter(
-    'Emails scheduled for a chosen time, the next one first. Needs no contact, tag or time span.',
+    '`true` lists emails that wait for their chosen time, soonest first. It needs no `contactId`, `to`, `tag` or `from`.',
     ['true'],
   ),
   cursor: CursorParameter,

@@ -52,7 +52,7 @@ const Bound = v.object({
 
 /** `GET /deliverability`. */
 export const DeliverabilityQuery = v.object({
-  days: numberParameter('How many days (UTC), today included.', 30, 90),
+  days: numberParameter('Number of days in UTC, including today; 1 to 90.', 30, 90),
 });
 
 /** How mail was received: by day, by who received it, and against the limits that pause a project. */

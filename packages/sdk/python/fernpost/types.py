@@ -3741,7 +3741,7 @@ class WorkflowWithGraph(TypedDict):
     editedAt: Optional[str]
     """When the workflow was last edited; null if it has not been edited since it was created."""
     editedBy: Optional[Union[EditedByUser, EditedByKey]]
-    """Who last edited the workflow; null if that is not known."""
+    """Who last edited the workflow; null if it has not been edited since it was created."""
     steps: List[WorkflowWithGraphStepsItem]
     """Steps of the graph with their transitions."""
     transitions: List[WorkflowTransition]
@@ -5268,7 +5268,7 @@ class GetEmailQuery(TypedDict):
 
 class ListContactsQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
     email: NotRequired[str]
@@ -5280,7 +5280,7 @@ class ListContactsQuery(TypedDict):
     sort: NotRequired[Literal["email", "createdAt", "updatedAt"]]
     """What to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort. Default: `"desc"`."""
+    """Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`."""
 
 
 class GetContactQuery(TypedDict):
@@ -5295,28 +5295,28 @@ class DeleteContactQuery(TypedDict):
 
 class ListContactHistoryQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 50 when absent. Default: `50`."""
+    """Number of items on a page, 1 to 200. Default: `50`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class ListContactEventsQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 50 when absent. Default: `50`."""
+    """Number of items on a page, 1 to 1000. Default: `50`."""
 
 
 class ListSegmentContactsQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
 
 
 class ListEventsQuery(TypedDict):
     eventName: NotRequired[str]
     """Events of this name; all when absent."""
     limit: NotRequired[int]
-    """Items of a page; 100 when absent. Default: `100`."""
+    """Number of items on a page, 1 to 1000. Default: `100`."""
 
 
 class GetEventStatsQuery(TypedDict):
@@ -5335,112 +5335,112 @@ class GetEventStatsResponseItem(TypedDict):
 
 class ListSuppressedEmailsQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class ListContactJobsQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class ListErasuresQuery(TypedDict):
     limit: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class ListTemplatesQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     type: NotRequired[Literal["TRANSACTIONAL", "MARKETING", "HEADLESS"]]
-    """All when absent."""
+    """Templates of this type; all when absent."""
     search: NotRequired[str]
-    """Text in name, description or subject, in any letter case."""
+    """Text in the name, description or subject, in any letter case."""
     sort: NotRequired[Literal["name", "subject", "type", "createdAt", "updatedAt"]]
-    """What to sort by. Default: `"createdAt"`."""
+    """Field to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort. Default: `"desc"`."""
+    """Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`."""
 
 
 class ListCampaignsQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 1000. Default: `20`."""
     status: NotRequired[Literal["DRAFT", "SCHEDULED", "SENDING", "SENT", "CANCELLED"]]
-    """All when absent."""
+    """Campaigns with this status; all when absent."""
     search: NotRequired[str]
-    """Text in name, subject or sender, in any letter case."""
+    """Text in the name, subject or sender, in any letter case."""
     archived: NotRequired[bool]
-    """`true` lists the archive; otherwise it is left out. Default: `false`."""
+    """`true` lists archived campaigns only; otherwise they are left out. Default: `false`."""
     sort: NotRequired[Literal["name", "subject", "status", "scheduledFor", "sentAt", "createdAt", "updatedAt"]]
-    """What to sort by. Default: `"createdAt"`."""
+    """Field to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort. Default: `"desc"`."""
+    """Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`."""
 
 
 class ListCampaignRecipientsQuery(TypedDict):
     type: NotRequired[Literal["bounced", "complained"]]
-    """Recipients whose email bounced or was reported as spam, in place of the ledger."""
+    """Lists recipients whose email bounced or was reported as spam, newest first, instead of the ledger."""
     verdict: NotRequired[Literal["handed_over", "skipped", "failed", "unknown", "pending", "all"]]
-    """The whole ledger when absent. Default: `"all"`."""
+    """Recipients with this verdict. Default: `"all"`."""
     format: NotRequired[Literal["csv"]]
-    """A file of all rows, whatever `limit` and `cursor` say."""
+    """`csv` returns all rows as CSV, regardless of `limit` and `cursor`."""
     limit: NotRequired[int]
-    """Items of a page; 50 when absent. Default: `50`."""
+    """Number of items on a page, 1 to 100. Default: `50`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 
 
 class ListWorkflowsQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     limit: NotRequired[int]
-    """Another name of `pageSize`."""
+    """Another name for `pageSize`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
     search: NotRequired[str]
-    """Text in name or description, in any letter case."""
+    """Text in the name or description, in any letter case."""
     status: NotRequired[Literal["enabled", "disabled"]]
-    """All when absent."""
+    """Workflows that are enabled or disabled; all when absent."""
     sort: NotRequired[Literal["name", "createdAt", "updatedAt", "steps"]]
-    """What to sort by. Default: `"createdAt"`."""
+    """Field to sort by. Default: `"createdAt"`."""
     dir: NotRequired[Literal["asc", "desc"]]
-    """Direction of the sort. Default: `"desc"`."""
+    """Sort order: `asc` for ascending, `desc` for descending. Default: `"desc"`."""
 
 
 class ListWorkflowVersionsQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
 
 
 class ListWorkflowExecutionsQuery(TypedDict):
     page: NotRequired[int]
-    """Number of the page, from 1 on. Default: `1`."""
+    """Page number, counting from 1. Default: `1`."""
     pageSize: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     status: NotRequired[str]
-    """Statuses, separated by commas; all when absent."""
+    """Executions with one of these statuses, separated by commas; all when absent."""
     contactId: NotRequired[str]
     """Executions of this contact."""
     stepId: NotRequired[str]
-    """Active executions that are at this step."""
+    """Active executions whose contact is at this step."""
 
 
 class CountWorkflowContactsQuery(TypedDict):
     days: NotRequired[int]
-    """Counts the paths of contacts that reached a step in this many last days; all time when absent."""
+    """Counts paths of contacts that reached a step in the last this many days, 1 to 366; all time when absent."""
 
 
 class ListWebhookEndpointsQuery(TypedDict):
@@ -5454,7 +5454,7 @@ class ListWebhookEndpointDeliveriesQuery(TypedDict):
     type: NotRequired[str]
     """Deliveries of this event: a name, a prefix such as `contact.*`, or `*`."""
     limit: NotRequired[int]
-    """Items of a page; 20 when absent. Default: `20`."""
+    """Number of items on a page, 1 to 100. Default: `20`."""
     cursor: NotRequired[str]
     """`cursor` of the page before, unchanged; the first page when absent or empty."""
 

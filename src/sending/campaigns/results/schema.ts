@@ -73,12 +73,12 @@ export type CampaignAudit = v.InferOutput<typeof CampaignAudit>;
 
 /** `GET /campaigns/{id}/recipients`: `type` for bounces and complaints, otherwise the whole ledger. */
 export const ListRecipients = v.object({
-  type: choiceParameter('Recipients whose email bounced or was reported as spam, in place of the ledger.', [
-    'bounced',
-    'complained',
-  ]),
-  verdict: choiceParameter('The whole ledger when absent.', [...verdicts, 'all'], 'all'),
-  format: choiceParameter('A file of all rows, whatever `limit` and `cursor` say.', ['csv']),
+  type: choiceParameter(
+    'Lists recipients whose email bounced or was reported as spam, newest first, instead of the ledger.',
+    ['bounced', 'complained'],
+  ),
+  verdict: choiceParameter('Recipients with this verdict.', [...verdicts, 'all'], 'all'),
+  format: choiceParameter('`csv` returns all rows as CSV, regardless of `limit` and `cursor`.', ['csv']),
   limit: limitParameter(50, 100),
   cursor: CursorParameter,
 });
