@@ -5,6 +5,7 @@ import { bareBadRequest } from '../core/lib/errors.ts';
 import { checkUnplanned } from '../platform/projects/index.ts';
 import { dispatched } from './changed.ts';
 import { workflowFields } from './graph/fields.ts';
+import { ListWorkflowFields, WorkflowFields } from './graph/schema.ts';
 import { listAutomations } from './list-service.ts';
 import { bulkUpdateAutomations, deleteAutomationsOf } from './removal-service.ts';
 import { editOf } from './revision.ts';
@@ -12,13 +13,11 @@ import {
   BulkUpdateWorkflows,
   CreateWorkflow,
   ListVersions,
-  ListWorkflowFields,
   ListWorkflows,
   PatchWorkflow,
   VersionPage,
   VersionWithGraph,
   WorkflowBody,
-  WorkflowFields,
   WorkflowPage,
   WorkflowWithGraph,
 } from './schema.ts';

@@ -1,7 +1,8 @@
 import { isoText } from '../core/database/columns.ts';
 import { raw } from '../core/database/sql.ts';
+import type { StepBody, TransitionBody } from './graph/schema.ts';
 import type { ExecutionBody } from './runs/schema.ts';
-import type { StepBody, TransitionBody, WorkflowBody } from './schema.ts';
+import type { WorkflowBody } from './schema.ts';
 
 /** What starts an automation. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;

@@ -7,6 +7,7 @@ import type { Changed } from './changed.ts';
 import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './enrollment/triggers.ts';
 import { issuesAsProblems, issuesOf } from './graph/issues.ts';
 import { insertSteps, insertTransitions, updateSteps } from './graph/queries.ts';
+import type { Issue } from './graph/schema.ts';
 import {
   findAutomation,
   found,
@@ -20,7 +21,7 @@ import {
 } from './queries.ts';
 import { checkRevision, type Edited, type EditTarget, lastEditOf, noteLimits } from './revision.ts';
 import { type AutomationRow, workflowBody } from './rows.ts';
-import type { CreateWorkflow, Issue, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
+import type { CreateWorkflow, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
 
 /**
  * Creates a disabled automation with its TRIGGER step.

@@ -3,8 +3,8 @@ import { checkedDefinition } from '../../audience/segments/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { cutText } from '../../core/lib/text.ts';
+import type { Issue } from '../graph/schema.ts';
 import type { AutomationRow } from '../rows.ts';
-import type { Issue } from '../schema.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
 
 /** The name of the event in a trigger's config, or null. */

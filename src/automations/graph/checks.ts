@@ -1,6 +1,6 @@
 import { graphIssues } from '@fernpost/workflow-graph';
-import type { Issue } from '../schema.ts';
 import type { Graph, GraphStep } from './graph.ts';
+import type { Issue } from './schema.ts';
 import { readStepConfig } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 

@@ -1,5 +1,5 @@
 import type { Graph as GraphOf } from '@fernpost/workflow-graph';
-import type { StepBody, TransitionBody } from '../schema.ts';
+import type { StepBody, TransitionBody } from './schema.ts';
 
 /** A step as a version of a graph keeps it: without its place on the canvas. The config is as it was saved. */
 export type GraphStep = Pick<StepBody, 'id' | 'type' | 'name' | 'config' | 'templateId'>;

@@ -2,10 +2,10 @@ import type { FieldProblem } from '@fernpost/validation';
 import type { Database } from '../../core/database/sql.ts';
 import { triggerIssues } from '../enrollment/triggers.ts';
 import type { AutomationRow } from '../rows.ts';
-import type { Issue } from '../schema.ts';
 import { enablingIssues } from './checks.ts';
 import type { Graph } from './graph.ts';
 import { templatesAmong } from './queries.ts';
+import type { Issue } from './schema.ts';
 
 /** What enabling would refuse, as the entries of a 422. */
 export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {

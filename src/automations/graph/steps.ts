@@ -5,9 +5,9 @@ import { newId } from '../../core/lib/ids.ts';
 import { hasActiveRuns, written } from '../queries.ts';
 import type { Edited, EditTarget } from '../revision.ts';
 import type { StepRow } from '../rows.ts';
-import type { CreateStep, InsertStep, PatchStep, StepBody } from '../schema.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteSteps, insertSteps, insertTransition, redirect, redirectOne, updateSteps } from './queries.ts';
+import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
 import { checkedContent, noteOf } from './step-content.ts';
 
 /**

@@ -12,9 +12,9 @@ import { newId } from '../../core/lib/ids.ts';
 import { hasActiveRuns } from '../queries.ts';
 import type { Edited, EditTarget } from '../revision.ts';
 import type { StepRow, TransitionRow } from '../rows.ts';
-import type { CreateTransition, TransitionBody } from '../schema.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteTransitions, insertTransition } from './queries.ts';
+import type { CreateTransition, TransitionBody } from './schema.ts';
 
 /**
  * Connects two steps (contract page 2, 3.5).

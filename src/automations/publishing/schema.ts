@@ -2,8 +2,9 @@ import { field, nameSchemas } from '@fernpost/openapi/names';
 import { textField } from '@fernpost/validation';
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
+import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
-import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody, WorkflowWithGraph } from '../schema.ts';
+import { WorkflowWithGraph } from '../schema.ts';
 
 const { type, name, position, config, templateId, note } = CreateStep.entries;
 

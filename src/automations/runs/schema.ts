@@ -2,8 +2,9 @@ import { field, nameSchemas } from '@fernpost/openapi/names';
 import { Instant, pageParameters, parameter, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
+import { StepBody, StepTypeField } from '../graph/schema.ts';
 import { runStatuses, stepRunStatuses } from '../rows.ts';
-import { StepBody, StepTypeField, WorkflowBody } from '../schema.ts';
+import { WorkflowBody } from '../schema.ts';
 
 const Json = v.record(v.string(), v.unknown());
 
@@ -17,9 +18,9 @@ export type StartExecution = v.InferOutput<typeof StartExecution>;
 /** `GET /workflows/{id}/executions`. */
 export const ListExecutions = v.object({
   ...pageParameters(100),
-  status: parameter('Statuses, separated by commas; all when absent.'),
+  status: parameter('Executions with one of these statuses, separated by commas; all when absent.'),
   contactId: parameter('Executions of this contact.'),
-  stepId: parameter('Active executions that are at this step.'),
+  stepId: parameter('Active executions whose contact is at this step.'),
 });
 export type ListExecutions = v.InferOutput<typeof ListExecutions>;
 
@@ -179,11 +180,14 @@ export type RetriedExecutions = v.InferOutput<typeof RetriedExecutions>;
 
 /** `GET /workflows/{id}/people`. */
 export const CountWorkflowPeople = v.object({
-  days: parameter('Counts the paths of contacts that reached a step in this many last days; all time when absent.', {
-    type: 'integer',
-    minimum: 1,
-    maximum: 366,
-  }),
+  days: parameter(
+    'Counts paths of contacts that reached a step in the last this many days, 1 to 366; all time when absent.',
+    {
+      type: 'integer',
+      minimum: 1,
+      maximum: 366,
+    },
+  ),
 });
 export type CountWorkflowPeople = v.InferOutput<typeof CountWorkflowPeople>;
 

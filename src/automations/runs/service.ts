@@ -4,9 +4,9 @@ import type { Database } from '../../core/database/sql.ts';
 import { badRequest, notFound } from '../../core/lib/errors.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from '../rows.ts';
-import type { StepBody } from '../schema.ts';
 import { type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
 import {
   countRuns,
