@@ -1,6 +1,5 @@
 import type { OpenApiDocument } from '@fernpost/docs';
-import { examplesOf } from '../../packages/docs/src/examples/examples.ts';
-import { type Request, requestOf, snake } from '../../packages/docs/src/examples/request.ts';
+import { examplesOf, type Request, requestOf, snake } from '@fernpost/docs/examples';
 import { openApiDocument } from '../../src/core/http/openapi.ts';
 import { routes } from '../../src/main/api/routes.ts';
 

@@ -1,10 +1,12 @@
-import { type OpenApiDocument, type Response, resolve } from '../document.ts';
-import type { Code } from '../html.ts';
-import { curlOf } from './curl.ts';
-import { pythonOf } from './python.ts';
-import { type Placed, requestOf } from './request.ts';
-import { methodOf } from './sdk.ts';
-import { typeScriptOf } from './typescript.ts';
+import { type OpenApiDocument, type Response, resolve } from './document.ts';
+import type { Code } from './html.ts';
+import { curlOf } from './examples/curl.ts';
+import { pythonOf } from './examples/python.ts';
+import { type Placed, requestOf } from './examples/request.ts';
+import { methodOf } from './examples/sdk.ts';
+import { typeScriptOf } from './examples/typescript.ts';
+
+export { type Request, requestOf, snake } from './examples/request.ts';
 
 /** An operation in curl, TypeScript and Python, with the example of its body. */
 export function examplesOf(document: OpenApiDocument, operation: Placed): Code[] {
