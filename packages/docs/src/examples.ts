@@ -1,10 +1,10 @@
 import { type OpenApiDocument, type Response, resolve } from './document.ts';
-import type { Code } from './html.ts';
 import { curlOf } from './examples/curl.ts';
 import { pythonOf } from './examples/python.ts';
 import { type Placed, requestOf } from './examples/request.ts';
 import { methodOf } from './examples/sdk.ts';
 import { typeScriptOf } from './examples/typescript.ts';
+import type { Code } from './html.ts';
 
 export { type Request, requestOf, snake } from './examples/request.ts';
 

@@ -7,8 +7,8 @@ import {
   resolve,
   type Schema,
 } from './document.ts';
-import { examplesOf } from './examples.ts';
 import type { Placed } from './examples/request.ts';
+import { examplesOf } from './examples.ts';
 import { type Field, FieldReader, fieldsHtml, isPlain, type Parts, partsHtml, partsMarkdown } from './fields.ts';
 import type { Guide } from './guides.ts';
 import { escapeHtml, inlineHtml, proseHtml, snippetHtml } from './html.ts';
