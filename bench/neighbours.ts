@@ -1,103 +1,189 @@
-import type { Mailer } from '@fernpost/mail-providers';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import { newId } from '../src/core/lib/ids.ts';
+import { loadavg } from 'node:os';
+import { Agent, request } from 'undici';
+import { type Database, sql } from '../src/core/database/sql.ts';
 import { pause } from '../src/core/lib/time.ts';
-import { composeQueued, createComposer } from '../src/sending/engine/compose.ts';
-import { deliverPending } from '../src/sending/engine/pending.ts';
-import { aProject, deliveryDeps, queueMany } from '../test/support/delivery-fixtures.ts';
-import type { FakeMailer } from '../test/support/mailer.ts';
-import { benchServices } from './support/services.ts';
+import { createOperatorProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { fillAudience } from './support/audience.ts';
+import { inDeliveryWorld } from './support/delivery-world.ts';
+import { type HostileOrder, hostileLoads, startHostile } from './support/hostile.ts';
+import { fillMail } from './support/mail.ts';
+import { cpuOfServers, cpuOfTree } from './support/processes.ts';
 
-const mails = Number(process.env.BENCH_MAILS ?? 60);
+const seconds = Number(process.env.BENCH_SECONDS ?? 10);
+const rounds = Number(process.env.BENCH_ROUNDS ?? 3);
+const contacts = Number(process.env.BENCH_CONTACTS ?? 200_000);
+const loads = process.env.BENCH_LOADS?.split(',') ?? [...Object.keys(hostileLoads), 'smtp'];
+// Ten a second, within the limit of requests that every project has.
 const everyMs = 100;
-const providerMs = 20;
+const longestMs = 60_000;
+const goal = 2;
 
-// Each asks for all the steps there are, in another way; the number makes each a template of its own.
-const worst: readonly ((n: number) => string)[] = [
-  (n) => `${n}{% for a in (1..300) %}{% for b in (1..300) %}{{ b | times: a | plus: ${n} }}{% endfor %}{% endfor %}`,
-  (n) => `${n}${'{{ a | append: "x" | upcase }} '.repeat(4_000)}`,
-  (n) => `${n}${'<table><tr><td>x</td></tr></table>'.repeat(6_000)}`,
-  (n) => `${n}{% assign x = "a,b,c,d" | split: "," %}${'{% assign x = x | push: x %}'.repeat(60)}{{ x }}`,
-  (n) => `${n}${'<a href="{{ unsubscribeUrl }}">{{ a }}</a>'.repeat(3_000)}`,
-];
+/** Milliseconds of each mail, until the request was answered and until the provider had it. */
+interface Times {
+  answered: number[];
+  delivered: number[];
+}
 
-/** How long a project's mail waits for delivery beside a project with the worst templates, as a ratio to how long it waits alone. */
-export async function benchNeighbours(): Promise<void> {
-  await using services = await benchServices({ temporal: false });
-  const store = await openStore({ url: services.databaseUrl, poolSize: 20, applicationName: 'fernpost-bench' }, []);
-  const { db } = store;
-  const config = readConfig({ ...process.env, DATABASE_URL: services.databaseUrl });
-  const compose = createComposer(config, { warn: () => undefined });
-  const taken = new Map<string, number>();
-  const mailer = {
-    name: 'bench',
-    maxBatchMessages: 500,
-    async send(_claim, messages) {
-      const at = performance.now();
-      for (const { emailId } of messages) taken.set(emailId, at);
-      await pause(providerMs);
-      return messages.map(() => ({ kind: 'accepted' as const, messageId: newId(), at: new Date().toISOString() }));
-    },
-    accepted: () => Promise.resolve(new Map()),
-  } satisfies Pick<Mailer, 'name' | 'maxBatchMessages' | 'send' | 'accepted'>;
-  const deps = deliveryDeps(db, mailer as unknown as FakeMailer, { compose: (mail) => composeQueued(compose, mail) });
-  const stop = new AbortController();
-  const running: Promise<void>[] = [];
-  const work = async (projectId: string) => {
-    for (let turn = 0; !stop.signal.aborted; turn += 1) {
-      const run = { projectId, prefix: `${newId()}/${turn}/`, attempt: 1, stop: stop.signal };
-      const { waitMs } = await deliverPending(deps, run);
-      if (waitMs !== 0) await pause(20, stop.signal);
-    }
+/** How long a project's mail takes beside a project that loads the same installation, as a ratio to how long it takes without that load. */
+export function benchNeighbours(): Promise<void> {
+  const settings = {
+    RATE_LIMIT_PER_MINUTE: process.env.RATE_LIMIT_PER_MINUTE ?? '1000',
+    SMTP_IN_CONNECTIONS_PER_NETWORK: '20',
   };
-  try {
-    const ours = await aProject(db, { name: 'Ours' });
-    running.push(work(ours.id));
-    const measure = async () => {
-      const times: number[] = [];
-      for (let n = 0; n < mails; n += 1) {
-        const id = newId();
-        const began = performance.now();
-        await queueMany(db, ours, 1, { content: { subject: 'Hello', body: '<p>Hello {{ email }}</p>' } });
-        const known = await db.row<{ id: string }>(
-          'select id from emails where project_id = $1 order by created_at desc, id desc limit 1',
-          [ours.id],
-        );
-        while (!taken.has(known?.id ?? id)) await pause(1);
-        times.push((taken.get(known?.id ?? id) ?? began) - began);
-        await pause(Math.max(0, everyMs - (performance.now() - began)));
-      }
-      return times.toSorted((a, b) => a - b);
-    };
-    await measure();
-    const alone = await measure();
-    const theirs = await aProject(db, { name: 'Theirs' });
-    for (let n = 0; n < 600; n += 1)
-      await queueMany(db, theirs, 1, { content: { subject: 'x', body: worst[n % worst.length]?.(n) ?? '' } });
-    running.push(work(theirs.id));
-    const beside = await measure();
-    const done = await db.row<{ failed: number; all: number }>(
-      `select count(*) filter (where status = 'FAILED')::int as failed, count(*) filter (where status <> 'PENDING')::int as all
-       from emails where project_id = $1`,
-      [theirs.id],
+  return inDeliveryWorld({ settings }, async ({ config, store: { db }, project, start }) => {
+    const hostile = await createOperatorProject(config, {
+      owner: 'owner@hostile.test',
+      sender: 'hello@hostile.test',
+      name: 'Hostile',
+    });
+    await fillAudience(db, hostile.projectId, { contacts, events: contacts });
+    await fillMail(db, hostile.projectId, { mails: contacts / 4, contacts: contacts / 40, days: 90 });
+    // A project with so many bounces is soon disabled for its reputation, and then it can load nothing.
+    await db.count('update mail_count_changes set rated = 0, rated_bounced = 0, rated_complained = 0');
+    const worker = await start('./campaign-child.ts', ['worker']);
+    const api = await start('./api-process.ts', []);
+    const smtp = await start('./api-process.ts', ['smtp']);
+    const cpu = async () => ({
+      API: cpuOfTree(api.child.pid ?? 0),
+      worker: cpuOfTree(worker.child.pid ?? 0),
+      ...(await cpuOfServers(db)),
+    });
+    const order = await orderOf(db, hostile);
+    console.log(
+      `\nNeighbours: a mail each ${everyMs} ms for ${seconds} s, in ${rounds} rounds without and with each load; ${settings.RATE_LIMIT_PER_MINUTE} requests a minute`,
     );
-    const at = (times: readonly number[], share: number) => times[Math.floor(times.length * share)] ?? 0;
-    console.log(`\nNeighbours: ${mails} mails, one each ${everyMs} ms, beside 600 mails of hostile templates`);
-    for (const [name, share] of [
-      ['median', 0.5],
-      ['95 %', 0.95],
-    ] as const)
-      console.log(
-        `  ${name.padEnd(7)} alone ${at(alone, share).toFixed(1)} ms   beside ${at(beside, share).toFixed(1)} ms   ` +
-          `ratio ${(at(beside, share) / at(alone, share)).toFixed(2)}`,
-      );
-    console.log(`  meanwhile ${done?.all} hostile mails were settled, ${done?.failed} of them FAILED`);
-  } finally {
-    stop.abort();
-    await Promise.allSettled(running);
-    await store.close();
+    const measure = () => mailFor(seconds, api.url, db, project);
+    await measure();
+    for (const load of loads) {
+      const alone: Times[] = [];
+      const beside: Times[] = [];
+      const statuses: Record<string, number> = {};
+      const used: Record<string, number> = {};
+      for (let round = 0; round < rounds; round += 1) {
+        await calm(db);
+        alone.push(await measure());
+        const running = startHostile({ ...order, load, url: load === 'smtp' ? smtp.url : api.url });
+        await pause(1_500);
+        const before: Record<string, number> = await cpu();
+        beside.push(await measure());
+        for (const [name, value] of Object.entries(await cpu()))
+          used[name] = (used[name] ?? 0) + (value - (before[name] ?? 0)) / seconds / rounds;
+        for (const [status, count] of Object.entries((await running.stop()).statuses))
+          statuses[status] = (statuses[status] ?? 0) + count;
+      }
+      print(load, { alone, beside }, statuses, used);
+    }
+  });
+}
+
+async function orderOf(db: Database, hostile: FirstProjectFacts): Promise<Omit<HostileOrder, 'load' | 'url'>> {
+  const { publicKey, secretKey, sender, projectId } = hostile;
+  const campaign = await db.row<{ id: string }>(sql`
+    insert into campaigns (id, project_id, name, subject, body, "from", audience_type)
+      values (uuidv7(), ${projectId}, 'Walks', 'Hello {{firstName}}', '<p>Dear {{firstName}}, the herons are back.</p>', ${sender}, 'ALL')
+      returning id`);
+  return {
+    publicKey,
+    secretKey,
+    sender,
+    connections: 1_000,
+    campaignId: campaign?.id ?? '',
+    contact: 'reader.1@example.com',
+  };
+}
+
+/** Sends at a steady pace, whatever the answers take, and waits for all deliveries. */
+async function mailFor(forSeconds: number, url: string, db: Database, project: FirstProjectFacts): Promise<Times> {
+  const agent = new Agent({ connections: 50 });
+  const began = new Map<string, number>();
+  const answered: number[] = [];
+  const send = async (n: number) => {
+    const at = performance.now();
+    const answer = await request(`${url}/v1/send`, {
+      dispatcher: agent,
+      method: 'POST',
+      headers: { authorization: `Bearer ${project.secretKey}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        to: `reader${n}@example.com`,
+        from: project.sender,
+        subject: 'Hello {{firstName}}',
+        body: '<p>Hello {{firstName}}</p>',
+        data: { firstName: 'Ada' },
+      }),
+    });
+    const body = (await answer.body.json()) as { data?: { emails: { email: string }[] } };
+    const id = body.data?.emails[0]?.email;
+    if (id === undefined) throw new Error(`${answer.statusCode}: ${JSON.stringify(body)}`);
+    answered.push(performance.now() - at);
+    began.set(id, performance.timeOrigin + at);
+  };
+  const sending: Promise<void>[] = [];
+  const startedAt = performance.now();
+  for (let n = 0; n < (forSeconds * 1_000) / everyMs; n += 1) {
+    sending.push(send(n));
+    await pause(Math.max(0, startedAt + (n + 1) * everyMs - performance.now()));
   }
+  await Promise.all(sending);
+  await agent.close();
+  return { answered, delivered: await deliveredAfter(db, began) };
+}
+
+/** How long after its request the provider had each mail: `sent_at` is the instant that the provider says. */
+async function deliveredAfter(db: Database, began: ReadonlyMap<string, number>): Promise<number[]> {
+  const ids = [...began.keys()];
+  for (const startedAt = performance.now(); ; await pause(50)) {
+    const rows = await db.rows<{ id: string; at: number }>(sql`
+      select id, (extract(epoch from sent_at) * 1000)::float8 as at from emails where id = any(${ids}::uuid[]) and sent_at is not null`);
+    if (rows.length === ids.length) return rows.map(({ id, at }) => at - (began.get(id) ?? 0));
+    if (performance.now() - startedAt > longestMs)
+      throw new Error(`${ids.length - rows.length} mails are not delivered`);
+  }
+}
+
+/** Waits until Postgres has nothing left to do of a load before, and the windows of its limits have ended. */
+async function calm(db: Database): Promise<void> {
+  for (let quiet = 0; quiet < 4; quiet += 1) {
+    await pause(500);
+    const row = await db.row<{ busy: number }>(sql`
+      select count(*)::int as busy from pg_stat_activity
+      where application_name = 'fernpost-reads' and state = 'active' or exists (select from dry_runs where state = 'RUNNING')`);
+    if (row?.busy) quiet = -1;
+  }
+  await db.count('delete from rate_windows');
+  await db.count('delete from attempt_windows');
+}
+
+/** `used`: cores, by process. */
+function print(
+  load: string,
+  { alone, beside }: { alone: Times[]; beside: Times[] },
+  statuses: Record<string, number>,
+  used: Record<string, number>,
+): void {
+  let isMet = true;
+  const figures = (['answered', 'delivered'] as const).map((what) => {
+    const shares = [0.5, 0.95].map((share) => {
+      const [without, with_] = [alone, beside].map((times) =>
+        at(
+          times.flatMap((one) => one[what]),
+          share,
+        ),
+      ) as [number, number];
+      isMet &&= with_ / without <= goal;
+      return `${(with_ / without).toFixed(2)} (${without.toFixed(1)} → ${with_.toFixed(1)} ms)`;
+    });
+    return `${what} ${shares.join(', 95th ')}`;
+  });
+  const said = Object.entries(statuses).map(([status, count]) => `${status} ${count}`);
+  const cores = Object.entries(used).map(([name, value]) => `${name} ${value.toFixed(2)}`);
+  console.log(
+    `  ${load.padEnd(10)} ${isMet ? '≤ 2 ' : '> 2 '}  ${figures.join('   ')}   cores ${cores.join(', ')}   load ${loadavg()[0]?.toFixed(1)}   ${said.join(', ')}`,
+  );
+}
+
+function at(times: readonly number[], share: number): number {
+  const inOrder = times.toSorted((one, other) => one - other);
+  return inOrder[Math.ceil(inOrder.length * share) - 1] ?? Number.NaN;
 }
 
 if (import.meta.main) await benchNeighbours();

@@ -1,9 +1,16 @@
 import { readConfig } from '../../src/core/config/config.ts';
-import { startApi } from '../../src/main/api/api-runtime.ts';
 import { createLogger } from '../../src/main/setup/logger.ts';
 
-// The API as `npm run api` runs it, on a free port; its log goes to a file as it would in a deployment.
+// The API as `npm run api` runs it, or with the argument `smtp` SMTP submission, on a free port; its log goes to a file as it would in a
+// deployment.
 const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-const api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));
-process.send?.({ url: api.url });
+if (process.argv[2] === 'smtp') {
+  const { startSmtp } = await import('../../src/main/smtp/smtp-runtime.ts');
+  const smtp = await startSmtp({ ...config, SMTP_IN_PORT: 0 }, createLogger(config, 'smtp'));
+  process.send?.({ url: `smtp://127.0.0.1:${smtp.ports.plain}` });
+} else {
+  const { startApi } = await import('../../src/main/api/api-runtime.ts');
+  const api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));
+  process.send?.({ url: api.url });
+}
 process.on('disconnect', () => process.exit(0));

@@ -1,4 +1,4 @@
-import { readConfig } from '../../src/core/config/config.ts';
+import { type Config, readConfig } from '../../src/core/config/config.ts';
 import { openStore, type Store } from '../../src/core/database/orm.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
@@ -10,6 +10,7 @@ import { benchServices } from './services.ts';
 /** A project, a connection of the benchmark's own, and a sink that stands for the provider. */
 export interface DeliveryWorld {
   databaseUrl: string;
+  config: Config;
   store: Store;
   project: FirstProjectFacts;
   sink: Child;
@@ -17,9 +18,13 @@ export interface DeliveryWorld {
   start(file: string, args: string[]): Promise<Child>;
 }
 
-/** Measures delivery on servers of its own, without limits on rates. The sink answers after `sinkDelayMs`. */
+/** Measures delivery on servers of its own, without limits on rates unless `settings` has them. The sink answers after `sinkDelayMs`. */
 export async function inDeliveryWorld(
-  { sinkDelayMs = 0, logLevel = 'warn' }: { sinkDelayMs?: number; logLevel?: string },
+  {
+    sinkDelayMs = 0,
+    logLevel = 'warn',
+    settings = {},
+  }: { sinkDelayMs?: number; logLevel?: string; settings?: NodeJS.ProcessEnv },
   measure: (world: DeliveryWorld) => Promise<void>,
 ): Promise<void> {
   await using services = await benchServices({ temporal: true });
@@ -34,8 +39,10 @@ export async function inDeliveryWorld(
     RATE_LIMIT_PER_MINUTE: '0',
     SEND_RATE_PER_PROJECT: '0',
     LOG_LEVEL: logLevel,
+    ...settings,
   };
-  const project = await createFirstProject(readConfig(env));
+  const config = readConfig(env);
+  const project = await createFirstProject(config);
   if (project === null) throw new Error('The database of a benchmark must be empty');
   const children: Child[] = [];
   const start = async (file: string, args: string[]) => {
@@ -47,7 +54,7 @@ export async function inDeliveryWorld(
   try {
     const sink = await start('./campaign-child.ts', ['sink', String(sinkDelayMs)]);
     env.POSTMARK_API_URL = sink.url;
-    await measure({ databaseUrl, store, project, sink, start });
+    await measure({ databaseUrl, config, store, project, sink, start });
   } finally {
     for (const { child } of children) child.kill();
     await store.close();

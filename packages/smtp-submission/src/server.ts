@@ -34,6 +34,8 @@ export interface SubmissionHandler<Owner> {
   signIn(credentials: Credentials, ip: string): Promise<Owner>;
   /** Asked again for each message, since credentials may end while a connection is open; null where they have. */
   ownerOf(credentials: Credentials): Promise<Owner | null>;
+  /** Whose connections are counted together: the same text for all of an account. */
+  accountOf(owner: Owner): string;
   /** The stored form of a recipient's address, whose domain is in ASCII; null where it is no address. */
   addressOf(recipient: string): string | null;
   /** Sets memory aside for a message before its size is known. @throws what `replyTo` understands */
@@ -60,6 +62,8 @@ export interface SubmissionOptions {
   connections: number;
   /** Most of them from one network (an IPv4 /24 or an IPv6 /64) that have not signed in. */
   waiting: number;
+  /** Most of them that one account has signed in on. */
+  perAccount: number;
   /** Milliseconds that a connection has until it has signed in; 15 seconds when absent. */
   signInMs?: number;
   /** Most bytes of a message, and most recipients. */
@@ -211,11 +215,23 @@ export class SubmissionServer<Owner> {
   async #signIn(credentials: Credentials, session: SMTPServerSession): Promise<Credentials> {
     const ip = session.remoteAddress;
     const owner = await this.#handler.signIn(credentials, ip);
+    if (this.#connectionsOf(owner) >= this.#options.perAccount)
+      throw new SmtpReply(454, '4.7.0', 'This account has too many connections: close some and try again');
     this.#owners.set(session.id, owner);
     this.#waiting.signedIn(ip, session.remotePort);
     this.#handler.onEvent({ kind: 'signed-in', ip, owner });
     this.#setDeadline(session, transactionMs);
     return credentials;
+  }
+
+  #connectionsOf(owner: Owner): number {
+    const account = this.#handler.accountOf(owner);
+    let count = 0;
+    for (const { id } of this.#server.connections) {
+      const other = this.#owners.get(id);
+      if (other !== undefined && this.#handler.accountOf(other) === account) count += 1;
+    }
+    return count;
   }
 
   async #receive(stream: SMTPServerDataStream, session: SMTPServerSession): Promise<string> {

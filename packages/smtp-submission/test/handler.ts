@@ -32,6 +32,7 @@ export function testHandler(): TestHandler {
       return owner;
     },
     ownerOf: ({ username, password }) => Promise.resolve(handler.passwords[username] === password ? username : null),
+    accountOf: (owner) => owner,
     addressOf: (recipient) => (/^[ -~]+@example\.com$/.test(recipient) ? recipient.toLowerCase() : null),
     memoryFor: () => Promise.resolve(memoryOf(1024 * 1024)),
     accept: (owner, submission) => {

@@ -15,6 +15,7 @@ const options = {
   secure: false,
   connections: 10,
   waiting: 3,
+  perAccount: 4,
   messageBytes: 2_000,
   recipients: 2,
   graceMs: 2_000,
@@ -131,6 +132,19 @@ describe('connections without a sign-in', () => {
     await expect.poll(async () => (await client()).greeting).toMatch(/^220 /);
     // Whoever has signed in is not in the way of others, and stays.
     expect((await first.say('NOOP')).line).toMatch(/^250 /);
+  });
+
+  test('of one account leave places for others, and each that closes makes room for another', async () => {
+    handler.passwords.grace = 'secret';
+    const open = [await signedIn(), await signedIn(), await signedIn(), await signedIn()];
+    const { say } = await client();
+    await say('EHLO client.test');
+    expect((await say(plain('ada', 'secret'))).line).toMatch(/^454 4\.7\.0 /);
+    const other = await client();
+    await other.say('EHLO client.test');
+    expect((await other.say(plain('grace', 'secret'))).line).toMatch(/^235 /);
+    open[0]?.close();
+    await expect.poll(async () => (await say(plain('ada', 'secret'))).line).toMatch(/^235 /);
   });
 
   test('are ended after a while', async () => {

@@ -20,6 +20,9 @@ export interface CsvBatch {
   unclosedFrom: number | null;
 }
 
+const firstBiteBytes = 4 * 1024;
+const largestBiteBytes = 32 * 1024;
+
 /** The first record is longer than a caller wants to read. */
 export class RecordTooLong extends Error {}
 
@@ -51,7 +54,7 @@ export async function* readCsv(
   const lines = lineCounter(from);
   let end = from.offset;
   let isFirst = true;
-  for await (const piece of pieces) {
+  for await (const piece of inBites(pieces)) {
     lines.add(piece);
     end += piece.length;
     const written = new Promise<void>((resolve) => parser.write(piece, () => resolve()));
@@ -81,6 +84,19 @@ export async function* readCsv(
         records.push({ cells: cells.map(withoutStrayQuotes), line, next: lines.place() });
     }
   }
+}
+
+// Parsing keeps the event loop from everybody else, so it is done in bites. The first are small: where only the first record is wanted,
+// what is behind it need not be parsed.
+async function* inBites(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
+  let size = firstBiteBytes;
+  for await (const piece of pieces)
+    for (let at = 0; at < piece.length; ) {
+      yield piece.subarray(at, at + size);
+      at += size;
+      size = Math.min(2 * size, largestBiteBytes);
+      await new Promise((resolve) => setImmediate(resolve));
+    }
 }
 
 function isUnclosedQuote(error: Error): boolean {

@@ -39,7 +39,7 @@ const previews = new KeyedTurns({
 export async function previewImport(db: Database, projectId: string, request: IncomingMessage): Promise<ImportPreview> {
   const id = `preview-${newId()}`;
   try {
-    const options = await receiveCsv(db, request, id);
+    const options = await receiveCsv(db, projectId, request, id);
     return await previews.run(projectId, () => previewFile(db, projectId, id, options));
   } finally {
     await removeFile(db, id);

@@ -48,6 +48,7 @@ export async function queueImport(
   const id = `import-${newId()}`;
   const { filename, segmentId, segmentName, subscribeNew, consentSource, ...columns } = await receiveCsv(
     db,
+    projectId,
     request,
     id,
   );

@@ -393,7 +393,11 @@ export const settings = {
     ),
     SMTP_IN_TLS_KEY: optional(text, 'File with the key of that certificate (PEM).'),
     SMTP_IN_METRICS_PORT: optional(port, 'Port on which it serves `/metrics` and `/health`.'),
-    SMTP_IN_CONNECTIONS: setting(integer(1, 100_000), 1000, 'Most connections to one of these ports at once.'),
+    SMTP_IN_CONNECTIONS: setting(
+      integer(1, 100_000),
+      1000,
+      'Most connections to one of these ports at once; a project may be signed in on a quarter of them.',
+    ),
     SMTP_IN_CONNECTIONS_PER_NETWORK: setting(
       integer(1, 100_000),
       20,

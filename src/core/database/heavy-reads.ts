@@ -1,6 +1,6 @@
 import { passingFailure } from '@fernpost/postgres';
 import { AppError } from '../lib/errors.ts';
-import { KeyedTurns } from '../lib/keyed-turns.ts';
+import { KeyedTurns, type TurnRest } from '../lib/keyed-turns.ts';
 import { type Author, type Database, type LocalSettings, localSettings, type Query } from './sql.ts';
 import { readingContext } from './transaction-context.ts';
 
@@ -12,6 +12,8 @@ export interface HeavyReadLimits {
   waiting: number | null;
   /** Seconds that a read may take, and that it may wait for its turn. Null is no limit. */
   seconds: number | null;
+  /** How a project is slowed down that reads without a pause; not at all when absent. */
+  rest?: TurnRest;
 }
 
 /** The database for what reads or counts much of a project's data. */
@@ -26,13 +28,15 @@ export interface HeavyReads {
 
 /** Shares the connections of a pool out between projects. `db` is over a pool that nothing else uses, and its entity manager is that of the process. */
 export function heavyReads(db: Database, limits: HeavyReadLimits): HeavyReads {
-  const { perProject: atOnce, waiting, seconds } = limits;
+  const { perProject: atOnce, waiting, seconds, rest = null } = limits;
   const waitMs = seconds === null ? null : seconds * 1000;
-  const turns = new KeyedTurns({ atOnce, waiting, waitMs, refusal: () => tooMany(limits) });
-  const limit = seconds === null ? null : localSettings({ statement_timeout: seconds * 1000 });
+  const turns = new KeyedTurns({ atOnce, waiting, waitMs, rest, refusal: () => tooMany(limits) });
+  // A statement that is spread over several processes of Postgres would take more than one connection's part of the processors.
+  const alone = { max_parallel_workers_per_gather: 0 };
+  const limit = localSettings({ ...alone, ...(seconds === null ? {} : { statement_timeout: seconds * 1000 }) });
   const read = async <T>(projectId: string, work: (tx: Database) => Promise<T>): Promise<T> => {
     try {
-      return await turns.run(projectId, () => db.transaction(work, limit ?? undefined));
+      return await turns.run(projectId, () => db.transaction(work, limit));
     } catch (error) {
       throw seconds !== null && isTimeout(error) ? tookTooLong(seconds) : error;
     }
@@ -61,7 +65,7 @@ export function heavyReads(db: Database, limits: HeavyReadLimits): HeavyReads {
       },
       session: (next = author) => handle(projectId, next),
       // What writes keeps the longer limit that every request has.
-      transaction: (work, settings?: LocalSettings) =>
+      transaction: (work, settings: LocalSettings = localSettings(alone)) =>
         turns.run(projectId, () => db.session(author).transaction(work, settings)),
     };
   };

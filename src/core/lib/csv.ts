@@ -12,15 +12,23 @@ export function csvLines(rows: readonly (readonly unknown[])[]): string {
   return stringify(rows as unknown[][], format);
 }
 
-/** The text of a CSV file: its titles, together with the first page of rows, and then each further page. */
+const linesPerTurn = 100;
+
+/**
+ * The text of a CSV file: its titles, together with the first rows, and then all others, some lines at a time, so that a large file keeps no
+ * other request waiting.
+ */
 export async function* csvFile(
   titles: readonly string[],
   pages: AsyncIterable<readonly (readonly unknown[])[]>,
 ): AsyncGenerator<string> {
   let head = [titles];
   for await (const rows of pages) {
-    if (head.length + rows.length > 0) yield csvLines([...head, ...rows]);
-    head = [];
+    for (let at = 0; at < rows.length; at += linesPerTurn) {
+      yield csvLines([...head, ...rows.slice(at, at + linesPerTurn)]);
+      head = [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
   }
   if (head.length > 0) yield csvLines(head);
 }

@@ -3,6 +3,14 @@ interface Waiting {
   refuse(): void;
 }
 
+/** How long a place stays empty after work, once work under its key took `freeMs` since the key was last idle. */
+export interface TurnRest {
+  freeMs: number;
+  /** As a multiple of the time that the work took, and at most so long. */
+  times: number;
+  mostMs: number;
+}
+
 /** How many may work at once under one key, and wait for it. */
 export interface TurnLimits {
   atOnce: number;
@@ -10,14 +18,23 @@ export interface TurnLimits {
   waiting?: number | null;
   /** How long each may wait; no limit when absent. */
   waitMs?: number | null;
+  /** How a key that is never idle is slowed down; not at all when absent. */
+  rest?: TurnRest | null;
   /** The error of whoever cannot wait, or has waited for too long. */
   refusal?(): Error;
+}
+
+interface Turns {
+  running: number;
+  waiting: Waiting[];
+  /** What work has taken since the key was last idle. */
+  tookMs: number;
 }
 
 /** Work that takes turns with other work of the same key in this process, such as that of one project. First come, first served. */
 export class KeyedTurns {
   readonly #limits: TurnLimits;
-  readonly #keys = new Map<string, { running: number; waiting: Waiting[] }>();
+  readonly #keys = new Map<string, Turns>();
 
   constructor(limits: TurnLimits) {
     this.#limits = limits;
@@ -26,21 +43,34 @@ export class KeyedTurns {
   /** Does the work when it is its turn. Rejects with the refusal when that never comes. */
   async run<T>(key: string, work: () => Promise<T>): Promise<T> {
     if (!this.#takeFree(key)) await this.#wait(key);
-    try {
-      return await work();
-    } finally {
-      this.#giveBack(key);
-    }
+    return this.#timed(key, work);
   }
 
   /** Does the work where nothing has to be waited for; null where something has. */
   tryRun<T>(key: string, work: () => Promise<T>): Promise<T> | null {
     if (!this.#takeFree(key)) return null;
-    return work().finally(() => this.#giveBack(key));
+    return this.#timed(key, work);
+  }
+
+  async #timed<T>(key: string, work: () => Promise<T>): Promise<T> {
+    const began = performance.now();
+    try {
+      return await work();
+    } finally {
+      this.#endTurn(key, performance.now() - began);
+    }
+  }
+
+  #endTurn(key: string, tookMs: number): void {
+    const { rest = null } = this.#limits;
+    const turns = this.#keys.get(key);
+    if (turns !== undefined) turns.tookMs += tookMs;
+    if (rest === null || turns === undefined || turns.tookMs <= rest.freeMs) this.#giveBack(key);
+    else setTimeout(() => this.#giveBack(key), Math.min(rest.mostMs, rest.times * tookMs)).unref();
   }
 
   #takeFree(key: string): boolean {
-    const turns = this.#keys.get(key) ?? { running: 0, waiting: [] };
+    const turns = this.#keys.get(key) ?? { running: 0, waiting: [], tookMs: 0 };
     this.#keys.set(key, turns);
     if (turns.running >= this.#limits.atOnce) return false;
     turns.running += 1;

@@ -55,6 +55,7 @@ export function createSmtpIn(deps: SmtpInDeps, options: SmtpInOptions): SmtpIn {
     {
       signIn: ({ username, password }, ip) => signIn.check(username, password, ip),
       ownerOf: ({ username, password }: Credentials) => signIn.find(username, password),
+      accountOf: ({ project }) => project.id,
       addressOf: normalizeEmail,
       memoryFor: ({ project }, bytes) => budget.take(project.id, bytes),
       accept: async (owner, submission) => (await acceptMessage(deps, owner, submission)).join(' '),
@@ -64,6 +65,8 @@ export function createSmtpIn(deps: SmtpInDeps, options: SmtpInOptions): SmtpIn {
     },
     {
       ...options,
+      // So that whatever one project holds, others can hand over mail.
+      perAccount: Math.ceil(options.connections / 4),
       banner: 'Fernpost',
       // Base64 has line breaks in a message, and quoted-printable is longer than what it stands for.
       messageBytes: Math.min(60 * megabyte, Math.ceil(deps.limits.messageBytes * 1.25)),

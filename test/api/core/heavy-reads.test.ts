@@ -100,6 +100,14 @@ describe('heavy reads of a project', () => {
     }
   });
 
+  test('run in one process of Postgres each', async () => {
+    await using api = await testApi(database);
+    const reads = api.app.heavyReads.of(project.id);
+    const setting = "select current_setting('max_parallel_workers_per_gather') as workers";
+    expect(await reads.row(setting)).toEqual({ workers: '0' });
+    expect(await reads.transaction((tx) => tx.row(setting))).toEqual({ workers: '0' });
+  });
+
   test('wait for their turn for as long as a read may take', async () => {
     await using api = await testApi(database, { HEAVY_READ_TIMEOUT: '1', HEAVY_READS_PER_PROJECT: '1' });
     const made = await api.call(project.secretKey, 'POST', '/segments', { name: 'Pro', condition });

@@ -1,7 +1,9 @@
+import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from '../../../src/audience/jobs/csv.ts';
 import { readHeader, readRow } from '../../../src/audience/jobs/import-rows.ts';
+import { csvFile, csvLines } from '../../../src/core/lib/csv.ts';
 
 async function* pieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {
@@ -34,6 +36,37 @@ test('a first record that is too long is read no further than that', async () =>
   };
   await expect(reading()).rejects.toThrow(RecordTooLong);
   expect(given).toBe(1_100);
+});
+
+describe('a large file', () => {
+  /** The text of the parts, and how many turns the event loop had meanwhile. */
+  async function counted<Part>(parts: AsyncIterable<Part>): Promise<{ all: Part[]; turns: number }> {
+    let turns = 0;
+    let timer: NodeJS.Immediate | undefined;
+    const count = () => {
+      turns += 1;
+      timer = setImmediate(count);
+    };
+    timer = setImmediate(count);
+    const all: Part[] = [];
+    for await (const part of parts) all.push(part);
+    clearImmediate(timer);
+    return { all, turns };
+  }
+
+  test('is read a bite at a time, between which others have their turn', async () => {
+    const file = Buffer.from('ada@example.com,Ada\n'.repeat(20_000));
+    const { all, turns } = await counted(readCsv(pieces(file, [file.length]), { offset: 0, line: 1 }));
+    expect(all.flatMap(({ records }) => records)).toHaveLength(20_000);
+    expect(turns).toBeGreaterThanOrEqual(12);
+  });
+
+  test('is written some lines at a time, between which others have their turn', async () => {
+    const rows = Array.from({ length: 1_000 }, (_, n) => [n, 'Ada']);
+    const { all, turns } = await counted(csvFile(['n', 'name'], Readable.from([rows])));
+    expect(all.join('')).toBe(csvLines([['n', 'name'], ...rows]));
+    expect(turns).toBeGreaterThanOrEqual(9);
+  });
 });
 
 const cellsOf = async (text: string) => (await read(text)).records.map(({ cells }) => cells);

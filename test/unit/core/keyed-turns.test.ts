@@ -1,8 +1,8 @@
-import { describe, expect, test } from 'vitest';
-import { KeyedTurns } from '../../../src/core/lib/keyed-turns.ts';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { KeyedTurns, type TurnRest } from '../../../src/core/lib/keyed-turns.ts';
 
 const refused = new Error('refused');
-const turnsOf = (limits: { atOnce?: number; waiting?: number | null; waitMs?: number | null } = {}) =>
+const turnsOf = (limits: { atOnce?: number; waiting?: number | null; waitMs?: number | null; rest?: TurnRest } = {}) =>
   new KeyedTurns({ atOnce: 1, waiting: null, waitMs: null, ...limits, refusal: () => refused });
 
 /** Work that lasts until it is told to end, and says when it began. */
@@ -20,6 +20,8 @@ function work() {
 }
 
 const settled = () => new Promise<void>((resolve) => setImmediate(resolve));
+
+afterEach(() => void vi.useRealTimers());
 
 describe('turns by key', () => {
   test('are taken in order, and other keys do not wait', async () => {
@@ -61,6 +63,28 @@ describe('turns by key', () => {
     await running;
     expect(second.seen.began).toBe(false);
     expect(await turns.run('a', async () => 'third')).toBe('third');
+  });
+
+  test('rest after a while of work without a pause, and not under keys that were idle', async () => {
+    vi.useFakeTimers();
+    const turns = turnsOf({ rest: { freeMs: 100, times: 3, mostMs: 150 } });
+    const ends: number[] = [];
+    const began = performance.now();
+    const lasting = (ms: number) => async () => {
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      ends.push(performance.now() - began);
+    };
+    const all = [60, 40, 20, 80, 10].map((ms) => turns.run('a', lasting(ms)));
+    await vi.runAllTimersAsync();
+    await Promise.all(all);
+    // The rest is 60 ms after 20 ms of work, and 150 ms instead of 240 after 80 ms.
+    expect(ends).toEqual([60, 100, 120, 260, 420]);
+    await vi.advanceTimersByTimeAsync(150);
+    const again = [50, 50].map((ms) => turns.run('a', lasting(ms)));
+    const since = performance.now() - began;
+    await vi.runAllTimersAsync();
+    await Promise.all(again);
+    expect(ends.slice(-2)).toEqual([since + 50, since + 100]);
   });
 
   test('are tried without waiting', async () => {
