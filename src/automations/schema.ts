@@ -152,7 +152,10 @@ export const WorkflowWithGraph = v.object({
     'When the workflow was last edited; null if it has not been edited since it was created.',
     v.nullable(Instant),
   ),
-  editedBy: field('Who last edited the workflow; null if it has not been edited since it was created.', EditedBy),
+  editedBy: field(
+    'User or key that last edited the workflow; null if it has not been edited since it was created.',
+    EditedBy,
+  ),
   steps: field(
     'Steps of the graph with their transitions.',
     v.array(

@@ -4096,7 +4096,7 @@ export interface components {
             drift: "none" | "fewer" | number;
             /** @description When the campaign is to be sent; null for immediately after approval. */
             scheduledFor: string | null;
-            /** @description Who requested the send. They cannot approve it themselves. */
+            /** @description Actor that requested the send. They cannot approve it themselves. */
             requestedBy: {
                 /**
                  * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
@@ -4329,7 +4329,7 @@ export interface components {
             finishedAt: string | null;
             /**
              * Format: date-time
-             * @description Until when the campaign can be sent with this fingerprint.
+             * @description When the dry run expires: the campaign can be sent with its fingerprint until then.
              */
             expiresAt: string;
         };
@@ -4979,7 +4979,7 @@ export interface components {
              * @description When the version was saved.
              */
             createdAt: string;
-            /** @description Who saved the version; null for content saved before versions were kept. */
+            /** @description Author of the version; null for content saved before versions were kept. */
             author: {
                 /**
                  * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
@@ -5010,7 +5010,7 @@ export interface components {
              * @description When the version was saved.
              */
             createdAt: string;
-            /** @description Who saved the version; null for content saved before versions were kept. */
+            /** @description Author of the version; null for content saved before versions were kept. */
             author: {
                 /**
                  * @description Type of the actor: a member, an API key, a language model that uses a key, or the service itself.
@@ -5534,7 +5534,7 @@ export interface components {
                 /** @description Number of these that were reported as spam. */
                 complaints: number;
             }[];
-            /** @description Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period. */
+            /** @description Start of the time that `domains` and `providers` count, if the period has more than the 50,000 emails they count at most; null otherwise. */
             countedSince: string | null;
         };
         DmarcCheck: {
@@ -5711,7 +5711,7 @@ export interface components {
             to: string;
             /** @description Address of the sender. */
             from: string;
-            /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
+            /** @description Sender of a received email, from its `From` header; null for emails that the project sends. */
             sender: {
                 /** @description Address of the sender. */
                 email: string;
@@ -5832,7 +5832,7 @@ export interface components {
             to: string;
             /** @description Address of the sender. */
             from: string;
-            /** @description Who sent a received email, by its `From` header; null for emails that the project sends. */
+            /** @description Sender of a received email, from its `From` header; null for emails that the project sends. */
             sender: {
                 /** @description Address of the sender. */
                 email: string;
@@ -9117,7 +9117,7 @@ export interface components {
             disabledReason: string | null;
             /** @description Number of events queued for the endpoint so far. */
             lastSequence: number;
-            /** @description Since when all calls have failed; null while calls succeed. */
+            /** @description Time from which on all calls have failed; null while calls succeed. */
             failingSince: string | null;
             /** @description When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting. */
             restingUntil: string | null;
@@ -9200,7 +9200,7 @@ export interface components {
             disabledReason: string | null;
             /** @description Number of events queued for the endpoint so far. */
             lastSequence: number;
-            /** @description Since when all calls have failed; null while calls succeed. */
+            /** @description Time from which on all calls have failed; null while calls succeed. */
             failingSince: string | null;
             /** @description When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting. */
             restingUntil: string | null;
@@ -9901,7 +9901,7 @@ export interface components {
             revision: number;
             /** @description When the workflow was last edited; null if it has not been edited since it was created. */
             editedAt: string | null;
-            /** @description Who last edited the workflow; null if it has not been edited since it was created. */
+            /** @description User or key that last edited the workflow; null if it has not been edited since it was created. */
             editedBy: (components["schemas"]["EditedByUser"] | components["schemas"]["EditedByKey"]) | null;
             /** @description Steps of the graph with their transitions. */
             steps: {

@@ -14,7 +14,7 @@ const { name, subject } = contentEntries;
 export const VersionBody = v.object({
   version: field('Version number, counting from 1. Versions that are no longer kept leave gaps.', v.number()),
   createdAt: field('When the version was saved.', Instant),
-  author: field('Who saved the version; null for content saved before versions were kept.', v.nullable(Actor)),
+  author: field('Author of the version; null for content saved before versions were kept.', v.nullable(Actor)),
   restoredFrom: field(
     'Number of the version that was restored to make this one; null otherwise.',
     v.nullable(v.number()),

@@ -113,7 +113,7 @@ export const EndpointBody = v.object({
   ),
   disabledReason: field('Why the service disabled the endpoint; null unless it did.', v.nullable(v.string())),
   lastSequence: field('Number of events queued for the endpoint so far.', v.number()),
-  failingSince: field('Since when all calls have failed; null while calls succeed.', v.nullable(Instant)),
+  failingSince: field('Time from which on all calls have failed; null while calls succeed.', v.nullable(Instant)),
   restingUntil: field(
     'When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting.',
     v.nullable(Instant),

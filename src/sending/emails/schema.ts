@@ -26,7 +26,7 @@ export const EmailSummary = v.object({
   to: field('Address the email was sent to.', v.string()),
   from: field('Address of the sender.', v.string()),
   sender: field(
-    'Who sent a received email, by its `From` header; null for emails that the project sends.',
+    'Sender of a received email, from its `From` header; null for emails that the project sends.',
     v.nullable(
       v.object({
         email: field('Address of the sender.', v.string()),

@@ -90,7 +90,7 @@ export const Deliverability = v.object({
     v.array(v.object({ provider: field('Mailbox provider, such as `Google`, or `Other`.', v.string()), ...Received })),
   ),
   countedSince: field(
-    'Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period.',
+    'Start of the time that `domains` and `providers` count, if the period has more than the 50,000 emails they count at most; null otherwise.',
     v.nullable(Instant),
   ),
 });

@@ -238,7 +238,7 @@ class CampaignApproval(TypedDict):
     scheduledFor: Optional[str]
     """When the campaign is to be sent; null for immediately after approval."""
     requestedBy: CampaignApprovalRequestedBy
-    """Who requested the send. They cannot approve it themselves."""
+    """Actor that requested the send. They cannot approve it themselves."""
     requestedAt: str
     """When the send was requested."""
     expiresAt: str
@@ -246,7 +246,7 @@ class CampaignApproval(TypedDict):
 
 
 class CampaignApprovalRequestedBy(TypedDict):
-    """Who requested the send. They cannot approve it themselves."""
+    """Actor that requested the send. They cannot approve it themselves."""
     kind: Literal["user", "key", "mcp", "system"]
     """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
     id: Optional[str]
@@ -673,7 +673,7 @@ class CampaignDryRun(TypedDict):
     finishedAt: Optional[str]
     """When the dry run ended; null while it runs."""
     expiresAt: str
-    """Until when the campaign can be sent with this fingerprint."""
+    """When the dry run expires: the campaign can be sent with its fingerprint until then."""
 
 
 class CampaignDryRunLeftOutItem(TypedDict):
@@ -1168,7 +1168,7 @@ class ContentVersion(TypedDict):
     createdAt: str
     """When the version was saved."""
     author: Optional[ContentVersionAuthor]
-    """Who saved the version; null for content saved before versions were kept."""
+    """Author of the version; null for content saved before versions were kept."""
     restoredFrom: Optional[float]
     """Number of the version that was restored to make this one; null otherwise."""
     name: str
@@ -1580,7 +1580,7 @@ class Deliverability(TypedDict):
     providers: List[DeliverabilityProvidersItem]
     """By mailbox provider of the recipients, derived from their domain."""
     countedSince: Optional[str]
-    """Since when `domains` and `providers` count, as they count the latest 50,000 emails at most; null when they count the whole period."""
+    """Start of the time that `domains` and `providers` count, if the period has more than the 50,000 emails they count at most; null otherwise."""
 
 
 class DeliverabilityDaysItem(TypedDict):
@@ -3741,7 +3741,7 @@ class WorkflowWithGraph(TypedDict):
     editedAt: Optional[str]
     """When the workflow was last edited; null if it has not been edited since it was created."""
     editedBy: Optional[Union[EditedByUser, EditedByKey]]
-    """Who last edited the workflow; null if it has not been edited since it was created."""
+    """User or key that last edited the workflow; null if it has not been edited since it was created."""
     steps: List[WorkflowWithGraphStepsItem]
     """Steps of the graph with their transitions."""
     transitions: List[WorkflowTransition]
@@ -4870,7 +4870,7 @@ class WebhookEndpoint(TypedDict):
     lastSequence: float
     """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
-    """Since when all calls have failed; null while calls succeed."""
+    """Time from which on all calls have failed; null while calls succeed."""
     restingUntil: Optional[str]
     """When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting."""
     health: NotRequired[List[WebhookEndpointHealthItem]]
@@ -4928,7 +4928,7 @@ class WebhookEndpointWithSecret(TypedDict):
     lastSequence: float
     """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
-    """Since when all calls have failed; null while calls succeed."""
+    """Time from which on all calls have failed; null while calls succeed."""
     restingUntil: Optional[str]
     """When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting."""
     health: NotRequired[List[WebhookEndpointWithSecretHealthItem]]

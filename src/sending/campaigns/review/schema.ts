@@ -75,7 +75,7 @@ export const Approval = v.object({
     Drift,
   ),
   scheduledFor: field('When the campaign is to be sent; null for immediately after approval.', v.nullable(Instant)),
-  requestedBy: field('Who requested the send. They cannot approve it themselves.', Actor),
+  requestedBy: field('Actor that requested the send. They cannot approve it themselves.', Actor),
   requestedAt: field('When the send was requested.', Instant),
   expiresAt: field('When the review expires, and the request with it.', Instant),
 });
@@ -174,7 +174,7 @@ export const DryRunReport = v.object({
   ),
   createdAt: field('When the dry run was started.', Instant),
   finishedAt: field('When the dry run ended; null while it runs.', v.nullable(Instant)),
-  expiresAt: field('Until when the campaign can be sent with this fingerprint.', Instant),
+  expiresAt: field('When the dry run expires: the campaign can be sent with its fingerprint until then.', Instant),
 });
 export type DryRunReport = v.InferOutput<typeof DryRunReport>;
 
