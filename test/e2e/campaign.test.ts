@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { inFull } from '../support/long.ts';
 import { type TcpProxy, tcpProxy } from '../support/tcp-proxy.ts';
 import { type WorkerProcess, workerProcess } from '../support/worker-process.ts';
 
@@ -15,7 +16,9 @@ let api: TestApi;
 let project: TestProject;
 let worker: WorkerProcess;
 let settings: Record<string, string>;
-const people = audience();
+// All of the audience, or every fourth of it in calls that are smaller by as much.
+const oneIn = inFull(1, 4);
+const people = audience().filter((_, n) => n % oneIn === 0);
 const template = (name: string) => readFileSync(new URL(`../data/templates/${name}.html`, import.meta.url), 'utf8');
 
 beforeAll(async () => {
@@ -34,7 +37,7 @@ beforeAll(async () => {
   api = await testApi(database, {
     POSTMARK_API_URL: sandbox.url,
     TEMPORAL_ADDRESS: temporal.address,
-    SEND_CHUNK: '50',
+    SEND_CHUNK: String(Math.ceil(50 / oneIn)),
     PROVIDER_LOOKUP_LAG_SECONDS: '5',
     PROVIDER_TIMEOUT_SECONDS: '5',
     SEND_RATE_PER_PROJECT: '400',
@@ -127,7 +130,7 @@ const newsletter = template('newsletter').replace(/<body([^>]*)>/i, '<body$1><h1
 
 describe('from an audience to its inbox', () => {
   test('every valid address of the audience becomes a contact through the API', async () => {
-    expect(people.length).toBeGreaterThan(1_800);
+    expect(people.length).toBeGreaterThan(1_800 / oneIn);
     const queue = [...people];
     await Promise.all(
       Array.from({ length: 16 }, async () => {
@@ -183,9 +186,9 @@ describe('from an audience to its inbox', () => {
     // Slow enough for the worker to die in the middle, however long the test takes to notice.
     const rate = (messagesASecond: number | null) =>
       database.db.count('update projects set send_rate = $2 where id = $1', [project.id, messagesASecond]);
-    await rate(60);
+    await rate(20);
     expect((await api.call(project.secretKey, 'POST', `/campaigns/${id}/send`)).status).toBe(200);
-    await expect.poll(async () => (await messages()).length, { timeout: 60_000, interval: 100 }).toBeGreaterThan(300);
+    await expect.poll(async () => (await messages()).length, { timeout: 60_000, interval: 100 }).toBeGreaterThan(100);
     await worker.kill();
     await rate(null);
     expect((await messages()).length).toBeLessThan(people.length);

@@ -1,3 +1,4 @@
+import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
@@ -12,6 +13,8 @@ import { startApi } from '../../src/main/api/api-runtime.ts';
 async function serve(): Promise<void> {
   const config = readConfig(JSON.parse(process.argv[2] ?? '{}') as Record<string, string>);
   const api = await startApi({ ...config, PORT: 0 }, pino({ level: 'silent' }));
+  // It does not live to do this at its end, and the next one starts in half the time.
+  flushCompileCache();
   let momentsLeft = Number.POSITIVE_INFINITY;
   const moment = () => {
     if (--momentsLeft < 0) process.kill(process.pid, 'SIGKILL');

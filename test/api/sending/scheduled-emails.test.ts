@@ -5,6 +5,7 @@ import { type DeliveryReport, deliverPending } from '../../../src/sending/engine
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { deliveryDeps } from '../../support/delivery-fixtures.ts';
+import { inFull } from '../../support/long.ts';
 import { FakeMailer } from '../../support/mailer.ts';
 
 const minuteMs = 60_000;
@@ -166,7 +167,7 @@ test('mail is moved to another time and released, until it has left', async () =
   });
 });
 
-const races = 200;
+const races = inFull(200, 80);
 
 test(`of ${races} mails that are cancelled while they are claimed, each ends cancelled or sent`, async () => {
   const projects = await Promise.all(Array.from({ length: 10 }, () => aProject(database)));
