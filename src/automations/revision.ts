@@ -1,7 +1,9 @@
+import { domainOf } from '@fernpost/validation';
 import { isoText } from '../core/database/columns.ts';
 import { type Database, limitingKey, raw, sql } from '../core/database/sql.ts';
 import { forbidden } from '../core/lib/errors.ts';
 import { hasSeen, stale } from '../core/lib/revision.ts';
+import { checkKeySender } from '../platform/domains/index.ts';
 import type { AutomationRow } from './rows.ts';
 import type { WorkflowWithGraph } from './schema.ts';
 
@@ -68,6 +70,18 @@ export async function keepLimits(tx: Database, id: string): Promise<void> {
       { reason: 'recipient' },
       'Use a key without limits, or sign in.',
     );
+}
+
+/**
+ * Checks that a key which may send from some domains only lets no workflow send from another one.
+ * @throws 403 for a workflow with mail from such a domain
+ */
+export async function keepSenders(tx: Database, id: string): Promise<void> {
+  if (!tx.author?.senderDomains) return;
+  const rows = await tx.rows<{ from: string }>(sql`
+    select distinct t."from" from automation_steps s join templates t on t.id = s.template_id
+    where s.automation_id = ${id} and s.type = 'SEND_EMAIL'`);
+  for (const { from } of rows) checkKeySender(tx.author, domainOf(from));
 }
 
 /** Notes the key whose limits hold for the mail of an automation that was enabled or changed; null for none. */

@@ -19,7 +19,7 @@ import {
   transitionsOf,
   updateAutomation,
 } from './queries.ts';
-import { checkRevision, type Edited, type EditTarget, lastEditOf, noteLimits } from './revision.ts';
+import { checkRevision, type Edited, type EditTarget, keepSenders, lastEditOf, noteLimits } from './revision.ts';
 import { type AutomationRow, workflowBody } from './rows.ts';
 import type { CreateWorkflow, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
 
@@ -106,7 +106,10 @@ export async function patchAutomation(
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
     const row = await updateAutomation(tx, after, reschedules, userId);
-    if (after.enabled) await noteLimits(tx, id);
+    if (after.enabled) {
+      await keepSenders(tx, id);
+      await noteLimits(tx, id);
+    }
     const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, row.scheduleRevision))] : [];
     const { scheduleRevision: _, ...changed } = row;
     const verb = before.enabled === after.enabled ? 'updated' : after.enabled ? 'enabled' : 'disabled';

@@ -1,5 +1,5 @@
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
-import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../../core/database/sql.ts';
 import { conditionQuery } from '../conditions/index.ts';
 import type { Definition } from './definition.ts';
 import type { LockedSegment } from './queries.ts';
@@ -40,14 +40,15 @@ export async function computeMemberships(
     segments,
     reach: candidates === null ? 'all' : 'page',
   });
+  const limitedBy = await limitOf(db, segment);
   const current = sql`segment_memberships where segment_id = ${id}::uuid and exited_at is null`;
   const change = (name: string) =>
     newEvent({
       projectId,
-      contactId: sql`contact_id`,
+      contactId: sql`m.contact_id`,
       name,
       data: entry.data,
-      limitedBy: limitingKey(db),
+      limitedBy,
     });
   const given = sql`
      matching as materialized (
@@ -76,8 +77,30 @@ export async function computeMemberships(
      from done where s.id = ${id}::uuid
      returning done.added, done.removed, s.member_count as total)`;
   const events = sql`
-    select ${change(entry.name)} from entered union all select ${change(exit.name)} from exited`;
+    select ${change(entry.name)} from entered m union all select ${change(exit.name)} from exited m`;
   const row = await db.row<ComputedMembers>(recordingEvents({ given, events, result: sql`select * from counted` }));
   if (row === null) throw new Error(`Segment ${id} is gone although its row is locked`);
   return row;
+}
+
+// The key whose limits hold for what the event of `m` starts: that of the request, or else a test key that has changed the contact, or
+// was the cause of an event of it, since the segment was settled.
+async function limitOf(db: Database, { id, projectId }: LockedSegment): Promise<Query> {
+  const key = limitingKey(db);
+  if (key !== null) return sql`${key}::uuid`;
+  const rows = await db.rows<{ id: string }>(
+    sql`select id from api_keys where project_id = ${projectId} and recipients is not null`,
+  );
+  if (rows.length === 0) return sql`null::uuid`;
+  const since = sql`coalesce((select settled_through from segments where id = ${id}::uuid), '-infinity')`;
+  return sql`(
+    select by.key::uuid from (
+      select coalesce(j.limited_by::text, case when left(c.cause, 1) = '{' then c.cause::jsonb #>> '{by,id}' end) as key
+      from contact_changes c left join jobs j on j.id = c.cause
+      where c.project_id = ${projectId}::uuid and c.contact_id = m.contact_id and c.at >= ${since}
+      union all
+      select h.cause #>> '{by,id}' from contact_history h where h.contact_id = m.contact_id and h.at >= ${since}
+      union all
+      select e.limited_by::text from events e where e.contact_id = m.contact_id and e.created_at >= ${since}) by
+    where by.key = any(${rows.map((row) => row.id)}::text[]) limit 1)`;
 }

@@ -1,6 +1,6 @@
 import { refuseOvergrowth } from '@fernpost/conditions';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
+import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
+import { badRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { recordChange } from '../../platform/audit/index.ts';
@@ -51,6 +51,7 @@ export async function createSegment(
   const tree =
     type === 'DYNAMIC' ? conditionObject(body.condition, '"condition" is required for a DYNAMIC segment') : null;
   return db.transaction(async (tx) => {
+    if (tree !== null) await keepLimits(tx, { isTracked: trackMembership });
     const facts = { projectId, name, description: description ?? null, type, trackMembership, condition: tree };
     const segment = tx.em.create(Segment, facts);
     if (tree === null) {
@@ -102,6 +103,8 @@ export async function patchSegment(
       dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
     const definition = tree && (await checkedDefinition(tx, projectId, tree, id));
     const retracked = body.trackMembership !== undefined && body.trackMembership !== segment.trackMembership;
+    if (tree !== null || (dynamic && (retracked || (segment.trackMembership && body.name !== undefined))))
+      await keepLimits(tx, { id, projectId, isTracked: segment.trackMembership || body.trackMembership === true });
     if (tree !== null) segment.condition = tree;
     if (body.name !== undefined) segment.name = body.name;
     if (body.description !== undefined) segment.description = body.description;
@@ -136,6 +139,7 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
       throw conflict(`Scheduled workflows enroll this segment: ${names.join(', ')}`, { workflows: workflows.length });
     }
     const dependents = await dependentsOf(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
     await tx.count(sql`delete from segments where id = ${id}`);
     await settleAnew(tx, projectId, id, dependents);
     await recordChange(tx, projectId, { action: 'segment.deleted', target: id });
@@ -182,6 +186,7 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
   const emails = [...spellings.keys()];
   return db.transaction(async (tx) => {
     const segment = await lockedStatic(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
     const created = body.createMissing ? await createContacts(tx, segment, emails, body.subscribed) : 0;
     const members = await enterMembers(tx, segment, emails);
     const unknown = emails.filter((email) => !members.has(email)).map((email) => spellings.get(email) ?? email);
@@ -195,8 +200,24 @@ export async function removeMembers(db: Database, projectId: string, id: string,
   const emails = [...wantedAddresses(body.emails).spellings.keys()];
   return db.transaction(async (tx) => {
     const segment = await lockedStatic(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
     return { removed: await endMemberships(tx, segment, emails) };
   });
+}
+
+// A key with limits cannot decide who enters a segment that is evaluated later, when nobody knows who asked for it.
+async function keepLimits(
+  tx: Database,
+  { isTracked, ...segment }: { id?: string; projectId?: string; isTracked: boolean },
+): Promise<void> {
+  if (limitingKey(tx) === null) return;
+  const { id, projectId } = segment;
+  if (!isTracked && (!id || !projectId || (await dependentsOf(tx, projectId, id)).length === 0)) return;
+  throw forbidden(
+    'This key may not send to everybody: it cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments refer to',
+    { reason: 'recipient' },
+    'Use a segment without trackMembership, a key without limits, or sign in.',
+  );
 }
 
 /** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */

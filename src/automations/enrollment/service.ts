@@ -6,6 +6,7 @@ import { isUuid } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { Changed } from '../changed.ts';
 import { findAutomation, found } from '../queries.ts';
+import { keepSenders } from '../revision.ts';
 import { executionBody } from '../rows.ts';
 import type { ExecutionBody, StartExecution } from '../runs/schema.ts';
 import { type StartOutcome, startRuns } from './starting.ts';
@@ -31,7 +32,10 @@ export async function startExecution(
   if (!isUuid(contactId)) throw notFound('contact', contactId);
   const wish = { contactId: contactId.toLowerCase(), context, sourceEventId: null, limitedBy: limitingKey(db) };
   const { outcomes, tickets } = await db
-    .transaction((tx) => startRuns(tx, projectId, automationId, [wish], startsPerHour))
+    .transaction(async (tx) => {
+      await keepSenders(tx, automationId);
+      return startRuns(tx, projectId, automationId, [wish], startsPerHour);
+    })
     .catch((error: unknown) => {
       // The workflow was deleted after it was read and before its run was written.
       if (isForeignKeyViolation(error)) throw notFound('workflow', automationId);

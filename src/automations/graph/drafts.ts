@@ -1,7 +1,7 @@
 import type { Database } from '../../core/database/sql.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { found, lockAutomation, reviseGraphOf, stepsOf, transitionsOf } from '../queries.ts';
-import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
+import { checkRevision, type Edited, type EditTarget, keepSenders } from '../revision.ts';
 import type { AutomationRow, StepRow, TransitionRow } from '../rows.ts';
 
 /** An automation that is being edited: its row is locked, so that edits come one after the other. */
@@ -24,6 +24,7 @@ export function edit<T>(
     await checkRevision(tx, automation, ifMatch);
     const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
     const body = await work(tx, draft);
+    if (automation.enabled) await keepSenders(tx, id);
     const revision = await reviseGraphOf(tx, id, userId);
     const change = { before: { revision: automation.revision }, after: { revision } };
     await recordChange(tx, projectId, { action: 'workflow.graph_edited', target: id, ...change });

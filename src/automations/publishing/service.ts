@@ -16,7 +16,7 @@ import {
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
-import { checkRevision, type Edited, type EditTarget } from '../revision.ts';
+import { checkRevision, type Edited, type EditTarget, keepSenders } from '../revision.ts';
 import { workflowWithGraph } from '../service.ts';
 import { graphHash } from '../versions/versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
@@ -60,6 +60,7 @@ export function putGraph(
         'Contacts enter this workflow: correct the graph, or disable the workflow to save it as it is.',
       );
     await writePlan(tx, draft, plan, told.changes);
+    if (automation.enabled) await keepSenders(tx, id);
     const revision = await reviseGraphOf(tx, id, userId);
     const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
     const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));

@@ -4,6 +4,7 @@ import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { recordChange } from '../../platform/audit/index.ts';
 import { launchRun } from '../enrollment/starting.ts';
 import { findAutomation, found } from '../queries.ts';
+import { keepSenders } from '../revision.ts';
 import { isActive, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
 import type { RetriedExecutions } from './schema.ts';
@@ -34,6 +35,7 @@ export async function retryExecutions(
   return db.transaction(async (tx) => {
     const automation = found(await findAutomation(tx, projectId, automationId), automationId);
     if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
+    await keepSenders(tx, automationId);
     const scope = { projectId, automationId, ids, limitedBy: limitingKey(tx) };
     const contacts = await lockContacts(tx, scope);
     const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));

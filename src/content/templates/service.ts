@@ -7,7 +7,7 @@ import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
 import { checkSeen } from '../../core/lib/revision.ts';
 import { cutText, likeText } from '../../core/lib/text.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { checkSenderDomain } from '../../platform/domains/index.ts';
+import { checkKeySender, checkSenderDomain } from '../../platform/domains/index.ts';
 import type { VerifiedDomains } from '../../platform/projects/index.ts';
 import { Template } from './entity.ts';
 import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
@@ -79,6 +79,7 @@ export async function createTemplate(
   body: CreateTemplate,
 ): Promise<TemplateBody> {
   checkSources(body);
+  checkKeySender(db.author, domainOf(body.from));
   await checkSender(senderDomains, projectId, body.from);
   return db.transaction(async (tx) => saved(tx, await newContent(tx, iconsUrl, projectId, body)));
 }
@@ -113,7 +114,10 @@ export async function patchTemplate(
     checkSeen('template', '/templates/{id}', template, ifMatch);
     await keepFirstVersion(tx, template);
     checkSources(body);
-    if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
+    if (body.from !== undefined) {
+      checkKeySender(tx.author, domainOf(body.from));
+      await checkSender(senderDomains, projectId, body.from);
+    }
     await assignContent(tx, iconsUrl, template, body);
     await tx.em.flush();
     await keepVersion(tx, template, restoredFrom);

@@ -48,6 +48,8 @@ export interface Author {
   ipHash(): Buffer;
   /** Set for a key whose mail reaches some recipients only. */
   isLimited?: boolean;
+  /** Domains that a key may send from; all that are verified when absent or null. */
+  senderDomains?: readonly string[] | null;
 }
 
 /** The ID of the key whose limits hold for what this session starts; null where there are none. */

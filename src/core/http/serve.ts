@@ -130,7 +130,7 @@ class RoutedRequest {
     const id = actor.kind === 'user' ? actor.userId : (actor.scoped?.id ?? null);
     const key = actor.kind === 'key' ? actor.scoped : null;
     const isLimited = key !== null && key.recipients !== null;
-    return { kind: actor.kind, id, requestId, ipHash, isLimited };
+    return { kind: actor.kind, id, requestId, ipHash, isLimited, senderDomains: key?.senderDomains ?? null };
   }
 
   async #admit(): Promise<Admitted> {

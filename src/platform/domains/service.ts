@@ -1,7 +1,7 @@
 import { adviseDmarc, type DnsLookup, findDmarc } from '@fernpost/domain-records';
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { parse } from 'tldts';
-import type { Database } from '../../core/database/sql.ts';
+import type { Author, Database } from '../../core/database/sql.ts';
 import { AppError, bareBadRequest, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../audit/index.ts';
 import type { ProjectFacts, VerifiedDomains } from '../projects/index.ts';
@@ -217,6 +217,16 @@ export function checkSenderDomain(domains: VerifiedDomains, domain: string): voi
       { reason: 'operator_approval', domain },
       'Ask the operator of this service to approve the domain; the request works as soon as they have.',
     );
+}
+
+/** @throws 403 for a sender whose domain the key, of which the limits are given, may not use */
+export function checkKeySender(key: Pick<Author, 'senderDomains'> | null, domain: string): void {
+  if (!key?.senderDomains || key.senderDomains.includes(domain)) return;
+  throw forbidden(
+    `This key may not send from ${domain}`,
+    { reason: 'sender', domain, allowed: key.senderDomains },
+    'Use one of the domains of the key as "from", or another key.',
+  );
 }
 
 function checkBody(domain: Pick<Domain, 'domain' | 'dkimTokens' | 'status' | 'verified' | 'records'>): DomainCheck {

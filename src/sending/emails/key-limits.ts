@@ -2,16 +2,7 @@ import { domainOf } from '@fernpost/validation';
 import { reaches } from '../../audience/suppressions/index.ts';
 import type { ScopedKey } from '../../core/http/context.ts';
 import { forbidden } from '../../core/lib/errors.ts';
-
-/** @throws 403 for a sender whose domain a key may not use */
-export function checkKeySender(key: ScopedKey | null, domain: string): void {
-  if (!key?.senderDomains || key.senderDomains.includes(domain)) return;
-  throw forbidden(
-    `This key may not send from ${domain}`,
-    { reason: 'sender', domain, allowed: key.senderDomains },
-    'Use one of the domains of the key as "from", or another key.',
-  );
-}
+import { checkKeySender } from '../../platform/domains/index.ts';
 
 /** @throws 403 for mail that a key could not have sent, and so may not change */
 export function checkStoredMail(key: ScopedKey | null, { from, to }: { from: string; to: string }): void {

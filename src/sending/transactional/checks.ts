@@ -14,9 +14,9 @@ import { AppError, invalid, invalidField, notFound } from '../../core/lib/errors
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { BillingSettings } from '../../platform/billing/index.ts';
-import { checkSenderDomain } from '../../platform/domains/index.ts';
+import { checkKeySender, checkSenderDomain } from '../../platform/domains/index.ts';
 import type { ProjectDirectory, ProjectFacts } from '../../platform/projects/index.ts';
-import { checkKeySender, scheduleOf } from '../emails/index.ts';
+import { scheduleOf } from '../emails/index.ts';
 import { contentBytes, isSimulated } from '../ledger/index.ts';
 import { type SendFacts, type SendRecipient, subscribedAddresses } from './queries.ts';
 import type { SendBody } from './schema.ts';

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeContacts } from '../../../src/audience/jobs/index.ts';
+import { changeContacts, importRows } from '../../../src/audience/jobs/index.ts';
+import { settleSegment } from '../../../src/audience/segments/settle.ts';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { launchCampaign } from '../../../src/sending/campaigns/lifecycle/launch.ts';
@@ -10,6 +11,7 @@ import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact } from '../../support/delivery-fixtures.ts';
 import { FakeMailer } from '../../support/mailer.ts';
 import { aPerson, joins, type Person } from '../../support/people.ts';
+import { uploaded } from '../../support/uploads.ts';
 import { testWorker } from '../../support/worker.ts';
 
 let database: TestDatabase;
@@ -200,6 +202,60 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403]);
   });
 
+  test('workflows that a segment starts, when contacts it has changed enter by the sweep', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const condition = (value: string) => ({
+      logic: 'AND',
+      groups: [{ filters: [{ field: 'data.plan', operator: 'equals', value }] }],
+    });
+    const pro = { name: 'Pro', condition: condition('pro'), trackMembership: true };
+    const { body: segment } = await api.call(project.secretKey, 'POST', '/segments', pro);
+    await api.call(project.secretKey, 'POST', `/segments/${segment.id}/compute`);
+    const spec = { event: 'segment.pro.entry', steps: { mail: ['SEND_EMAIL', { templateId }] } };
+    await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
+    const data = { plan: 'pro' };
+    await api.call(key, 'POST', '/contacts', { email: 'changed@victim.example', data });
+    const jobId = await uploaded(api, { ...project, secretKey: key }, 'email,plan\nimported@victim.example,pro\n');
+    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    await importRows(database.db, jobId, share, [api.config.APP_ENCRYPTION_KEY]);
+    await api.call(project.secretKey, 'POST', '/contacts', { email: 'ours@victim.example', data });
+    const now = { now: new Date(), windowsSince: null };
+    expect(await settleSegment(database.db, segment.id, now)).toMatchObject({ outcome: 'computed', added: 3 });
+    const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
+    while ((await enrol()) === 0);
+    const runs = await database.db.rows<{ email: string; limited: boolean }>(
+      `select c.email, r.limited_by is not null as limited from automation_runs r join contacts c on c.id = r.contact_id
+       where r.project_id = $1 order by 1`,
+      [project.id],
+    );
+    expect(runs).toEqual([
+      { email: 'changed@victim.example', limited: true },
+      { email: 'imported@victim.example', limited: true },
+      { email: 'ours@victim.example', limited: false },
+    ]);
+    const { body: list } = await api.call(project.secretKey, 'POST', '/segments', { name: 'List', type: 'STATIC' });
+    const inList = {
+      logic: 'AND',
+      groups: [{ filters: [{ field: `segment.${list.id}`, operator: 'memberOfSegment' }] }],
+    };
+    const listed = { name: 'Listed', condition: inList, trackMembership: true };
+    expect((await api.call(project.secretKey, 'POST', '/segments', listed)).status).toBe(201);
+    const refused = [
+      await api.call(key, 'POST', '/segments', { ...pro, condition: condition('free') }),
+      await api.call(key, 'PATCH', `/segments/${segment.id}`, { condition: condition('free') }),
+      await api.call(key, 'POST', `/segments/${list.id}/members`, { emails: ['one@victim.example'] }),
+      await api.call(key, 'DELETE', `/segments/${list.id}`),
+    ];
+    expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
+      Array(4).fill([403, 'recipient']),
+    );
+    const own = await api.call(key, 'POST', '/segments', { name: 'Own', condition: condition('free') });
+    expect((await api.call(key, 'PATCH', `/segments/${own.body.id}`, { condition: condition('pro') })).status).toBe(
+      200,
+    );
+  });
+
   test('its events end no wait of an execution that somebody else started', async () => {
     const key = await testKey();
     const automation = await anAutomation(database.db, project.id, {
@@ -254,6 +310,38 @@ describe('what a test key starts reaches its recipients only:', () => {
     await api.call(null, 'DELETE', `${keys}/${listed.body[0].id}`, undefined, admin.session);
     await advance(advanceDeps(database.db), run.id, 0);
     expect(await statusOf('late@qa.example')).toEqual([['SUPPRESSED', 'KEY']]);
+  });
+});
+
+describe('a key with sender domains', () => {
+  test('lets no workflow and no template send from another domain', async () => {
+    const templateId = await aTemplate(database.db, project);
+    const steps = { mail: ['SEND_EMAIL', { templateId, recipient: { type: 'CONTACT' } }] };
+    const anew = (enabled: boolean) =>
+      anAutomation(database.db, project.id, { steps, enabled } as unknown as Parameters<typeof anAutomation>[2]);
+    const [on, off] = [await anew(true), await anew(false)];
+    const contactId = await aContact(database.db, project.id, 'one@kunde.example');
+    const { body: template } = await api.call(project.secretKey, 'GET', `/templates/${templateId}`);
+    const { name, subject, body, from, type } = template;
+    const attempts = async (key: string) => [
+      await api.call(key, 'POST', `/workflows/${on.id}/executions`, { contactId }),
+      await api.call(key, 'PATCH', `/workflows/${off.id}`, { enabled: true }),
+      await api.call(key, 'POST', `/workflows/${on.id}/steps`, {
+        type: 'EXIT',
+        name: 'End',
+        position: { x: 0, y: 0 },
+        config: {},
+      }),
+      await api.call(key, 'POST', `/workflows/${on.id}/executions/retry`, {}),
+      await api.call(key, 'POST', '/templates', { name, subject, body, from, type }),
+      await api.call(key, 'PATCH', `/templates/${templateId}`, { from }),
+    ];
+    const refused = await attempts(await aKey({ senderDomains: ['other.example'] }));
+    expect(refused.map(({ status, body: { error } }) => [status, error?.details?.reason])).toEqual(
+      refused.map(() => [403, 'sender']),
+    );
+    const taken = await attempts(await aKey({ senderDomains: [String(from).split('@')[1]] }));
+    expect(taken.filter(({ status }) => status >= 300).map(({ body: answer }) => answer)).toEqual([]);
   });
 });
 

@@ -13,9 +13,9 @@ import {
   quotaFor,
   usageCategory,
 } from '../../../platform/billing/index.ts';
+import { checkKeySender } from '../../../platform/domains/index.ts';
 import { checkUnplanned, type ProjectFacts } from '../../../platform/projects/index.ts';
 import type { TellMembers } from '../../../platform/system-mail/index.ts';
-import { checkKeySender } from '../../emails/index.ts';
 import { audienceSize, sourceTypeOf } from '../audience/audience.ts';
 import { checkCanary, setCanary } from '../canary/choose.ts';
 import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from '../review/approval.ts';
