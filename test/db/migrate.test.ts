@@ -82,6 +82,38 @@ test('every migration runs on this Postgres in steps as well, and people at thei
   }
 });
 
+test('keys that could erase contacts before erasing had a scope of its own get that scope, and others do not', async () => {
+  const admin = inject('databaseUrl');
+  const name = `scopes_${randomBytes(4).toString('hex')}`;
+  await using _ = await query(admin, `create database ${name}`, `drop database ${name} with (force)`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  const at = migrations.findIndex((migration) => migration.name.endsWith('_key_limits'));
+  await migrateDatabase(url, { list: migrations.slice(0, at) });
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    const scopes = async () =>
+      (await client.query<{ scopes: string[] }>('select scopes from api_keys order by name')).rows.map(
+        (row) => row.scopes,
+      );
+    await client.query(
+      `with project as (insert into projects (id, name, public_key_hash, secret_key_hash, public_key_sealed, secret_key_sealed)
+         values (uuidv7(), 'P', 'p', 's', 'p', 's') returning id)
+       insert into api_keys (id, project_id, name, prefix, hash, scopes)
+       select uuidv7(), id, of.name, 'rk_1', sha256(of.name::bytea), of.scopes from project, (values
+         ('1', array['contacts:write', 'emails:send']), ('2', array['contacts:read']), ('3', array['contacts:erase', 'contacts:write'])) of (name, scopes)`,
+    );
+    await migrateDatabase(url, { list: migrations.slice(0, at + 1) });
+    expect(await scopes()).toEqual([
+      ['contacts:write', 'emails:send', 'contacts:erase'],
+      ['contacts:read'],
+      ['contacts:erase', 'contacts:write'],
+    ]);
+  } finally {
+    await client.end();
+  }
+});
+
 test('a schema is compared by the names of its migrations', () => {
   const known = ['a', 'b', 'c'];
   expect(schemaProblem(known, known, false)).toBeNull();

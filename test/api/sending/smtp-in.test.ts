@@ -87,7 +87,7 @@ interface Row {
 }
 const rowsOf = (ids: readonly string[]) =>
   database.db.rows<Row>('select * from emails where id = any($1::uuid[]) order by id', [ids]);
-const scopedKey = (wanted: Pick<CreateApiKey, 'scopes' | 'recipients'>) =>
+const scopedKey = (wanted: Pick<CreateApiKey, 'scopes' | 'recipients' | 'mcp'>) =>
   createApiKey(database.db, project.id, { name: 'smtp', ...wanted }, { userId: null, now: new Date() });
 const mailsTo = async (address: string) =>
   (await database.db.rows<Row>('select * from emails where to_address = $1', [address])).length;
@@ -335,6 +335,27 @@ describe('who may send', () => {
     const others = await transport(key).sendMail(letter({ to: 'ann@example.com' }));
     expect(await rowsOf(idsIn(staff.response))).toMatchObject([{ status: 'PENDING' }]);
     expect(await rowsOf(idsIn(others.response))).toMatchObject([{ status: 'SUPPRESSED' }]);
+  });
+
+  test('a key whose mail needs a human sends none by itself', async () => {
+    const before = await written();
+    const careful = (mcp: CreateApiKey['mcp']) => scopedKey({ scopes: ['emails:send'], mcp });
+    const always = await careful({ mode: 'act', mostRecipients: 50, needsHuman: 'always' });
+    const planner = await careful({ mode: 'plan', mostRecipients: 50, needsHuman: 'never' });
+    const few = await careful({ mode: 'act', mostRecipients: 1, needsHuman: 'above' });
+    const both = letter({ to: ['ann@example.com', 'bob@example.com'] });
+    for (const [{ key }, mail] of [
+      [always, letter()],
+      [planner, letter()],
+      [few, both],
+    ] as const)
+      await expect(transport(key).sendMail(mail)).rejects.toMatchObject({
+        responseCode: 550,
+        response: expect.stringContaining('This key is for AI assistants'),
+      });
+    expect(await written()).toBe(before);
+    const sent = await transport(few.key).sendMail(letter());
+    expect(await rowsOf(idsIn(sent.response))).toMatchObject([{ status: 'PENDING' }]);
   });
 
   test('failures count for the network, and a key that was right before goes on', async () => {
