@@ -128,6 +128,7 @@ export const automationRoutes = [
     handle: ({ db, project, params, query }) => listVersions(db, project.id, params.id, query),
   }),
   route.get('/workflows/:id/versions/:version', {
+    pathTexts: { version: 'Number of the version.' },
     ...inProject('workflows:read'),
     summary: 'Get a version of a graph',
     description: 'The graph as executions pinned to this version run it; an execution names its `version`.',

@@ -1,6 +1,5 @@
 import type * as v from 'valibot';
 import { ComponentSchemas } from './components.ts';
-import { fieldDescription } from './fields.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Answer, ApiDescription, Operation, RequestBody, Status } from './operation.ts';
 
@@ -111,15 +110,8 @@ class DocumentWriter {
   }
 
   #formOf(fields: Readonly<Record<string, JsonSchema>>, optional: readonly string[] = []): JsonSchema {
-    const described = Object.entries(fields).map(([name, field]) => [
-      name,
-      { description: fieldDescription(this.#api.fields, name, 'Form'), ...field },
-    ]);
-    return {
-      type: 'object',
-      properties: Object.fromEntries(described),
-      required: Object.keys(fields).filter((name) => !optional.includes(name)),
-    };
+    const required = Object.keys(fields).filter((name) => !optional.includes(name));
+    return { type: 'object', properties: fields, required };
   }
 
   #contentOf({ schema, mediaType }: Pick<Answer, 'schema' | 'mediaType'>): { content?: JsonSchema } {

@@ -13,6 +13,7 @@ export const contactFieldRoutes = [
     handle: ({ db, project }) => listFields(db, project.id),
   }),
   route.get('/contacts/fields/:field/values', {
+    pathTexts: { field: 'Name of the field, such as `data.plan`.' },
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'List distinct values of a field',
@@ -23,12 +24,14 @@ export const contactFieldRoutes = [
     handle: ({ db, project, params, query }) => listValues(db, project.id, params.field, query.limit),
   }),
   route.get('/contacts/fields/:field/usage', {
+    pathTexts: { field: 'Name of the field, such as `data.plan`.' },
     ...inProject('contacts:read'),
     summary: 'Get what uses a field',
     reply: FieldUsage,
     handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
   route.delete('/contacts/fields/:field', {
+    pathTexts: { field: 'Name of the field, such as `data.plan`.' },
     heavy: true,
     ...inProject('contacts:write'),
     summary: 'Delete a field from every contact',

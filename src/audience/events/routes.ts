@@ -117,6 +117,7 @@ export const eventRoutes = [
     handle: ({ db, project, params, query }) => listContactEvents(db, project.id, params.contactId, query.limit),
   }),
   route.get('/events/:eventName/usage', {
+    pathTexts: { eventName: 'Name of the event.' },
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Get what uses an event',
@@ -124,6 +125,7 @@ export const eventRoutes = [
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
   route.delete('/events/:eventName', {
+    pathTexts: { eventName: 'Name of the event.' },
     heavy: true,
     ...inProject('contacts:write'),
     summary: 'Delete every event of a name',

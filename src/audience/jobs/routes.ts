@@ -33,6 +33,11 @@ const verbs = { subscribe: 'Subscribe', unsubscribe: 'Unsubscribe', delete: 'Del
 const fileRules =
   'Multipart, part `file`, UTF-8, at most 5 MB, with a header row and a column `email`. The part `mapping` is JSON that says what each column is for: `{"Full name": "data.name", "Score": {"field": "data.score", "type": "number"}, "Notes": null}`. With the part `matchFields=true`, a column that is not named there and differs from an existing field in case, spaces and underscores only becomes that field, and a new one keeps its case; without it, names are lower-cased. With `subscribeNew=false`, new contacts are subscribed only if their row says so. The text `consentSource`, of at most 200 characters, becomes the contact field of that name of the contacts that the import subscribes, new or not.';
 
+const csvFile = {
+  type: 'multipart/form-data',
+  fields: { file: { type: 'string', format: 'binary', description: 'The CSV file, up to 5 MB.' } },
+};
+
 const bulkRules = 'Takes 1 to 1,000 IDs, or a filter. Returns at once; get the job to see its progress.';
 const queueing = {
   ...inProject('contacts:write'),
@@ -62,7 +67,7 @@ export const jobRoutes = [
     ...inProject('contacts:write'),
     summary: 'Import contacts from a CSV file',
     operationId: 'importContacts',
-    bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
+    bodyForm: csvFile,
     description: `${fileRules} The contacts join the STATIC segment \`segmentId\`, or a new one \`segmentName\`. Returns at once; get the job to see its progress.`,
     bodyKind: 'stream',
     status: 202,
@@ -75,7 +80,7 @@ export const jobRoutes = [
     ...inProject('contacts:read'),
     summary: 'Preview an import of contacts',
     operationId: 'previewImport',
-    bodyForm: { type: 'multipart/form-data', fields: { file: { type: 'string', format: 'binary' } } },
+    bodyForm: csvFile,
     description: `What an import of the file would create, update and refuse now. Nothing is written. ${fileRules}`,
     bodyKind: 'stream',
     reply: ImportPreview,

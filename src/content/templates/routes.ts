@@ -137,6 +137,7 @@ export const templateRoutes = [
     handle: ({ db, project, params }) => templateVersions(db, project.id, params.id),
   }),
   route.get('/templates/:id/versions/:version', {
+    pathTexts: { version: 'Number of the version.' },
     ...inProject('templates'),
     summary: 'Get a version of a template',
     ids: id,
@@ -145,6 +146,7 @@ export const templateRoutes = [
       templateVersion(db, iconsUrlOf(app.config), project.id, params.id, params.version),
   }),
   route.post('/templates/:id/versions/:version/restore', {
+    pathTexts: { version: 'Number of the version.' },
     ...inProject('templates'),
     summary: 'Restore a version of a template',
     description: restoreAbout,

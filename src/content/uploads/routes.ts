@@ -52,6 +52,7 @@ export const uploadRoutes = [
     handle: ({ app, db, project, params, log }) => deleteImage({ db, store: app.images, log }, project.id, params.id),
   }),
   route.get('/uploads/files/:projectId/:file', {
+    pathTexts: { file: 'File name of the image.' },
     access: 'none',
     summary: 'Download an uploaded image',
     operationId: 'downloadImage',

@@ -1,6 +1,5 @@
 import {
   openApiDocument as documentOf,
-  fieldDescription,
   type JsonSchema,
   type Operation,
   type PathParameter,
@@ -10,7 +9,6 @@ import {
 import { sizeText } from '@fernpost/request-bodies';
 import { apiDescription, type HeaderName, type ParameterName, type SecurityScheme } from './api-description.ts';
 import { bodyLimits } from './body.ts';
-import fields from './field-descriptions.json' with { type: 'json' };
 import { namesIgnoredFields } from './ignored-fields.ts';
 import { operationIds } from './operation-ids.ts';
 import type { Route } from './route.ts';
@@ -94,8 +92,11 @@ function pathParametersOf(route: Route): Record<string, PathParameter> {
 }
 
 // `/campaigns/:id/send`: what stands before a parameter says of what it is.
-function pathDescription({ path, ids }: Route, name: string): string | undefined {
-  if (name !== 'id') return fieldDescription(fields, name, 'Path');
+function pathDescription({ path, ids, pathTexts }: Route, name: string): string | undefined {
+  if (name !== 'id') {
+    const owner = /^(\w+)Id$/.exec(name)?.[1];
+    return pathTexts?.[name] ?? (owner === undefined ? undefined : `ID of the ${owner}.`);
+  }
   const kind = ids?.id;
   if (kind !== undefined && kind !== '422') return `ID of the ${kind}.`;
   const [, owner = ''] = /([\w-]+)\/:id\b/.exec(path) ?? [];

@@ -83,6 +83,8 @@ export interface RouteOptions<
    * or `422` where the contract wants a VALIDATION_ERROR.
    */
   ids?: Partial<PathParams<Path>>;
+  /** What the path parameters are that are no IDs, for the API reference. */
+  pathTexts?: Partial<PathParams<Path>>;
   query?: Query;
   /** Values of the query as somebody would send them, for the API reference: where the request needs some. */
   queryExample?: Query extends AnySchema ? v.InferInput<NoInfer<Query>> : never;

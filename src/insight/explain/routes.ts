@@ -22,6 +22,7 @@ export const explainRoutes = [
     },
   }),
   route.get('/explain/:permalink', {
+    pathTexts: { permalink: '`permalink` of an explanation.' },
     heavy: true,
     ...inProject('explain'),
     summary: 'Answer the question of a permalink again',

@@ -17,6 +17,7 @@ const redirect = { access: 'none', tag: 'auth', status: 302 } as const;
 /** Sign-in by GitHub and Google, where they are set up. */
 export const oauthRoutes = [
   route.get('/oauth/:provider/outbound', {
+    pathTexts: { provider: 'Sign-in provider: `github` or `google`.' },
     ...redirect,
     refusals: [404],
     summary: 'Start signing in with GitHub or Google',
@@ -30,6 +31,7 @@ export const oauthRoutes = [
     },
   }),
   route.get('/oauth/:provider/callback', {
+    pathTexts: { provider: 'Sign-in provider: `github` or `google`.' },
     ...redirect,
     refusals: [404],
     summary: 'Finish signing in with GitHub or Google',

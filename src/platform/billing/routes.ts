@@ -101,6 +101,7 @@ export const billingRoutes = [
     },
   }),
   route.post('/webhooks/incoming/:processor', {
+    pathTexts: { processor: 'Payment processor: `stripe`.' },
     refusals: [400, 404],
     access: 'none',
     summary: 'Receive webhooks of the payment processor',

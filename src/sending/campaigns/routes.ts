@@ -115,6 +115,7 @@ export const campaignRoutes = [
     handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
   }),
   route.get('/campaigns/:id/versions/:version', {
+    pathTexts: { version: 'Number of the version.' },
     ...inProject('campaigns:read'),
     summary: 'Get a version of a campaign',
     ids,
@@ -123,6 +124,7 @@ export const campaignRoutes = [
       ok(await campaignVersion(depsOf(input), project.id, params.id, params.version)),
   }),
   route.post('/campaigns/:id/versions/:version/restore', {
+    pathTexts: { version: 'Number of the version.' },
     ...inProject('campaigns:write'),
     summary: 'Restore a version of a campaign that is not being sent',
     description: `${restoreAbout} The audience stays as it is.`,

@@ -93,6 +93,7 @@ export const webhookRoutes: readonly Route[] = [
     handle: (call) => postmark(call, null),
   }),
   route.post('/webhooks/postmark/:token', {
+    pathTexts: { token: 'Token of the webhook address, as it was set up at Postmark.' },
     ...ofPostmark,
     refusals: [401],
     summary: 'Receive webhooks of Postmark, with a token in the path',

@@ -37,6 +37,7 @@ export const campaignReviewRoutes = [
       ok(await startDryRun(reviewDepsOf(input), project.id, params.id, body)),
   }),
   route.get('/campaigns/:id/dry-runs/:n', {
+    pathTexts: { n: 'Number of the dry run.' },
     ...inProject('campaigns:read'),
     summary: 'Get the report of a dry run',
     operationId: 'getCampaignDryRun',
