@@ -1,5 +1,4 @@
 import type * as v from 'valibot';
-import { describeFields, type FieldDescriptions } from './fields.ts';
 import { type JsonSchema, jsonSchemas, type Mode, nameIn, referenceTo } from './json-schema.ts';
 import { namedSchemas } from './names.ts';
 
@@ -16,7 +15,7 @@ export class ComponentSchemas {
    * Takes every schema of the document with the name that it gets unless it has one.
    * @throws Error when two schemas would have one name
    */
-  constructor(asked: Iterable<{ name: string; schema: v.GenericSchema }>, descriptions: FieldDescriptions) {
+  constructor(asked: Iterable<{ name: string; schema: v.GenericSchema }>) {
     const taken = new Set(this.#names.values());
     for (const { name, schema } of asked) {
       if (this.#names.has(schema)) continue;
@@ -24,7 +23,7 @@ export class ComponentSchemas {
       this.#names.set(schema, name);
       taken.add(name);
     }
-    this.#made = { input: this.#make('input', descriptions), output: this.#make('output', descriptions) };
+    this.#made = { input: jsonSchemas(this.#names, 'input'), output: jsonSchemas(this.#names, 'output') };
   }
 
   /** The schema itself, without a reference to it. */
@@ -47,12 +46,6 @@ export class ComponentSchemas {
   /** The components that were referred to, by their names. */
   components(): Record<string, JsonSchema> {
     return Object.fromEntries([...this.#used].sort(([one], [other]) => (one < other ? -1 : 1)));
-  }
-
-  #make(mode: Mode, descriptions: FieldDescriptions): Record<string, JsonSchema> {
-    const made = jsonSchemas(this.#names, mode);
-    for (const [name, schema] of Object.entries(made)) describeFields(schema, name, descriptions);
-    return made;
   }
 
   #nameOf(schema: v.GenericSchema): string {

@@ -21,7 +21,7 @@ class DocumentWriter {
   constructor(api: ApiDescription, operations: readonly Operation[]) {
     this.#api = api;
     this.#operations = operations;
-    this.#schemas = new ComponentSchemas(announced(operations), api.fields);
+    this.#schemas = new ComponentSchemas(announced(operations));
   }
 
   write(): JsonSchema {

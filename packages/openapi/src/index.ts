@@ -1,5 +1,4 @@
 export { openApiDocument } from './document.ts';
-export { fieldDescription } from './fields.ts';
 export type { JsonSchema } from './json-schema.ts';
 export type { ApiDescription, Failure, Operation, PathParameter, RequestBody, Status } from './operation.ts';
 export { operationId } from './operation-id.ts';

@@ -51,7 +51,7 @@ export function jsonSchemas(names: ReadonlyMap<v.GenericSchema, string>, typeMod
 
 const fieldName = (index: number) => `field ${index}`;
 
-/** A schema with the described fields in their places, and with defaults in words. */
+/** A schema with the described fields in their places, with defaults in words, and with what is said of a value that may be null. */
 function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>): unknown {
   if (typeof node !== 'object' || node === null) return node;
   if (Array.isArray(node)) return node.map((part) => inPlace(part, placed));
@@ -59,8 +59,17 @@ function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>): unknow
   const own = typeof $ref === 'string' ? placed.get($ref) : undefined;
   if (own !== undefined) return inPlace({ ...own, ...beside }, placed);
   const { [defaultWords]: words, ...parts } = node as JsonSchema;
-  const made = Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed)]));
+  const made = described(Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed)])));
   return words === undefined ? made : { ...made, description: [made.description, words].filter(Boolean).join(' ') };
+}
+
+// What is said of the one form of a value that may also be null, is said of the value.
+function described(made: JsonSchema): JsonSchema {
+  const forms = Array.isArray(made.anyOf) ? (made.anyOf as JsonSchema[]) : [];
+  const [only, ...more] = forms.filter(({ description }) => description !== undefined);
+  if (made.description !== undefined || only === undefined || more.length > 0) return made;
+  const { description, ...rest } = only;
+  return { ...made, anyOf: forms.map((form) => (form === only ? rest : form)), description };
 }
 
 /** What stands for a schema in place of what the converter made of it; undefined for just that. */

@@ -1,5 +1,4 @@
 import type * as v from 'valibot';
-import type { FieldDescriptions } from './fields.ts';
 import type { JsonSchema } from './json-schema.ts';
 import type { Method } from './operation-id.ts';
 
@@ -91,6 +90,5 @@ export interface ApiDescription {
   headers: Readonly<Record<string, JsonSchema>>;
   parameters: Readonly<Record<string, JsonSchema>>;
   securitySchemes: Readonly<Record<string, JsonSchema>>;
-  fields: FieldDescriptions;
   failureOf(status: Status): Failure;
 }

@@ -16,7 +16,6 @@ export const api: ApiDescription = {
   headers: { 'X-Request-ID': { schema: { type: 'string' } } },
   parameters: { Page: { name: 'page', in: 'query', schema: { type: 'integer' } } },
   securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-  fields: { title: 'As it stands on the cover.', 'CreateBookRequest.title': 'What to call it.' },
   failureOf: (status) => ({
     name: `Error${status}`,
     description: 'It failed.',

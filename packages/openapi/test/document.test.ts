@@ -19,7 +19,7 @@ function answered(schema: v.GenericSchema): object | undefined {
 }
 
 test('what an operation takes and answers is named after it, and stands once', () => {
-  const Title = v.object({ title: v.string() });
+  const Title = v.object({ title: field('What to call it.', v.string()) });
   const document = documentOf(
     operation({
       body: { schema: Title, example: { title: 'Emma' } },
@@ -61,7 +61,7 @@ test('a form that no schema checks has its fields, and a path its parameters', (
     operation({
       path: '/books/:id/cover',
       pathParameters: { id: { description: 'ID of the book.', format: 'uuid' } },
-      body: { mediaType: 'multipart/form-data', fields: { title: { type: 'string' } } },
+      body: { mediaType: 'multipart/form-data', fields: { title: { type: 'string', description: 'The title.' } } },
     }),
   );
   expect(document.paths['/books/{id}/cover']?.post).toMatchObject({
@@ -69,7 +69,7 @@ test('a form that no schema checks has its fields, and a path its parameters', (
     requestBody: {
       content: {
         'multipart/form-data': {
-          schema: { properties: { title: { description: 'As it stands on the cover.' } }, required: ['title'] },
+          schema: { properties: { title: { description: 'The title.' } }, required: ['title'] },
         },
       },
     },

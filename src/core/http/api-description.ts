@@ -2,7 +2,6 @@ import type { ApiDescription, Failure, Status } from '@fernpost/openapi';
 import { field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { sessionCookie } from '../lib/session-cookie.ts';
-import fields from './field-descriptions.json' with { type: 'json' };
 import { tags } from './tags.ts';
 
 const text = v.string();
@@ -149,7 +148,6 @@ export function apiDescription(server: string): ApiDescription {
     headers,
     parameters,
     securitySchemes,
-    fields,
     failureOf,
   };
 }
