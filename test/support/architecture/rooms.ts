@@ -162,4 +162,12 @@ export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
 };
 
 /** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */
-export const pureModules = ['node:buffer', 'node:crypto', 'node:querystring', 'node:stream', 'node:url', 'node:util', 'node:zlib'];
+export const pureModules = [
+  'node:buffer',
+  'node:crypto',
+  'node:querystring',
+  'node:stream',
+  'node:url',
+  'node:util',
+  'node:zlib',
+];
