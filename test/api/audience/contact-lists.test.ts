@@ -254,7 +254,7 @@ describe('bulk changes', () => {
         selector: { mode: 'ids', contactIds: [id] },
       }),
     ]);
-    const { changeContacts } = await import('../../../src/audience/jobs/index.ts');
+    const { changeContacts } = await import('../../../src/audience/jobs/bulk.ts');
     await changeContacts(database.db, jobId, { stop: new AbortController().signal, longestMs: 1_000, onStep() {} });
     expect((await call('GET', `/contacts/bulk/${jobId}`)).body).toMatchObject({
       state: 'failed',

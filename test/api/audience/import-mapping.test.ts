@@ -182,7 +182,7 @@ test('a segment that takes nobody by hand or is unknown refuses the import, and 
     project.id,
     JSON.stringify({ projectId: project.id, filename: 'list.csv', segmentId: newId() }),
   ]);
-  const { importRows } = await import('../../../src/audience/jobs/index.ts');
+  const { importRows } = await import('../../../src/audience/jobs/import.ts');
   const share = { stop: new AbortController().signal, longestMs: 1_000, onStep() {} };
   await importRows(database.db, jobId, share, []);
   expect((await own.call('GET', `/contacts/import/${jobId}`)).body).toMatchObject({

@@ -1,4 +1,4 @@
-import * as service from '@fernpost/conditions';
+import { maxFilters as mostFilters, maxLevels as mostLevels, parseCondition } from '@fernpost/conditions';
 import { describe, expect, test } from 'vitest';
 import {
   changeFilter,
@@ -128,7 +128,7 @@ describe('a tree and its form', () => {
     ['membership', ofFilters({ field: `segment.${segmentId}`, operator: 'notMemberOfSegment' })],
     ['a group without filters', { logic: 'OR', groups: [{ filters: [], conditions: contract }] }],
   ])('%s comes back as it was', (_, tree) => {
-    expect(() => service.parseCondition(tree)).not.toThrow();
+    expect(() => parseCondition(tree)).not.toThrow();
     expect(treeOf(formOf(tree))).toEqual(tree);
   });
 
@@ -155,7 +155,7 @@ describe('the grammar of the builder', () => {
       const [only] = treeOf({ key: 'c', logic: 'AND', groups: [{ key: 'g', filters: [filter], nested: null }] }).groups;
       const raw = only?.filters[0];
       expect(missingOf(filter), JSON.stringify(raw)).toBeNull();
-      expect(() => service.parseCondition(ofFilters(raw as TreeFilter)), JSON.stringify(raw)).not.toThrow();
+      expect(() => parseCondition(ofFilters(raw as TreeFilter)), JSON.stringify(raw)).not.toThrow();
     }
   });
 
@@ -167,7 +167,7 @@ describe('the grammar of the builder', () => {
         // 'true' is a value that every field with this operator takes, but those that need a date or a number.
         const accepted = ['true', '2026-01-01', 1].some((value) => {
           try {
-            return service.parseCondition(ofFilters({ field, operator, value, unit: 'days' })) !== null;
+            return parseCondition(ofFilters({ field, operator, value, unit: 'days' })) !== null;
           } catch {
             return false;
           }
@@ -178,10 +178,10 @@ describe('the grammar of the builder', () => {
   });
 
   test('limits and units are those of the service', () => {
-    expect({ maxLevels, maxFilters }).toEqual({ maxLevels: service.maxLevels, maxFilters: service.maxFilters });
+    expect({ maxLevels, maxFilters }).toEqual({ maxLevels: mostLevels, maxFilters: mostFilters });
     for (const unit of units)
       expect(() =>
-        service.parseCondition(ofFilters({ field: 'createdAt', operator: 'within', value: 1, unit })),
+        parseCondition(ofFilters({ field: 'createdAt', operator: 'within', value: 1, unit })),
       ).not.toThrow();
     expect(usualActivity('complaint')).toBe('complained');
   });
@@ -207,7 +207,7 @@ describe('what is not filled in', () => {
     const form = { key: 'c', logic: 'AND' as const, groups: [{ key: 'g', filters: [unfinished], nested: null }] };
     // Whether a segment exists is looked up after the tree was read.
     if (unfinished.kind !== 'segment')
-      expect(() => service.parseCondition(treeOf(form))).toThrow(/at groups\.0\.filters\.0/);
+      expect(() => parseCondition(treeOf(form))).toThrow(/at groups\.0\.filters\.0/);
   });
 });
 
