@@ -12,6 +12,8 @@ export interface DatabaseFunction {
 }
 
 const folder = new URL('./functions/', import.meta.url);
+// Triggers behind whose writes the release with the earlier name did things, as it needs them again.
+const earlierFolder = new URL('./earlier-functions/', import.meta.url);
 let read: DatabaseFunction[] | undefined;
 
 /**
@@ -20,22 +22,29 @@ let read: DatabaseFunction[] | undefined;
  * what the condition of a trigger calls must come first in the alphabet.
  */
 export function databaseFunctions(): readonly DatabaseFunction[] {
-  read ??= functionsOf((text) => text);
+  read ??= functionsOf(folder, (text) => text);
   return read;
 }
 
 /** The same functions with the names of settings and channels that the release with the earlier name uses, for going back to it. */
 export function earlierFunctions(): readonly DatabaseFunction[] {
   const { setting, channel } = databaseNames;
-  return functionsOf((text) => text.replaceAll("'fernpost.", `'${setting}`).replaceAll("'fernpost_", `'${channel}`));
+  return [folder, earlierFolder].flatMap((files) =>
+    functionsOf(files, (text) => text.replaceAll("'fernpost.", `'${setting}`).replaceAll("'fernpost_", `'${channel}`)),
+  );
 }
 
-function functionsOf(written: (text: string) => string): DatabaseFunction[] {
-  return readdirSync(folder)
+/** Names of the functions that only the release with the earlier name has. */
+export function earlierOnly(): string[] {
+  return functionsOf(earlierFolder, (text) => text).map(({ name }) => name);
+}
+
+function functionsOf(files: URL, written: (text: string) => string): DatabaseFunction[] {
+  return readdirSync(files)
     .filter((file) => file.endsWith('.sql'))
     .toSorted()
     .map((file) => {
-      const text = written(readFileSync(new URL(file, folder), 'utf8'));
+      const text = written(readFileSync(new URL(file, files), 'utf8'));
       return {
         name: file.slice(0, -'.sql'.length),
         statements: text.trim().split(/\n\n(?=create or replace )/),

@@ -78,6 +78,7 @@ import { Migration20261124095100_plan_facts } from './Migration20261124095100_pl
 import { Migration20261124101000_strangers } from './Migration20261124101000_strangers.ts';
 import { Migration20261124102000_key_limits } from './Migration20261124102000_key_limits.ts';
 import { Migration20261124120000_record_events } from './Migration20261124120000_record_events.ts';
+import { Migration20261124121000_written_events } from './Migration20261124121000_written_events.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -163,5 +164,10 @@ export const migrations = [
   { name: 'Migration20261124095100_plan_facts', class: Migration20261124095100_plan_facts },
   { name: 'Migration20261124101000_strangers', class: Migration20261124101000_strangers },
   { name: 'Migration20261124102000_key_limits', class: Migration20261124102000_key_limits },
-  { name: 'Migration20261124120000_record_events', class: Migration20261124120000_record_events },
+  {
+    name: 'Migration20261124120000_record_events',
+    class: Migration20261124120000_record_events,
+    isExclusive: true,
+  },
+  { name: 'Migration20261124121000_written_events', class: Migration20261124121000_written_events },
 ];

@@ -52,8 +52,7 @@ create table api_keys (
   constraint api_keys_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 create index api_keys_project on api_keys using btree (project_id, created_at);
-create trigger api_keys_announce after insert or delete on api_keys for each row execute function announce_change();
-create trigger api_keys_announce_changed after update on api_keys for each row when ((not (old.last_used_at is distinct from new.last_used_at))) execute function announce_change();
+create trigger api_keys_announce after insert or delete or update on api_keys for each row execute function announce_change();
 
 create table attempt_windows (
   scope text not null,
@@ -196,11 +195,9 @@ create index automation_runs_next_version on automation_runs using btree (next_v
 create index automation_runs_project on automation_runs using btree (project_id, started_at desc, id desc);
 create index automation_runs_version on automation_runs using btree (version_id);
 create index automation_runs_walk on automation_runs using btree (automation_id, id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
-create trigger automation_runs_counted_on_delete after delete on automation_runs referencing old table as changed for each statement execute function count_runs_on_delete();
 create trigger automation_runs_counted_on_insert after insert on automation_runs referencing new table as changed for each statement execute function count_runs_on_insert();
 create trigger automation_runs_ended_counted after update of completed_at on automation_runs for each row when ((old.completed_at is distinct from new.completed_at)) execute function count_ended_run();
-create trigger automation_runs_lost after delete on automation_runs referencing old table as gone for each statement execute function cancel_lost_runs();
-create trigger automation_runs_told after update of status on automation_runs for each row when (((new.status = any (array['COMPLETED'::text, 'EXITED'::text, 'FAILED'::text])) and (old.status <> new.status))) execute function tell_project_change();
+create trigger automation_runs_forgotten after delete on automation_runs referencing old table as gone for each statement execute function forget_runs();
 
 create table automation_step_runs (
   id uuid not null,
@@ -330,8 +327,6 @@ create table automations (
 create index automations_event on automations using btree (project_id, event_name) where enabled;
 create index automations_project on automations using btree (project_id, created_at desc, id desc);
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
-create trigger automation_made after insert on automations for each row execute function note_automation_switch();
-create trigger automation_switched after update of enabled on automations for each row when ((old.enabled is distinct from new.enabled)) execute function note_automation_switch();
 create trigger automations_announce after insert or delete or update on automations for each row execute function announce_change();
 
 create table brands (
@@ -504,7 +499,6 @@ create index campaigns_scheduled on campaigns using btree (project_id, scheduled
 create index campaigns_segment on campaigns using btree (segment_id) where (segment_id is not null);
 create index campaigns_sending on campaigns using btree (project_id) where (status = 'SENDING'::text);
 create index campaigns_sent on campaigns using btree (project_id, sent_at, id) where (sent_at is not null);
-create trigger campaigns_told after update of status, paused_at on campaigns for each row when ((((new.status = 'SENT'::text) and (old.status <> 'SENT'::text)) or ((new.status = 'CANCELLED'::text) and (old.status <> 'CANCELLED'::text)) or ((new.status = 'DRAFT'::text) and (old.status = 'SCHEDULED'::text) and (new.audit_note is null)) or ((new.status = 'SENDING'::text) and (old.paused_at is null) and (new.paused_at is not null)))) execute function tell_project_change();
 
 create table contact_changes (
   project_id uuid not null,
@@ -706,9 +700,7 @@ create table domains (
 );
 create index domains_due on domains using btree (due_at, id);
 create index domains_project on domains using btree (project_id, created_at desc);
-create trigger domains_announce after insert or delete on domains for each row execute function announce_change();
-create trigger domains_announce_verified after update on domains for each row when (((old.verified is distinct from new.verified) or (old.domain is distinct from new.domain) or (old.project_id is distinct from new.project_id))) execute function announce_change();
-create trigger domains_told after update of verified on domains for each row when ((old.verified <> new.verified)) execute function tell_project_change();
+create trigger domains_announce after insert or delete or update on domains for each row execute function announce_change();
 
 create table dry_run_rows (
   dry_run_id uuid not null,
@@ -1026,7 +1018,6 @@ create table jobs (
 create index jobs_finished on jobs using btree (finished_at) where (finished_at is not null);
 create index jobs_list on jobs using btree (project_id, created_at, id);
 create index jobs_unfinished on jobs using btree (id) where (finished_at is null);
-create trigger imports_told after update of state on jobs for each row when (((new.kind = 'import'::text) and (new.state = any (array['completed'::text, 'failed'::text])) and (old.state <> new.state))) execute function tell_project_change();
 
 create table mail_count_changes (
   project_id uuid not null,
@@ -1224,7 +1215,6 @@ create table provider_holds (
   held_until timestamp(3) with time zone,
   constraint provider_holds_pkey primary key (provider)
 );
-create trigger provider_holds_told after update of held_until on provider_holds for each row when (((old.held_until is null) and (new.held_until is not null))) execute function tell_held_campaigns();
 
 create table rate_windows (
   project_id uuid not null,
@@ -1573,25 +1563,19 @@ AS $function$
 declare
   changed record := coalesce(new, old);
 begin
+  if tg_op = 'UPDATE' then
+    if tg_table_name = 'api_keys' then
+      if old.last_used_at is distinct from new.last_used_at then
+        return null;
+      end if;
+    elsif tg_table_name = 'domains' then
+      if (old.verified, old.domain, old.project_id) is not distinct from (new.verified, new.domain, new.project_id) then
+        return null;
+      end if;
+    end if;
+  end if;
   perform pg_notify('fernpost_changes', tg_table_name || ':' ||
     case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION cancel_lost_runs()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  with lost as (
-    select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
-    from gone where status in ('RUNNING', 'WAITING'))
-  insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-    select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
-      jsonb_build_object('type', 'cancel', 'id', execution)
-    from lost;
-  if found then perform pg_notify('fernpost_outbox', ''); end if;
   return null;
 end
 $function$;
@@ -1695,21 +1679,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION count_runs_on_delete()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into mail_count_changes (
-    project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced,
-    rated, rated_bounced, rated_complained, runs_started, runs_completed)
-    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
-    from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
-    where item.at is not null group by 1, 2;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION count_runs_on_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1770,6 +1739,29 @@ CREATE OR REPLACE FUNCTION forget_projects()
 AS $function$
 begin
   delete from events e using gone where e.project_id = gone.id;
+  return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION forget_runs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+AS $function$
+begin
+  insert into mail_count_changes (
+    project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced,
+    rated, rated_bounced, rated_complained, runs_started, runs_completed)
+    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, -sum(item.started), -sum(item.completed)
+    from gone r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+    where item.at is not null group by 1, 2;
+  with lost as (
+    select uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution
+    from gone where status in ('RUNNING', 'WAITING'))
+  insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+    select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
+      jsonb_build_object('type', 'cancel', 'id', execution)
+    from lost;
+  if found then perform pg_notify('fernpost_outbox', ''); end if;
   return null;
 end
 $function$;
@@ -1846,16 +1838,6 @@ AS $function$
     when 'too_many_attempts' then 'Given up after {number} attempts: {words}'
     when 'provider' then '{words}'
     else reason ->> 'code' end, '{number}', coalesce(reason ->> 'number', '')), '{words}', coalesce(reason ->> 'words', ''))
-$function$;
-
-CREATE OR REPLACE FUNCTION note_automation_switch()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into automation_switches (automation_id, enabled) values (new.id, new.enabled);
-  return null;
-end
 $function$;
 
 CREATE OR REPLACE FUNCTION note_contact_change()
@@ -2188,58 +2170,6 @@ begin
       || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
         having count(*) > 0), '{}'),
     now(), null)::new_event]);
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION tell_held_campaigns()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform record_events(array(
-  select row(uuidv7(), project_id, null, null, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
-    'recipients', total_recipients, 'sent', sent_count, 'skipped', skipped_count, 'failed', failed_count,
-    'provider', new.provider, 'reason', new.reason), null, null)::new_event
-  from campaigns where status = 'SENDING' and paused_at is null));
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION tell_project_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  happened text;
-  facts jsonb;
-begin
-  if tg_table_name = 'campaigns' then
-    happened := case when new.status = 'SENT' then 'campaign.sent' when new.status = 'SENDING' then 'campaign.paused'
-      else 'campaign.cancelled' end;
-    facts := jsonb_build_object('campaignId', new.id, 'campaignName', new.name, 'recipients', new.total_recipients,
-      'sent', new.sent_count, 'skipped', new.skipped_count, 'failed', new.failed_count);
-    if happened = 'campaign.paused' and new.pause_reason is not null then
-      facts := facts || jsonb_build_object('reason', new.pause_reason);
-    end if;
-  elsif tg_table_name = 'jobs' then
-    happened := 'import.finished';
-    facts := jsonb_build_object('importId', new.id, 'filename', new.spec ->> 'filename', 'state', new.state,
-      'total', new.total_count, 'created', new.created_count, 'updated', new.updated_count, 'failed', new.failure_count,
-      'error', new.failed_reason);
-  elsif tg_table_name = 'domains' then
-    happened := case when new.verified then 'domain.verified' else 'domain.lost' end;
-    facts := jsonb_build_object('domainId', new.id, 'domain', new.domain);
-  else
-    happened := case when new.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end;
-    if not exists (select from webhook_endpoints w where w.project_id = new.project_id and w.events && array['*', 'workflow.*', happened]) then
-      return null;
-    end if;
-    facts := jsonb_build_object('executionId', new.id, 'workflowId', new.automation_id,
-      'workflowName', (select name from automations where id = new.automation_id), 'contactId', new.contact_id,
-      'status', new.status, 'reason', new.exit_reason);
-  end if;
-  perform record_events(array[row(uuidv7(), new.project_id, null, null, happened, facts, null, null)::new_event]);
   return null;
 end
 $function$;

@@ -4,28 +4,31 @@ create or replace function announce_change() returns trigger language plpgsql as
 declare
   changed record := coalesce(new, old);
 begin
+  if tg_op = 'UPDATE' then
+    if tg_table_name = 'api_keys' then
+      if old.last_used_at is distinct from new.last_used_at then
+        return null;
+      end if;
+    elsif tg_table_name = 'domains' then
+      if (old.verified, old.domain, old.project_id) is not distinct from (new.verified, new.domain, new.project_id) then
+        return null;
+      end if;
+    end if;
+  end if;
   perform pg_notify('fernpost_changes', tg_table_name || ':' ||
     case when tg_table_name = 'projects' then changed.id::text else (to_jsonb(changed) ->> 'project_id') end);
   return null;
 end
 $fn$;
 
-create or replace trigger api_keys_announce after insert or delete on api_keys
+create or replace trigger api_keys_announce after insert or delete or update on api_keys
   for each row execute function announce_change();
-
-create or replace trigger api_keys_announce_changed after update on api_keys
-  for each row when (old.last_used_at is not distinct from new.last_used_at)
-  execute function announce_change();
 
 create or replace trigger automations_announce after insert or delete or update on automations
   for each row execute function announce_change();
 
-create or replace trigger domains_announce after insert or delete on domains
+create or replace trigger domains_announce after insert or delete or update on domains
   for each row execute function announce_change();
-
-create or replace trigger domains_announce_verified after update on domains
-  for each row when (old.verified is distinct from new.verified or old.domain is distinct from new.domain or old.project_id is distinct from new.project_id)
-  execute function announce_change();
 
 create or replace trigger projects_announce after insert or delete or update on projects
   for each row execute function announce_change();

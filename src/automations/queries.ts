@@ -43,14 +43,18 @@ export async function insertAutomation(tx: Database, automation: NewAutomation):
   const { id, projectId, name, description, triggerType, triggerConfig, allowReentry } = automation;
   return written(
     await tx.row<AutomationRow>(sql`
-      insert into automations as a (id, project_id, name, description, trigger_type, trigger_config, allow_reentry)
-      values (${id}, ${projectId}, ${name}, ${description}, ${triggerType}, ${triggerConfig}, ${allowReentry})
-      returning ${automationColumns}`),
+      with a as (
+        insert into automations (id, project_id, name, description, trigger_type, trigger_config, allow_reentry)
+        values (${id}, ${projectId}, ${name}, ${description}, ${triggerType}, ${triggerConfig}, ${allowReentry})
+        returning *),
+      switched as (insert into automation_switches (automation_id, enabled) select a.id, a.enabled from a)
+      select ${automationColumns} from a`),
   );
 }
 
 /**
- * Writes what of an automation can be changed; the row must be locked. `reschedules` says that its schedule must follow,
+ * Writes what of an automation can be changed; the row must be locked. That it is enabled or disabled is noted, because an event of a
+ * contact may be asked about months later. `reschedules` says that its schedule must follow,
  * `editedBy` whose session it was, null for a key.
  */
 export async function updateAutomation(
@@ -61,11 +65,17 @@ export async function updateAutomation(
 ): Promise<AutomationRow & { scheduleRevision: number }> {
   return written(
     await tx.row<AutomationRow & { scheduleRevision: number }>(sql`
-      update automations a set name = ${name}, description = ${description}, trigger_type = ${triggerType},
+      with before as (select enabled from automations where id = ${id}),
+      a as (
+        update automations set name = ${name}, description = ${description}, trigger_type = ${triggerType},
         trigger_config = ${triggerConfig}, enabled = ${enabled}, allow_reentry = ${allowReentry},
         schedule_revision = schedule_revision + ${reschedules ? 1 : 0}, updated_at = now(), revision = revision + 1,
         edited_at = now(), edited_by = ${editedBy}
-      where a.id = ${id} returning ${automationColumns}, schedule_revision as "scheduleRevision"`),
+        where id = ${id} returning *),
+      switched as (
+        insert into automation_switches (automation_id, enabled)
+        select a.id, a.enabled from a, before where a.enabled <> before.enabled)
+      select ${automationColumns}, a.schedule_revision as "scheduleRevision" from a`),
   );
 }
 

@@ -1,5 +1,6 @@
 import { isoText } from '../core/database/columns.ts';
-import { raw } from '../core/database/sql.ts';
+import { newEvent } from '../core/database/record-events.ts';
+import { type Query, raw, sql } from '../core/database/sql.ts';
 import type { StepBody, TransitionBody } from './graph/schema.ts';
 import type { ExecutionBody } from './runs/schema.ts';
 import type { WorkflowBody } from './schema.ts';
@@ -90,4 +91,19 @@ export function executionBody<Row extends RunRow>({
   ...body
 }: Row): Omit<Row, Exclude<keyof RunRow, keyof ExecutionBody>> {
   return body;
+}
+
+/**
+ * The events of runs that have ended, for `recordingEvents`; `ended` names rows of `automation_runs`. Runs end by the million, so that theirs
+ * are written only while an endpoint subscribes to them.
+ */
+export function runEvents(ended: string): Query {
+  const name = sql`case when r.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end`;
+  const data = sql`jsonb_build_object('executionId', r.id, 'workflowId', r.automation_id,
+    'workflowName', (select name from automations where id = r.automation_id), 'contactId', r.contact_id, 'status', r.status,
+    'reason', r.exit_reason)`;
+  return sql`
+    select ${newEvent({ projectId: sql`r.project_id`, name, data })} from ${raw(ended)} r
+    where r.status in ('COMPLETED', 'EXITED', 'FAILED') and exists (
+      select from webhook_endpoints w where w.project_id = r.project_id and w.events && array['*', 'workflow.*', ${name}])`;
 }

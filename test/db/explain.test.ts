@@ -20,6 +20,7 @@ import {
   advanceDeps,
   anAutomation,
   aTemplate,
+  switchAutomation,
   type TestAutomation,
 } from '../support/automation-fixtures.ts';
 import { aCampaign } from '../support/campaign-fixtures.ts';
@@ -259,9 +260,9 @@ async function live({ id }: TestAutomation, event: string, told: ReadonlyMap<str
   await db.count(sql`
     update automation_entries set refused_at = null, refused_reason = null, refused_event_id = null
     where automation_id = ${id} and contact_id = any (${who('twice, forgotten')}::uuid[])`);
-  await db.count(sql`update automations set enabled = false where id = ${id}`);
+  await switchAutomation(db, id, false);
   await happens(event, who('while disabled'));
-  await db.count(sql`update automations set enabled = true where id = ${id}`);
+  await switchAutomation(db, id, true);
   await happens(event, who('pending'));
   const mailed = await db.rows<{ id: string }>(sql`
     select e.id from emails e join automation_step_runs x on x.id = e.workflow_step_execution_id

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { type DatabaseFunction, databaseFunctions } from '../../migrations/functions.ts';
 import { migrations } from '../../migrations/index.ts';
@@ -9,6 +10,15 @@ import { emptyDatabase, testDatabase } from '../support/database.ts';
 import { type Shape, shapeOf } from '../support/schema.ts';
 
 const names = databaseFunctions().map(({ name }) => name);
+// By later migrations.
+const removed = ['route_events', 'cancel_lost_runs', 'count_runs_on_delete'];
+const removedTriggers = [
+  'events_routed',
+  'automation_runs_lost',
+  'automation_runs_counted_on_delete',
+  'api_keys_announce_changed',
+  'domains_announce_verified',
+];
 const functionsMigration = 'Migration20261122001100_functions';
 
 test('a database of an earlier release ends with the functions and triggers of a new one, installed once by two migrators', async () => {
@@ -19,7 +29,7 @@ test('a database of an earlier release ends with the functions and triggers of a
   expect(released.functions).toEqual([]);
   const before = await shapeOf(old.db);
   const written = [...before.functions.keys()].map((name) => name.split('(')[0]);
-  expect(names).toEqual(expect.arrayContaining(written.filter((name) => name !== 'route_events')));
+  expect(names).toEqual(expect.arrayContaining(written.filter((name) => !removed.includes(name ?? ''))));
   await old.db.rows(
     'create or replace function forget_projects() returns trigger language plpgsql as $$ begin return null; end $$',
   );
@@ -29,7 +39,7 @@ test('a database of an earlier release ends with the functions and triggers of a
   expect(reports.flatMap(({ functions }) => functions)).toEqual(names);
   expect((await shapeOf(old.db)).functions).toEqual((await shapeOf(fresh.db)).functions);
   expect(triggersOf(await shapeOf(old.db))).toEqual(triggersOf(await shapeOf(fresh.db)));
-  const kept = [...triggersOf(before).keys()].filter((name) => name !== 'events_routed');
+  const kept = [...triggersOf(before).keys()].filter((name) => !removedTriggers.includes(name));
   expect([...triggersOf(await shapeOf(old.db)).keys()]).toEqual(expect.arrayContaining(kept));
   expect(await databaseProblem(old.db, false)).toBeNull();
 });
@@ -61,6 +71,21 @@ test('an edited function is installed by the next migration, alone and once; one
   expect((await shapeOf(database.db)).functions.get('forget_projects()')).toContain('delete from events');
 });
 
+test('a migration that running processes cannot work with is refused until they are stopped', async () => {
+  await using database = await emptyDatabase();
+  const cut = migrations.findIndex(({ isExclusive }) => isExclusive);
+  await migrateDatabase(database.url, { list: migrations.slice(0, cut) });
+  const api = new Client({ connectionString: database.url, application_name: 'fernpost-api' });
+  await api.connect();
+  await expect(migrateDatabase(database.url)).rejects.toThrow(
+    /^fernpost-api of an earlier release still run: they cannot work with Migration\d+_record_events\. .* Nothing was changed\.$/,
+  );
+  expect((await migrateDatabase(database.url, { force: true })).applied[0]).toBe(migrations[cut]?.name);
+  // Those that are connected to a migrated database are of this release.
+  expect((await migrateDatabase(database.url)).applied).toEqual([]);
+  await api.end();
+});
+
 test('a database of a later release keeps its functions', async () => {
   await using database = await testDatabase();
   await database.db.rows("insert into mikro_orm_migrations (name) values ('Migration29990101000000_next')");
@@ -79,6 +104,14 @@ test('functions and triggers are written in their files alone, each with the rea
     for (const other of others)
       expect(other, name).toMatch(/^create or replace trigger [\s\S]*execute function \w+\(\);$/);
   }
+});
+
+test('docs/architecture.md lists the functions of all triggers, and no others', () => {
+  const page = readFileSync(new URL('../../docs/architecture.md', import.meta.url), 'utf8');
+  const section = /## Triggers\n([\s\S]*?)\n## /.exec(page)?.[1] ?? '';
+  const listed = new Set([...section.matchAll(/`(\w+)`/g)].map(([, name]) => name));
+  const having = databaseFunctions().filter(({ statements }) => statements.length > 1);
+  expect([...listed].toSorted()).toEqual(having.map(({ name }) => name));
 });
 
 function triggersOf({ tables }: Shape): Map<string, string> {

@@ -44,8 +44,10 @@ export async function anAutomation(sql: Database, projectId: string, spec: Autom
   const id = newId();
   const event = spec.event ?? 'user.signup';
   await sql.count(
-    `insert into automations (id, project_id, name, enabled, trigger_type, trigger_config, allow_reentry)
-     values ($1, $2, $3, $4, 'EVENT', $5, $6)`,
+    `with made as (
+       insert into automations (id, project_id, name, enabled, trigger_type, trigger_config, allow_reentry)
+       values ($1, $2, $3, $4, 'EVENT', $5, $6) returning id, enabled)
+     insert into automation_switches (automation_id, enabled) select id, enabled from made`,
     [
       id,
       projectId,
@@ -128,6 +130,13 @@ function startAll(
       0,
     ),
   );
+}
+
+/** Enables or disables an automation, and notes it as a request does. */
+export async function switchAutomation(sql: Database, id: string, enabled: boolean): Promise<void> {
+  await sql.count(query`
+    with switched as (update automations set enabled = ${enabled} where id = ${id} returning id, enabled)
+    insert into automation_switches (automation_id, enabled) select id, enabled from switched`);
 }
 
 /** Records an event of a contact as any writer would. Answers its id. */

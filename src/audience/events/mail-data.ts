@@ -1,4 +1,6 @@
 import { isoText } from '../../core/database/columns.ts';
+import { newEvent } from '../../core/database/record-events.ts';
+import { type Query, raw, sql } from '../../core/database/sql.ts';
 
 /**
  * What every `email.*` event says of its mail (contract page 1, 5.2): jsonb from the row that the alias names. `more` adds
@@ -24,4 +26,15 @@ export function eventData(alias: string): string {
   return `case when ${alias}.data is null and ${alias}.name = 'email.sent' then (
     select ${mailPayload('mail', `'sentAt', ${isoText('mail.sent_at')}`)} from emails mail where mail.id = ${alias}.email_id)
     else ${alias}.data end`;
+}
+
+/**
+ * What happened to a campaign, as an event of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
+ * order of all events. It has no contact, so nobody enters a workflow or a segment by it. `more` is further data: jsonb.
+ */
+export function campaignEvent(alias: string, name: Query, more: Query = sql`'{}'`): Query {
+  const data =
+    raw(`jsonb_build_object('campaignId', ${alias}.id, 'campaignName', ${alias}.name, 'recipients', ${alias}.total_recipients,
+    'sent', ${alias}.sent_count, 'skipped', ${alias}.skipped_count, 'failed', ${alias}.failed_count)`);
+  return newEvent({ projectId: raw(`${alias}.project_id`), name, data: sql`${data} || ${more}` });
 }

@@ -1,3 +1,4 @@
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
@@ -138,18 +139,25 @@ export async function advanceJob(tx: Database, job: JobRow, step: JobStep): Prom
   };
 }
 
-/** Ends a job, as failed when there is a reason, and removes its file. False when it had ended before. */
+/** Ends a job, as failed when there is a reason, and removes its file; of an import it is an event of the project. False when it had ended before. */
 export async function finishJob(db: Database, id: string, failedReason: string | null): Promise<boolean> {
   const [state, progress] = failedReason === null ? ['completed', sql`100`] : ['failed', sql`progress`];
-  const ended = await db.row(sql`
-    with ended as (
+  const given = sql`
+    ended as (
       update jobs set state = ${state}, failed_reason = ${failedReason}, progress = ${progress}, updated_at = now(),
         finished_at = now()
-      where id = ${id} and finished_at is null returning id),
-    emptied as (delete from import_files where job_id in (select id from ended))
-    select id from ended`);
-  return ended !== null;
+      where id = ${id} and finished_at is null returning *),
+    emptied as (delete from import_files where job_id in (select id from ended))`;
+  const events = sql`select ${importFinished} from ended where kind = 'import'`;
+  return (await db.row(recordingEvents({ given, events, result: sql`select id from ended` }))) !== null;
 }
+
+const importFinished = newEvent({
+  projectId: sql`project_id`,
+  name: sql`'import.finished'`,
+  data: sql`jsonb_build_object('importId', id, 'filename', spec ->> 'filename', 'state', state, 'total', total_count,
+    'created', created_count, 'updated', updated_count, 'failed', failure_count, 'error', failed_reason)`,
+});
 
 /** Jobs that are not over and have not moved for a while. */
 export function stalledJobs(

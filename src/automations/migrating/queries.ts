@@ -1,8 +1,9 @@
 import { isoText } from '../../core/database/columns.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import { isActive } from '../rows.ts';
+import { isActive, runEvents } from '../rows.ts';
 import type { MovePlan, WaitTimes } from './rules.ts';
 import type { MigrationBody } from './schema.ts';
 
@@ -164,10 +165,11 @@ export interface MovedRun {
   dueAt?: string | null;
 }
 
-/** Writes runs that were moved. */
+/** Writes runs that were moved; the end of one is an event too. */
 export async function writeMovedRuns(tx: Database, runs: readonly MovedRun[]): Promise<void> {
   if (runs.length === 0) return;
-  await tx.count(sql`
+  const given = sql`
+    moved as (
     update automation_runs r set version_id = coalesce(w."versionId", r.version_id), next_version_id = w."nextVersionId",
       current_step_id = coalesce(w."stepId", r.current_step_id), status = coalesce(w.status, r.status),
       exit_reason = coalesce(w.reason, r.exit_reason),
@@ -176,7 +178,9 @@ export async function writeMovedRuns(tx: Database, runs: readonly MovedRun[]): P
       completed_at = case when w.status = 'EXITED' then now() else r.completed_at end, updated_at = now()
     from jsonb_to_recordset(${JSON.stringify(runs)}::jsonb) as w (id uuid, "versionId" uuid, "nextVersionId" uuid,
       "stepId" uuid, status text, reason text, redue boolean, "dueAt" timestamptz)
-    where r.id = w.id`);
+    where r.id = w.id returning r.*),
+    ended as (select * from moved where status = 'EXITED')`;
+  await tx.count(recordingEvents({ given, events: runEvents('ended') }));
 }
 
 /** Ends step executions that contacts were moved out of. */

@@ -1,10 +1,11 @@
 import type { WaitOutcome } from '@fernpost/workflow-graph';
 import { eventData } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import type { RunStatus, StepRunStatus } from '../rows.ts';
+import { type RunStatus, runEvents, type StepRunStatus } from '../rows.ts';
 import { contextOf, type StepContact } from './values.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
@@ -96,15 +97,16 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
     for update`);
 }
 
-/** Writes a run and the step executions that were made or changed, in one statement. */
+/** Writes a run, its end as an event too, and the step executions that were made or changed, in one statement. */
 export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly StepRun[]): Promise<void> {
-  await tx.count(sql`
-    with run as (
+  const written = sql`
+    run as (
       update automation_runs set version_id = ${run.versionId}, next_version_id = ${run.nextVersionId},
         status = ${run.status}, current_step_id = ${run.currentStepId}, exit_reason = ${run.exitReason},
         context = ${run.context}, seq = ${run.seq}, due_at = ${run.dueAt}, completed_at = ${run.completedAt},
         updated_at = now()
-      where id = ${run.id})
+      where id = ${run.id} returning *)`;
+  const steps = sql`
     insert into automation_step_runs as x (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status,
       scheduled_for, execute_after, event_name, outcome, resume_event_id, input, output, error, started_at, completed_at)
     select s.id, ${run.id}::uuid, ${run.projectId}::uuid, ${run.contactId}::uuid, s."stepId", s.seq, s."stepType",
@@ -114,7 +116,12 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
       "stepName" text, status text, "scheduledFor" timestamptz, "executeAfter" timestamptz, "eventName" text, outcome text,
       "resumeEventId" uuid, input jsonb, output jsonb, error text, "startedAt" timestamptz, "completedAt" timestamptz)
     on conflict (id) do update set status = excluded.status, outcome = excluded.outcome, output = excluded.output,
-      error = excluded.error, completed_at = excluded.completed_at, updated_at = now()`);
+      error = excluded.error, completed_at = excluded.completed_at, updated_at = now()`;
+  await tx.count(
+    run.completedAt === null
+      ? sql`with ${written} ${steps}`
+      : recordingEvents({ given: sql`${written}, steps as (${steps})`, events: runEvents('run') }),
+  );
 }
 
 /** The event that ended a wait, its values unwrapped; null when it has been deleted since. */

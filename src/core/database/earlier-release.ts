@@ -7,30 +7,41 @@ export class ReleaseRunsError extends Error {
   override name = 'ReleaseRunsError';
 }
 
+/** @throws ReleaseRunsError while processes are connected that were started before a migration that they cannot work with */
+export function refuseBesideRunning(client: ClientBase, migration: string): Promise<void> {
+  return refuseBeside(
+    client,
+    'fernpost-(api|worker|smtp)$',
+    'an earlier release',
+    `they cannot work with ${migration}`,
+  );
+}
+
 // Functions read settings that the release sets. Under another name they are not found: contacts that are moved to the trash would lose
 // their history.
 const lossBeside = 'its processes would lose contact history beside the functions of the other one';
 
 /** @throws ReleaseRunsError while processes of the release with the earlier name are connected to the database */
 export function refuseBesideEarlier(client: ClientBase): Promise<void> {
-  return refuseBeside(client, applicationPrefix, 'the earlier release');
+  return refuseBeside(client, applicationPrefix, 'the earlier release', lossBeside);
 }
 
 /** @throws ReleaseRunsError while processes of this release are connected to the database */
 export function refuseBesideCurrent(client: ClientBase): Promise<void> {
-  return refuseBeside(client, 'fernpost-', 'this release');
+  return refuseBeside(client, 'fernpost-', 'this release', lossBeside);
 }
 
-async function refuseBeside(client: ClientBase, prefix: string, release: string): Promise<void> {
+// `names` is how the names of their connections begin: a regular expression.
+async function refuseBeside(client: ClientBase, names: string, release: string, why: string): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select distinct application_name as name from pg_stat_activity
-      where datname = current_database() and starts_with(application_name, $1) and application_name <> 'fernpost-migrate'
+      where datname = current_database() and application_name ~ ('^' || $1) and application_name <> 'fernpost-migrate'
       order by 1`,
-    [prefix],
+    [names],
   );
   if (rows.length > 0)
     throw new ReleaseRunsError(
-      `${rows.map(({ name }) => name).join(', ')} of ${release} still run: ${lossBeside}. Stop them, then run this again; --force does not wait for them. Nothing was changed.`,
+      `${rows.map(({ name }) => name).join(', ')} of ${release} still run: ${why}. Stop them, then run this again; --force does not wait for them. Nothing was changed.`,
     );
 }
 

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseAddressError, requireSessions } from '@fernpost/postgres';
 import { Client } from 'pg';
-import { databaseFunctions, earlierFunctions } from '../../../migrations/functions.ts';
+import { databaseFunctions, earlierFunctions, earlierOnly } from '../../../migrations/functions.ts';
 import { migrations } from '../../../migrations/index.ts';
 import {
   forgetOtherFunctions,
   hasEarlierFunctions,
+  ReleaseRunsError,
   refuseBesideCurrent,
   refuseBesideEarlier,
+  refuseBesideRunning,
 } from './earlier-release.ts';
 import { FunctionError, installFunctions } from './functions.ts';
-import { type ListedMigration, type MigrationPace, runMigration, usualPace } from './run-migrations.ts';
+import { inShortLocks, type ListedMigration, type MigrationPace, runMigration, usualPace } from './run-migrations.ts';
 
 export interface MigrationReport {
   /** Names of the migrations that ran. */
@@ -42,7 +44,7 @@ const oldestMajor = 15;
  * Brings the database to the newest schema and functions. Processes that call it at the same time wait for one another; running it again
  * changes nothing, and continues what was interrupted. Each migration commits by itself and runs beside traffic (`runMigration`). `setting`
  * names the address in messages, and `list` are the migrations, in their order. Functions are left alone where migrations of this release
- * are missing or those of a later one are known. `force` goes on while processes of the release with the earlier name are connected.
+ * are missing or those of a later one are known. `force` goes on while processes are connected that cannot work with the result.
  * @throws MigrationError for a migration that failed, ReleaseRunsError without `force`, DatabaseAddressError where no session can be had,
  * else what `pg` throws
  */
@@ -60,11 +62,16 @@ export async function migrateDatabase(
   return underLock(url, setting, how, async (client, version) => {
     if (!force) await refuseBesideEarlier(client);
     const isRenamed = await hasEarlierFunctions(client);
-    const { executed, ...report } = await runMigrations(client, version, list, how);
+    const { executed, ...report } = await runMigrations(client, version, list, how, force);
     await turnOffJit(client);
     const isCurrent = report.unknown.length === 0 && migrations.every(({ name }) => executed.has(name));
     if (!isCurrent) return { ...report, functions: [] };
-    if (isRenamed) await forgetOtherFunctions(client, functions);
+    if (isRenamed) {
+      await forgetOtherFunctions(client, functions);
+      await inShortLocks(client, how, async () => {
+        for (const name of earlierOnly()) await client.query(`drop function if exists ${name}() cascade`);
+      });
+    }
     return { ...report, functions: await installFunctions(client, functions, how) };
   });
 }
@@ -145,6 +152,7 @@ async function runMigrations(
   version: string,
   list: readonly ListedMigration[],
   pace: MigrationPace,
+  force: boolean,
 ): Promise<Omit<MigrationReport, 'functions'> & { executed: Set<string> }> {
   let current = 'the table of migrations';
   const applied: string[] = [];
@@ -157,6 +165,8 @@ async function runMigrations(
     const executed = new Set(rows.map(({ name }) => name));
     const known = new Set(list.map(({ name }) => name));
     const unknown = [...executed].filter((name) => !known.has(name));
+    const exclusive = list.find(({ name, isExclusive }) => isExclusive && !executed.has(name));
+    if (exclusive && executed.size > 0 && !force) await refuseBesideRunning(client, exclusive.name);
     for (const migration of list.filter(({ name }) => !executed.has(name))) {
       current = migration.name;
       await runMigration(client, migration, pace);
@@ -166,6 +176,7 @@ async function runMigrations(
     }
     return { applied, unknown, executed };
   } catch (error) {
+    if (error instanceof ReleaseRunsError) throw error;
     throw new MigrationError(current, version, error, await changedBefore(client, applied.length));
   }
 }

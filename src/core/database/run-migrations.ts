@@ -15,6 +15,8 @@ import {
 export interface ListedMigration {
   name: string;
   class: new (...needs: ConstructorParameters<typeof Migration>) => Migration;
+  /** Whether processes of the releases before cannot work after it, so that it runs when all of them are stopped. */
+  isExclusive?: boolean;
 }
 
 /** How migrations run beside traffic. */

@@ -1,3 +1,4 @@
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { isUuid } from '../../core/lib/ids.ts';
 import type { DomainBody } from './schema.ts';
@@ -68,7 +69,8 @@ export async function settleCheck(
       from domains d where d.id = ${id} for no key update`);
   if (told === null) return null;
   const records = sql`${JSON.stringify(after.records)}::jsonb`;
-  const changed = await tx.count(sql`
+  const given = sql`
+    changed as (
     update domains d set verified = ${isVerified}, status = ${after.status}, misses = ${after.misses}, records = ${records},
         dkim_tokens = ${JSON.stringify(after.dkimTokens)}::jsonb,
         verified_at = case when ${isVerified} then coalesce(d.verified_at, now()) else d.verified_at end,
@@ -76,7 +78,15 @@ export async function settleCheck(
         verified_told_at = case when ${told.tellVerified}::boolean then now() else d.verified_told_at end,
         failed_told_at = case when ${told.tellFailed}::boolean then now() else d.failed_told_at end,
         updated_at = case when d.status <> ${after.status} or d.records <> ${records} then now() else d.updated_at end
-      where d.id = ${id} and d.verified = ${verified} and d.status = ${status} and d.misses = ${misses}`);
+      where d.id = ${id} and d.verified = ${verified} and d.status = ${status} and d.misses = ${misses}
+      returning d.*)`;
+  const moved = newEvent({
+    projectId: sql`project_id`,
+    name: after.verified ? 'domain.verified' : 'domain.lost',
+    data: sql`jsonb_build_object('domainId', id, 'domain', domain)`,
+  });
+  const events = sql`select ${moved} from changed where ${after.verified !== verified}::boolean`;
+  const changed = await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }));
   return changed === 0 ? null : told;
 }
 

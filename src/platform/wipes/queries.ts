@@ -1,3 +1,4 @@
+import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
@@ -36,10 +37,18 @@ export async function markForDeletion(tx: Database, projectId: string): Promise<
 
 // Nothing more is claimed from these; what is under way finds no rows.
 async function stopCampaigns(tx: Database, projectId: string): Promise<void> {
-  await tx.count(sql`
-    update campaigns set status = case status when 'SENDING' then 'CANCELLED' else 'DRAFT' end,
+  const given = sql`
+    stopped as (
+      update campaigns set status = case status when 'SENDING' then 'CANCELLED' else 'DRAFT' end,
         cancelled_at = case status when 'SENDING' then now() end, scheduled_for = null, updated_at = now()
-      where project_id = ${projectId} and status in ('SENDING', 'SCHEDULED')`);
+      where project_id = ${projectId} and status in ('SENDING', 'SCHEDULED') returning *)`;
+  const cancelled = newEvent({
+    projectId,
+    name: 'campaign.cancelled',
+    data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'recipients', total_recipients, 'sent', sent_count,
+      'skipped', skipped_count, 'failed', failed_count)`,
+  });
+  await tx.count(recordingEvents({ given, events: sql`select ${cancelled} from stopped` }));
 }
 
 /** A wipe that is not finished, or null. */

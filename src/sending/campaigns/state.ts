@@ -1,3 +1,4 @@
+import { campaignEvent } from '../../audience/events/index.ts';
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
 import { forbidden, notFound } from '../../core/lib/errors.ts';
@@ -91,15 +92,17 @@ export async function lockCampaignSend(tx: Database, id: string, sendSeq: number
  * the send was over.
  */
 export async function cancelSend(tx: Database, id: string, sendSeq: number): Promise<boolean> {
-  const moved = await tx.count(sql`
-    update campaigns set status = 'CANCELLED', cancelled_at = clock_timestamp(), paused_at = null, updated_at = now()
-    where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING'`);
-  return moved > 0;
+  const given = sql`
+    moved as (
+      update campaigns set status = 'CANCELLED', cancelled_at = clock_timestamp(), paused_at = null, updated_at = now()
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' returning *)`;
+  const events = sql`select ${campaignEvent('m', sql`'campaign.cancelled'`)} from moved m`;
+  return (await tx.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
 
 /**
- * Moves SCHEDULED back to DRAFT; where nobody asked for it, the reason is noted and emitted as an event of the project, which
- * its activity shows. Answers false when it was not scheduled.
+ * Moves SCHEDULED back to DRAFT, an event of the project; where nobody asked for it, the reason is noted and the event says it, which
+ * the activity shows. Answers false when it was not scheduled.
  */
 export async function unscheduleSend(
   db: Database,
@@ -110,7 +113,7 @@ export async function unscheduleSend(
   const given = sql`
     moved as (
       update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = ${note}, updated_at = now()
-      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning id, send_seq, project_id, name, audit_note),
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning *),
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
       from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
@@ -119,7 +122,9 @@ export async function unscheduleSend(
     name: 'campaign.reverted',
     data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
   });
-  const events = sql`select ${reverted} from moved where audit_note is not null`;
+  const events = sql`
+    select ${campaignEvent('m', sql`'campaign.cancelled'`)} from moved m where audit_note is null
+    union all select ${reverted} from moved where audit_note is not null`;
   return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
 
@@ -141,11 +146,15 @@ export async function setPaused(
   paused: boolean,
   reason: string | null = null,
 ): Promise<boolean> {
-  const changed = await tx.count(sql`
-    update campaigns set paused_at = case when ${paused}::boolean then clock_timestamp() end, pause_reason = ${reason},
-      updated_at = now()
-    where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' and (paused_at is null) = ${paused}::boolean`);
-  return changed > 0;
+  const given = sql`
+    changed as (
+      update campaigns set paused_at = case when ${paused}::boolean then clock_timestamp() end, pause_reason = ${reason},
+        updated_at = now()
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' and (paused_at is null) = ${paused}::boolean returning *)`;
+  const why = sql`jsonb_strip_nulls(jsonb_build_object('reason', pause_reason))`;
+  const events = sql`
+    select ${campaignEvent('c', sql`'campaign.paused'`, why)} from changed c where paused_at is not null`;
+  return (await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }))) > 0;
 }
 
 /**

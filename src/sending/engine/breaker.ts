@@ -1,5 +1,7 @@
 import type { Verdict } from '@fernpost/mail-providers';
+import { campaignEvent } from '../../audience/events/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { longestAskedMs } from './attempts.ts';
 
@@ -119,11 +121,23 @@ export async function noteCall(
   const atOnce = account || afterMs !== null;
   if (!probing && !atOnce && counted.failures < patience) return false;
   const step = atOnce ? counted.failures : Math.max(1, counted.failures - patience + 1);
-  await db.count(sql`
-    update provider_holds
-    set held_until = clock_timestamp() + ${backOff(step, account, afterMs, random)} * interval '1 millisecond'
-    where provider = ${provider} and failures > 0`);
+  await hold(db, provider, backOff(step, account, afterMs, random));
   return true;
+}
+
+// Every campaign that is being sent waits for it when a hold begins: an event of each project.
+async function hold(db: Database, provider: string, ms: number): Promise<void> {
+  const given = sql`
+    before as materialized (select held_until from provider_holds where provider = ${provider} and failures > 0 for update),
+    held as (
+      update provider_holds h set held_until = clock_timestamp() + ${ms} * interval '1 millisecond'
+      from before where h.provider = ${provider} and h.failures > 0
+      returning h.provider, h.reason, before.held_until is null as begins)`;
+  const why = sql`jsonb_build_object('provider', held.provider, 'reason', held.reason)`;
+  const events = sql`
+    select ${campaignEvent('c', sql`'campaign.held'`, why)} from held join campaigns c on held.begins
+    where c.status = 'SENDING' and c.paused_at is null`;
+  await db.count(recordingEvents({ given, events }));
 }
 
 /** The hold as a sentence for operators: `held: provider answers 429 since 10:41, 41,200 waiting, next try 10:46`. */

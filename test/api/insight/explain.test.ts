@@ -12,6 +12,7 @@ import {
   anAutomation,
   anEvent,
   aTemplate,
+  switchAutomation,
 } from '../../support/automation-fixtures.ts';
 import { aCampaign, type CampaignChanges } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -505,9 +506,9 @@ const workflowCauses: Cause[] = [
     'disabled then',
     async () => {
       const about = await aWorkflow();
-      await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+      await switchAutomation(database.db, about.workflowId, false);
       await happens('user.signup');
-      await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
+      await switchAutomation(database.db, about.workflowId, true);
       return about;
     },
     'did_not',
@@ -608,10 +609,10 @@ test('the way through a workflow is told step by step, and a refusal is counted'
   const entry = await database.db.row(sql`
     select refused_reason as reason, refusals from automation_entries where automation_id = ${about.workflowId}`);
   expect(entry).toEqual({ reason: 'reentry', refusals: 1 });
-  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, false);
   await happens('user.signup');
   expect((await explained(about)).fixes).toMatchObject([{ method: 'PATCH', body: { enabled: true } }]);
-  await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, true);
   const known = (await explained(about)).decisions.find(({ check }) => check === 'workflow.enabled');
   expect(known).toMatchObject({ basis: 'recorded', outcome: 'stop' });
 });
@@ -652,7 +653,7 @@ test('of a workflow whose event never came it is told as well whether it is enab
   };
   const event = ['workflow.event', 'stop'];
   expect(await checks()).toEqual({ decisions: [event, ['workflow.enabled', 'pass']], fixes: [] });
-  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, false);
   expect(await checks()).toEqual({
     decisions: [event, ['workflow.enabled', 'stop']],
     fixes: [
@@ -668,9 +669,9 @@ test('of a workflow whose event never came it is told as well whether it is enab
 
 test('a workflow that is enabled again within the millisecond of an event was disabled when that came', async () => {
   const about = await aWorkflow();
-  await database.db.count(sql`update automations set enabled = false where id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, false);
   const eventId = await happens('user.signup');
-  await database.db.count(sql`update automations set enabled = true where id = ${about.workflowId}`);
+  await switchAutomation(database.db, about.workflowId, true);
   const enabledAgain = sql`automation_id = ${about.workflowId} and enabled and id > (
     select id from automation_switches where automation_id = ${about.workflowId} and not enabled)`;
   await database.db.count(sql`

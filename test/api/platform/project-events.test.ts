@@ -1,6 +1,13 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { finishJob } from '../../../src/audience/jobs/queries.ts';
+import { writeMovedRuns } from '../../../src/automations/migrating/queries.ts';
+import { lockRun, saveRun } from '../../../src/automations/runtime/run-queries.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { feedEndpoint } from '../../../src/insight/webhooks/feed.ts';
+import { settleCheck, takeDomain } from '../../../src/platform/domains/queries.ts';
+import { finishSend, revertToDraft } from '../../../src/sending/campaigns/delivery/completion.ts';
+import { cancelSend, setPaused, unscheduleSend } from '../../../src/sending/campaigns/state.ts';
+import { noteCall } from '../../../src/sending/engine/breaker.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation, letIn } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -58,7 +65,16 @@ async function aCampaign(project: TestProject, status: string): Promise<string> 
     audienceType: 'ALL',
   });
   const id: string = body.data.id;
-  await run('update campaigns set status = $2, total_recipients = 5, sent_count = 3 where id = $1', id, status);
+  await run(
+    'update campaigns set status = $2, send_seq = 1, total_recipients = 5, sent_count = 3 where id = $1',
+    id,
+    status,
+  );
+  await run(
+    'insert into campaign_sends (campaign_id, send_seq, project_id, expanded) values ($1, 1, $2, true)',
+    id,
+    project.id,
+  );
   return id;
 }
 
@@ -66,27 +82,28 @@ test('campaigns tell when they are sent, paused, held by the provider and cancel
   const project = await aProject(database);
   const endpoint = await anEndpoint(project, ['campaign.*']);
   const id = await aCampaign(project, 'SENDING');
-  await run('update campaigns set paused_at = now() where id = $1', id);
-  await run('update campaigns set paused_at = null where id = $1', id);
+  for (const paused of [true, true, false]) await setPaused(database.db, id, 1, paused, paused ? 'reputation' : null);
   const provider = `held-${newId()}`;
-  await run(`insert into provider_holds (provider) values ($1)`, provider);
   for (const _ of [1, 2])
-    await run(`update provider_holds set held_until = now(), reason = 'refused' where provider = $1`, provider);
+    await noteCall(database.db, provider, { ok: false, reason: 'refused', afterMs: null, account: true }, true);
   await run(`update campaigns set sent_count = 5 where id = $1`, id);
-  await run(`update campaigns set status = 'SENT' where id = $1`, id);
+  expect(await finishSend(database.db, id, 1)).toBe(true);
+  expect(await finishSend(database.db, id, 1)).toBe(false);
   const cancelled = await aCampaign(project, 'SENDING');
-  await run(`update campaigns set status = 'CANCELLED' where id = $1`, cancelled);
-  await run(`update campaigns set status = 'DRAFT' where id = $1`, cancelled);
-  const unscheduled = await aCampaign(project, 'SCHEDULED');
-  await run(`update campaigns set status = 'DRAFT' where id = $1`, unscheduled);
+  for (const _ of [1, 2]) await cancelSend(database.db, cancelled, 1);
+  await revertToDraft(database.db, cancelled, 1);
+  const [unscheduled, reverted] = [await aCampaign(project, 'SCHEDULED'), await aCampaign(project, 'SCHEDULED')];
+  await unscheduleSend(database.db, unscheduled, 1);
+  await unscheduleSend(database.db, reverted, 1, 'No domain');
   const events = await delivered(project, endpoint);
   const counts = { campaignName: 'News', recipients: 5, skipped: 0, failed: 0 };
   expect(events).toEqual([
-    ['campaign.paused', { campaignId: id, sent: 3, ...counts }],
+    ['campaign.paused', { campaignId: id, sent: 3, ...counts, reason: 'reputation' }],
     ['campaign.held', { campaignId: id, sent: 3, ...counts, provider, reason: 'refused' }],
-    ['campaign.sent', { campaignId: id, sent: 5, ...counts }],
+    ['campaign.sent', { campaignId: id, ...counts, recipients: 0, sent: 0 }],
     ['campaign.cancelled', { campaignId: cancelled, sent: 3, ...counts }],
     ['campaign.cancelled', { campaignId: unscheduled, sent: 3, ...counts }],
+    ['campaign.reverted', { campaignId: reverted, campaignName: 'News', reason: 'No domain' }],
   ]);
 });
 
@@ -100,14 +117,13 @@ test('imports tell when they finish, and domains when they are verified or lost'
     bulkId,
     project.id,
   );
-  for (const id of [jobId, bulkId])
-    await run(
-      `update jobs set state = 'completed', finished_at = now(), total_count = 2, created_count = 2 where id = $1`,
-      id,
-    );
-  await run('update domains set verified = false where project_id = $1', project.id);
-  await run('update domains set verified = true where project_id = $1', project.id);
+  await run('update jobs set total_count = 2, created_count = 2 where project_id = $1', project.id);
+  for (const id of [jobId, jobId, bulkId]) await finishJob(database.db, id, null);
   const domain = await database.db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
+  for (const verified of [false, false, true]) {
+    const before = await takeDomain(database.db, domain?.id ?? '', 0);
+    if (before !== null) await settleCheck(database.db, before, { ...before, verified });
+  }
   const counts = { total: 2, created: 2, updated: 0, failed: 0 };
   expect(await delivered(project, endpoint)).toEqual([
     ['import.finished', { importId: jobId, filename: 'a.csv', state: 'completed', error: null, ...counts }],
@@ -122,14 +138,21 @@ test('workflow executions tell how they ended while an endpoint listens, and cos
     steps: { pause: ['DELAY', { amount: 1, unit: 'days' }] },
   });
   const people = await Promise.all(
-    [1, 2, 3].map((n) => aContact(database.db, project.id, `p${n}-${newId()}@example.org`)),
+    [1, 2, 3, 4].map((n) => aContact(database.db, project.id, `p${n}-${newId()}@example.org`)),
   );
-  const [silent, finished, failed] = (await letIn(database.db, automation, people)).map(({ id }) => id);
-  const end = (id: string | undefined, status: string) =>
-    run(`update automation_runs set status = $2, completed_at = now(), exit_reason = 'done' where id = $1`, id, status);
+  const [silent, finished, failed, waiting] = (await letIn(database.db, automation, people)).map(({ id }) => id);
+  const end = (id: string | undefined, status: 'COMPLETED' | 'FAILED') =>
+    database.db.transaction(async (tx) => {
+      const run = await lockRun(tx, id ?? '');
+      if (run === null) throw new Error(`The run ${id} is gone`);
+      await saveRun(tx, { ...run, status, exitReason: 'done', dueAt: null, completedAt: run.now }, []);
+    });
   await end(silent, 'COMPLETED');
   const endpoint = await anEndpoint(project, ['workflow.*']);
-  await end(finished, 'EXITED');
+  await writeMovedRuns(database.db, [
+    { id: finished ?? '', status: 'EXITED', reason: 'done' },
+    { id: waiting ?? '', status: 'RUNNING' },
+  ]);
   await end(failed, 'FAILED');
   const facts = {
     workflowId: automation.id,

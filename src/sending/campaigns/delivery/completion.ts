@@ -1,4 +1,6 @@
+import { campaignEvent } from '../../../audience/events/index.ts';
 import { isoText } from '../../../core/database/columns.ts';
+import { recordingEvents } from '../../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { usageMoved } from '../../../platform/billing/index.ts';
@@ -51,8 +53,8 @@ function countRows(campaignId: string, sendSeq: number): Query {
  * rows or claims are still open, or the campaign is no longer SENDING.
  */
 export async function finishSend(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
-  const finished = await db.count(sql`
-    with ${countRows(campaignId, sendSeq)},
+  const given = sql`
+    ${countRows(campaignId, sendSeq)},
     finished as (
       update campaigns c set status = 'SENT', total_recipients = r.total, sent_count = r.sent, skipped_count = r.skipped,
         failed_count = r.failed, paused_at = null, updated_at = now()
@@ -60,10 +62,12 @@ export async function finishSend(db: Database, campaignId: string, sendSeq: numb
       where c.id = ${campaignId}::uuid and c.send_seq = ${sendSeq}::int and c.status = 'SENDING' and s.campaign_id = c.id
         and s.send_seq = c.send_seq and s.expanded and r.pending = 0
         and not exists (select from campaign_claims k where k.campaign_id = c.id and k.send_seq = c.send_seq and not k.settled)
-      returning c.id, c.send_seq)
-    update campaign_sends s set closed = true, updated_at = now() from finished f
-    where s.campaign_id = f.id and s.send_seq = f.send_seq`);
-  return finished > 0;
+      returning c.*),
+    closed as (
+      update campaign_sends s set closed = true, updated_at = now() from finished f
+      where s.campaign_id = f.id and s.send_seq = f.send_seq)`;
+  const events = sql`select ${campaignEvent('f', sql`'campaign.sent'`)} from finished f`;
+  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from finished` }))) > 0;
 }
 
 /**

@@ -1,11 +1,11 @@
 -- When the provider begins to refuse all mail, every campaign that is being sent waits for it: an event of each project.
 create or replace function tell_held_campaigns() returns trigger language plpgsql as $fn$
 begin
-  perform record_events(array(
-  select row(uuidv7(), project_id, null, null, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
+  insert into events (id, project_id, name, data)
+  select uuidv7(), project_id, 'campaign.held', jsonb_build_object('campaignId', id, 'campaignName', name,
     'recipients', total_recipients, 'sent', sent_count, 'skipped', skipped_count, 'failed', failed_count,
-    'provider', new.provider, 'reason', new.reason), null, null)::new_event
-  from campaigns where status = 'SENDING' and paused_at is null));
+    'provider', new.provider, 'reason', new.reason)
+  from campaigns where status = 'SENDING' and paused_at is null;
   return null;
 end
 $fn$;

@@ -31,7 +31,7 @@ begin
       'workflowName', (select name from automations where id = new.automation_id), 'contactId', new.contact_id,
       'status', new.status, 'reason', new.exit_reason);
   end if;
-  perform record_events(array[row(uuidv7(), new.project_id, null, null, happened, facts, null, null)::new_event]);
+  insert into events (id, project_id, name, data) values (uuidv7(), new.project_id, happened, facts);
   return null;
 end
 $fn$;
