@@ -1,10 +1,12 @@
 -- The schema of the database, as all migrations and functions together make it, in the order of names.
 -- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.
+-- Only the comments above tables are written by hand, and kept.
 
 create extension pg_trgm;
 
 create type new_event as (id uuid, project_id uuid, contact_id uuid, email_id uuid, name text, data jsonb, mail_at timestamp with time zone, limited_by uuid);
 
+-- A single-use link that verifies an address or resets a password, found by the hash of its token.
 create table account_tokens (
   token_hash bytea not null,
   user_id uuid not null,
@@ -18,6 +20,7 @@ create table account_tokens (
 create index account_tokens_expiry on account_tokens using btree (expires_at);
 create index account_tokens_user on account_tokens using btree (user_id, purpose);
 
+-- How many items of a kind an hour had, up to `counted_through`. Rows of the same hour add up, so there is no key.
 create table activity_counts (
   project_id uuid not null,
   kind text not null,
@@ -28,6 +31,7 @@ create table activity_counts (
 create index activity_counts_hour on activity_counts using btree (project_id, hour, kind) include (items);
 create index activity_counts_taken_off on activity_counts using btree (project_id) where (items < 0);
 
+-- A key with scopes. Until `old_hash_until`, the key that it had before its last rotation works too.
 create table api_keys (
   id uuid not null,
   project_id uuid not null,
@@ -54,6 +58,7 @@ create table api_keys (
 create index api_keys_project on api_keys using btree (project_id, created_at);
 create trigger api_keys_announce after insert or delete or update on api_keys for each row execute function announce_change();
 
+-- Attempts in a fixed window, shared by all processes. The subject is hashed, so that the table does not list what strangers typed.
 create table attempt_windows (
   scope text not null,
   subject bytea not null,
@@ -63,6 +68,7 @@ create table attempt_windows (
 ) with (fillfactor=70);
 create index attempt_windows_end on attempt_windows using btree (ends_at);
 
+-- The end of a project's log: position and hash of the last entry, and the last one that retention has removed.
 create table audit_heads (
   project_id uuid not null,
   "position" bigint not null,
@@ -71,6 +77,7 @@ create table audit_heads (
   constraint audit_heads_pkey primary key (project_id)
 );
 
+-- A change that somebody made. Positions of a project have no gaps, and `prev_hash` is the hash of the entry before.
 create table audit_log (
   id uuid not null,
   project_id uuid not null,
@@ -92,6 +99,7 @@ create table audit_log (
 );
 create index audit_log_at on audit_log using btree (at);
 
+-- A pending enrollment. `event_id` is the event, or a fixed id of a contact and a time of a schedule, so that nothing starts twice.
 create table automation_arrivals (
   id uuid default uuidv7() not null,
   automation_id uuid not null,
@@ -106,6 +114,8 @@ create table automation_arrivals (
 ) with (autovacuum_vacuum_scale_factor=0.02);
 create index automation_arrivals_contact on automation_arrivals using btree (contact_id);
 
+-- How often a contact entered an automation, and the last reason why it did not. The lock of the row serializes the starts of a
+-- contact.
 create table automation_entries (
   automation_id uuid not null,
   contact_id uuid not null,
@@ -119,6 +129,7 @@ create table automation_entries (
 ) with (fillfactor=70);
 create index automation_entries_contact on automation_entries using btree (contact_id);
 
+-- A migration of runs between versions. The counts move in the transaction that moves the runs.
 create table automation_migrations (
   id uuid not null,
   project_id uuid not null,
@@ -147,6 +158,7 @@ create index automation_migrations_automation on automation_migrations using btr
 create unique index automation_migrations_open on automation_migrations using btree (automation_id) where (state = any (array['waiting'::text, 'active'::text]));
 create index automation_migrations_stalled on automation_migrations using btree (updated_at) where (state = any (array['waiting'::text, 'active'::text]));
 
+-- Starts that the guard against loops between automations refused.
 create table automation_refusals (
   automation_id uuid not null,
   refused bigint default 0 not null,
@@ -155,6 +167,8 @@ create table automation_refusals (
   constraint automation_refusals_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
 );
 
+-- A contact going through an automation. `seq` is the number of its next step execution; `next_version_id` is the version it takes
+-- over when it leaves its current step; `limited_by` the keys whose limits hold for its mail.
 create table automation_runs (
   id uuid not null,
   project_id uuid not null,
@@ -199,6 +213,7 @@ create trigger automation_runs_counted_on_insert after insert on automation_runs
 create trigger automation_runs_ended_counted after update of completed_at on automation_runs for each row when ((old.completed_at is distinct from new.completed_at)) execute function count_ended_run();
 create trigger automation_runs_forgotten after delete on automation_runs referencing old table as gone for each statement execute function forget_runs();
 
+-- One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first.
 create table automation_step_runs (
   id uuid not null,
   run_id uuid not null,
@@ -235,6 +250,7 @@ create index automation_step_runs_reached on automation_step_runs using btree (s
 create index automation_step_runs_resolved on automation_step_runs using btree (updated_at, id) where ((status = 'WAITING'::text) and (outcome is not null));
 create index automation_step_runs_waits on automation_step_runs using btree (project_id, event_name, contact_id) where ((status = 'WAITING'::text) and (outcome is null));
 
+-- A step of the graph that is being edited.
 create table automation_steps (
   id uuid not null,
   automation_id uuid not null,
@@ -255,6 +271,7 @@ create index automation_steps_automation on automation_steps using btree (automa
 create index automation_steps_template on automation_steps using btree (template_id) where (template_id is not null);
 create unique index automation_steps_trigger on automation_steps using btree (automation_id) where (type = 'TRIGGER'::text);
 
+-- When an automation was created, enabled and disabled.
 create table automation_switches (
   id uuid default uuidv7() not null,
   automation_id uuid not null,
@@ -265,6 +282,7 @@ create table automation_switches (
 );
 create index automation_switches_automation on automation_switches using btree (automation_id, at);
 
+-- A path from one step to another in the graph that is being edited.
 create table automation_transitions (
   id uuid not null,
   automation_id uuid not null,
@@ -285,6 +303,7 @@ create index automation_transitions_automation on automation_transitions using b
 create index automation_transitions_from on automation_transitions using btree (from_step_id);
 create index automation_transitions_to on automation_transitions using btree (to_step_id);
 
+-- A published graph, never changed once written: runs are pinned to one.
 create table automation_versions (
   id uuid not null,
   automation_id uuid not null,
@@ -300,6 +319,9 @@ create table automation_versions (
   constraint automation_versions_automation_id_fkey foreign key (automation_id) references automations(id) on delete cascade
 );
 
+-- A workflow that contacts go through. `graph_dirty`: steps or transitions changed since `current_version_id` was written.
+-- `schedule_revision` counts what the schedule in Temporal must follow. `limited_by` is the key whose limits hold for its mail,
+-- where one with limits enabled it.
 create table automations (
   id uuid not null,
   project_id uuid not null,
@@ -329,6 +351,7 @@ create index automations_project on automations using btree (project_id, created
 create index automations_schedule on automations using btree (id) where (trigger_type = 'SCHEDULE'::text);
 create trigger automations_announce after insert or delete or update on automations for each row execute function announce_change();
 
+-- The look of a project's emails that are written as blocks; a project without a row has the plain kit.
 create table brands (
   project_id uuid not null,
   kit jsonb not null,
@@ -337,6 +360,7 @@ create table brands (
   constraint brands_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- The first slice of a send, the limits that stop the campaign, and what came of it.
 create table campaign_canaries (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -358,6 +382,7 @@ create table campaign_canaries (
   constraint campaign_canaries_state_check check ((state = any (array['WAITING'::text, 'SENDING'::text, 'HOLDING'::text, 'STOPPED'::text, 'PASSED'::text])))
 );
 
+-- A member of the slice, until the canary has passed.
 create table campaign_canary_contacts (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -366,6 +391,9 @@ create table campaign_canary_contacts (
   constraint campaign_canary_contacts_campaign_id_send_seq_fkey foreign key (campaign_id, send_seq) references campaign_canaries(campaign_id, send_seq) on delete cascade
 );
 
+-- A range of recipients that one attempt hands over. `holder` is the attempt that works on it, `handed_at` when its messages may
+-- last have reached the provider unconfirmed. `version` is the content it carries; `former_version` the content of the claim whose
+-- rest it is, where that was put back before the content was replaced.
 create table campaign_claims (
   id text not null,
   campaign_id uuid not null,
@@ -388,6 +416,7 @@ create table campaign_claims (
 );
 create index campaign_claims_open on campaign_claims using btree (campaign_id, send_seq, id) where (not settled);
 
+-- What became of the mail of a send within an hour; each recipient counts once in each column.
 create table campaign_hours (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -401,6 +430,7 @@ create table campaign_hours (
   constraint campaign_hours_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
 
+-- A link of a send that was clicked; '' stands for those beyond the first 200.
 create table campaign_links (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -411,6 +441,8 @@ create table campaign_links (
   constraint campaign_links_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
 
+-- A send of a campaign: how far its audience is frozen and how far it is claimed. `review_id` is the dry run that it follows, and
+-- `drift` how far the audience may have changed since. `limited_by` is the key whose limits hold, where one with limits began it.
 create table campaign_sends (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -432,6 +464,7 @@ create table campaign_sends (
 );
 create index campaign_sends_open on campaign_sends using btree (updated_at) where (not closed);
 
+-- A content of a send that was replaced while it was paused, and how many got it. The content it has now is that of the campaign.
 create table campaign_versions (
   campaign_id uuid not null,
   send_seq integer not null,
@@ -444,6 +477,8 @@ create table campaign_versions (
   constraint campaign_versions_campaign_id_fkey foreign key (campaign_id) references campaigns(id) on delete cascade
 );
 
+-- One mailing to an audience. Its status and counters are moved by guarded SQL only, so that a request which read it earlier cannot
+-- undo what happened since.
 create table campaigns (
   id uuid not null,
   project_id uuid not null,
@@ -500,6 +535,9 @@ create index campaigns_segment on campaigns using btree (segment_id) where (segm
 create index campaigns_sending on campaigns using btree (project_id) where (status = 'SENDING'::text);
 create index campaigns_sent on campaigns using btree (project_id, sent_at, id) where (sent_at is not null);
 
+-- A change of a contact that is neither in the catalogue nor in the history yet: `data` of one that was created (sign 1) or deleted
+-- (sign -1), or data `before` and `after` (sign 0; `data` is the JSON null). Append-only, without a key; the fold deletes what it
+-- has taken.
 create table contact_changes (
   project_id uuid not null,
   data jsonb not null,
@@ -516,6 +554,7 @@ create table contact_changes (
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
 create index contact_changes_project on contact_changes using btree (project_id);
 
+-- How many contacts hold a value under a key.
 create table contact_field_values (
   project_id uuid not null,
   key_hash uuid not null,
@@ -527,6 +566,7 @@ create table contact_field_values (
   constraint contact_field_values_kind_check check ((kind = any (array['boolean'::text, 'number'::text, 'string'::text])))
 ) with (fillfactor=70);
 
+-- How many contacts hold which kind of value under a key. Keys may be longer than an index entry, hence the hash.
 create table contact_fields (
   project_id uuid not null,
   key_hash uuid not null,
@@ -541,6 +581,8 @@ create table contact_fields (
   constraint contact_fields_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=70);
 
+-- A change of a contact: of its data the keys that changed, all of them when it was created (`before` is null then), and none when
+-- it was `moved` into the trash or out of it.
 create table contact_history (
   contact_id uuid not null,
   at timestamp(6) with time zone not null,
@@ -559,6 +601,7 @@ create index contact_history_contact on contact_history using btree (contact_id,
 create index contact_history_job on contact_history using btree (hashtextextended((cause ->> 'id'::text), (0)::bigint), contact_id) where ((cause ->> 'type'::text) = any (array['import'::text, 'bulk'::text, 'undo'::text]));
 create index contact_history_project on contact_history using btree (project_id, at);
 
+-- When contacts of a project were deleted: a row for each statement, without a key, so that two deletions never wait for each other.
 create table contact_losses (
   project_id uuid not null,
   at timestamp(3) with time zone default now() not null,
@@ -566,6 +609,7 @@ create table contact_losses (
 );
 create index contact_losses_project on contact_losses using btree (project_id, at);
 
+-- How many contacts a project has.
 create table contact_totals (
   project_id uuid not null,
   contacts integer not null,
@@ -574,6 +618,7 @@ create table contact_totals (
   constraint contact_totals_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50);
 
+-- A filter, a sort and columns of the list of contacts, under a name that everybody in the project sees.
 create table contact_views (
   id uuid not null,
   project_id uuid not null,
@@ -589,6 +634,8 @@ create table contact_views (
   constraint contact_views_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- A recipient. `subscription_before` is the value the last write found, so that an upsert can tell whether it changed the
+-- subscription.
 create table contacts (
   id uuid not null,
   project_id uuid not null,
@@ -618,6 +665,7 @@ create trigger contacts_inserted_together after insert on contacts referencing n
 create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
 create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
+-- A contact that was deleted, by a job where that is set, for a week; its mail, its events and its history keep its ID until then.
 create table contacts_trash (
   id uuid not null,
   project_id uuid not null,
@@ -634,6 +682,7 @@ create index contacts_trash_deleted on contacts_trash using btree (deleted_at);
 create index contacts_trash_email on contacts_trash using btree (project_id, email);
 create index contacts_trash_job on contacts_trash using btree (job_id, id);
 
+-- What a save made of a template or of a campaign that is not sent yet.
 create table content_versions (
   project_id uuid not null,
   item_id uuid not null,
@@ -648,6 +697,7 @@ create table content_versions (
   constraint content_versions_author_kind_check check ((author_kind = any (array['user'::text, 'key'::text, 'mcp'::text, 'system'::text])))
 );
 
+-- Emails that a project with a daily limit was allowed to send on a day.
 create table daily_usage (
   project_id uuid not null,
   day date not null,
@@ -657,6 +707,7 @@ create table daily_usage (
 );
 create index daily_usage_day on daily_usage using btree (day);
 
+-- A text of a function in `migrations/functions` that was installed, the newest being the current one.
 create table database_functions (
   name text not null,
   hash text not null,
@@ -664,6 +715,7 @@ create table database_functions (
   constraint database_functions_pkey primary key (name, hash)
 );
 
+-- A domain that the provider must forget.
 create table domain_removals (
   provider_id text not null,
   domain text not null,
@@ -673,6 +725,7 @@ create table domain_removals (
 );
 create index domain_removals_due on domain_removals using btree (due_at);
 
+-- A domain from which a project sends, once it is verified.
 create table domains (
   id uuid not null,
   project_id uuid not null,
@@ -702,6 +755,8 @@ create index domains_due on domains using btree (due_at, id);
 create index domains_project on domains using btree (project_id, created_at desc);
 create trigger domains_announce after insert or delete or update on domains for each row execute function announce_change();
 
+-- One contact of a reviewed audience: the hash of what they would get, or why they would get nothing. Without a foreign key to the
+-- dry run, whose checks cost more than the row.
 create table dry_run_rows (
   dry_run_id uuid not null,
   contact_id uuid not null,
@@ -711,6 +766,7 @@ create table dry_run_rows (
   constraint dry_run_rows_pkey primary key (dry_run_id, contact_id)
 );
 
+-- A review of a campaign: what sending it would hand over. `through` moves in the transaction that counts what it passed.
 create table dry_runs (
   id uuid not null,
   project_id uuid not null,
@@ -749,6 +805,7 @@ create index dry_runs_project on dry_runs using btree (project_id);
 create index dry_runs_running on dry_runs using btree (updated_at) where (state = 'RUNNING'::text);
 create trigger dry_runs_forgotten after delete on dry_runs referencing old table as gone for each statement execute function forget_dry_runs();
 
+-- Mail that belongs to no campaign and waits for the provider; the row goes once it is settled.
 create table email_queue (
   email_id uuid not null,
   project_id uuid not null,
@@ -766,6 +823,7 @@ create table email_queue (
 create index email_queue_claims on email_queue using btree (claim_id) where (claim_id is not null);
 create index email_queue_due on email_queue using btree (project_id, due_at, email_id) where (claim_id is null);
 
+-- A mail that repeats one that failed.
 create table email_resends (
   email_id uuid not null,
   resend_of uuid not null,
@@ -775,6 +833,7 @@ create table email_resends (
 );
 create index email_resends_first on email_resends using btree (resend_of);
 
+-- A tag of a mail that was sent with some.
 create table email_tags (
   email_id uuid not null,
   name text not null,
@@ -785,6 +844,8 @@ create table email_tags (
 );
 create index email_tags_value on email_tags using btree (project_id, name, value, email_id);
 
+-- A message in the ledger. Its contact is no foreign key: freezing an audience would lock the contacts. The indexes `emails_list_*`
+-- find a status by what it leaves behind: one that named the status would make each change of it write all indexes.
 create table emails (
   id uuid not null,
   project_id uuid not null,
@@ -855,6 +916,7 @@ create trigger emails_have_contacts after insert on emails for each row when ((n
 create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
 create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
 
+-- A session that was signed out before it expired; the row goes when the session would have expired.
 create table ended_sessions (
   session_hash bytea not null,
   expires_at timestamp with time zone not null,
@@ -862,6 +924,8 @@ create table ended_sessions (
 );
 create index ended_sessions_expiry on ended_sessions using btree (expires_at);
 
+-- An address that was erased, as a keyed hash. Imports never bring it back; while it is `suppressed`, no request stores it or sends
+-- to it either.
 create table erased_addresses (
   project_id uuid not null,
   subject text not null,
@@ -871,6 +935,8 @@ create table erased_addresses (
   constraint erased_addresses_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- The erasure of a contact and its progress. `addresses_sealed` holds the addresses to find, until the certificate is issued;
+-- `counts` rows by step; `certificate` is the text that was signed.
 create table erasures (
   id uuid not null,
   project_id uuid not null,
@@ -902,6 +968,7 @@ create table erasures (
 create index erasures_open on erasures using btree (updated_at, id) where (finished_at is null);
 create index erasures_project on erasures using btree (project_id, id);
 
+-- How many events of a name a day (UTC) had, up to `counted_through`. Rows of the same day add up, so there is no key.
 create table event_counts (
   project_id uuid not null,
   name text not null,
@@ -912,10 +979,13 @@ create table event_counts (
 create index event_counts_day on event_counts using btree (project_id, day, name) include (events);
 create index event_counts_taken_off on event_counts using btree (project_id) where (events < 0);
 
+-- How far events are counted, in one row.
 create table event_counts_state (
   counted_through timestamp(3) with time zone not null
 );
 
+-- Something that happened to a contact or to a project. `mail_at` is the instant of the mail it reports, `limited_by` the key whose
+-- limits hold for what the event starts. No foreign keys: their checks cost more than the row.
 create table events (
   id uuid not null,
   project_id uuid not null,
@@ -938,6 +1008,7 @@ create index events_sent on events using btree (project_id, mail_at) where ((nam
 create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
 create trigger events_moved after update of mail_at on events for each row when ((old.mail_at is distinct from new.mail_at)) execute function recount_moved_event();
 
+-- Failed mail that keeps its attachments, with the bytes of its content.
 create table failed_attachments (
   email_id uuid not null,
   project_id uuid not null,
@@ -947,12 +1018,14 @@ create table failed_attachments (
 );
 create index failed_attachments_project on failed_attachments using btree (project_id);
 
+-- A project whose catalogue of contact fields takes no more keys.
 create table full_catalogues (
   project_id uuid not null,
   constraint full_catalogues_pkey primary key (project_id),
   constraint full_catalogues_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- A request that was made with an `Idempotency-Key`, and its answer.
 create table idempotency_keys (
   id uuid not null,
   project_id uuid not null,
@@ -971,6 +1044,7 @@ create table idempotency_keys (
 );
 create index idempotency_keys_expiry on idempotency_keys using btree (expires_at);
 
+-- A part of an uploaded file. Parts are written before their job, so only the id ties them to it.
 create table import_files (
   job_id text not null,
   part integer not null,
@@ -979,6 +1053,7 @@ create table import_files (
   constraint import_files_pkey primary key (job_id, part)
 );
 
+-- A row of an import, or a subject of a bulk operation, that failed.
 create table job_errors (
   job_id text not null,
   "row" integer not null,
@@ -989,6 +1064,8 @@ create table job_errors (
   constraint job_errors_job_id_fkey foreign key (job_id) references jobs(id) on delete cascade
 );
 
+-- An import or a bulk operation. `position` moves in the transaction that does the work it counts. Its changes get `cause`, and what
+-- they start keeps the limits of the key `limited_by`.
 create table jobs (
   id text not null,
   project_id uuid not null,
@@ -1019,6 +1096,8 @@ create index jobs_finished on jobs using btree (finished_at) where (finished_at 
 create index jobs_list on jobs using btree (project_id, created_at, id);
 create index jobs_unfinished on jobs using btree (id) where (finished_at is null);
 
+-- Changes to fold into `mail_counts`, append-only and without a key, so that writers do not wait for each other. Both are read
+-- together.
 create table mail_count_changes (
   project_id uuid not null,
   hour timestamp(3) with time zone not null,
@@ -1036,6 +1115,7 @@ create table mail_count_changes (
 ) with (autovacuum_vacuum_scale_factor=0.02);
 create index mail_count_changes_project on mail_count_changes using btree (project_id);
 
+-- Mail by the hour it was created in, and what became of it. Reputation is judged by the `rated` columns.
 create table mail_counts (
   project_id uuid not null,
   hour timestamp(3) with time zone not null,
@@ -1054,6 +1134,8 @@ create table mail_counts (
   constraint mail_counts_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50, autovacuum_vacuum_scale_factor=0.05);
 
+-- A plan of a language model; `facts` are what its sentence stands for. It is carried out once, in the transaction that stores its
+-- `result`.
 create table mcp_plans (
   id uuid not null,
   project_id uuid not null,
@@ -1083,6 +1165,7 @@ create index mcp_plans_content on mcp_plans using btree (project_id, content_has
 create index mcp_plans_open on mcp_plans using btree (key_id, expires_at) where ((committed_at is null) and (refused_at is null));
 create index mcp_plans_project on mcp_plans using btree (project_id, created_at);
 
+-- What a user may do in a project.
 create table memberships (
   project_id uuid not null,
   user_id uuid not null,
@@ -1095,6 +1178,7 @@ create table memberships (
 );
 create index memberships_user on memberships using btree (user_id);
 
+-- A start, signal or schedule that Temporal must receive, written in the transaction that decided it.
 create table outbox (
   id uuid not null,
   dedupe_key text not null,
@@ -1116,6 +1200,7 @@ create index outbox_open_others on outbox using btree (next_attempt_at, id) wher
 create index outbox_open_wakes on outbox using btree (next_attempt_at, id) where ((done_at is null) and (kind = 'signal'::text) and (workflow_id ~~ 'automation/%'::text));
 create index outbox_open_workflow on outbox using btree (workflow_id, id) where (done_at is null);
 
+-- An address that may join a project by the link in a mail. The row is deleted when they join.
 create table project_invitations (
   id uuid not null,
   project_id uuid not null,
@@ -1134,6 +1219,8 @@ create table project_invitations (
 );
 create index project_invitations_inviter on project_invitations using btree (invited_by);
 
+-- The removal of a project, or of everything in it, and its progress: `place` in the list of tables, and `after`, the last ID that
+-- is gone there. `pass` counts how often the list was begun; `subscription` is the payment subscription to cancel.
 create table project_wipes (
   id uuid not null,
   project_id uuid not null,
@@ -1153,6 +1240,7 @@ create table project_wipes (
 create index project_wipes_age on project_wipes using btree (finished_at) where (finished_at is not null);
 create unique index project_wipes_open on project_wipes using btree (project_id) where (finished_at is null);
 
+-- A tenant: everything else belongs to one. Its keys are found by their hash and stored encrypted.
 create table projects (
   id uuid not null,
   name text not null,
@@ -1197,6 +1285,7 @@ create unique index projects_customer on projects using btree (customer) where (
 create trigger projects_announce after insert or delete or update on projects for each row execute function announce_change();
 create trigger projects_forgotten after delete on projects referencing old table as gone for each statement execute function forget_projects();
 
+-- A message on its way to a provider that cannot be searched: a row before the first byte, the message id once the provider took it.
 create table provider_handovers (
   claim_id text not null,
   email_id uuid not null,
@@ -1207,6 +1296,7 @@ create table provider_handovers (
 ) with (fillfactor=70, autovacuum_vacuum_scale_factor=0.05);
 create index provider_handovers_age on provider_handovers using btree (begun_at);
 
+-- The circuit breaker of a provider: while `held_until` lies ahead, nobody calls it.
 create table provider_holds (
   provider text not null,
   failures integer default 0 not null,
@@ -1216,6 +1306,7 @@ create table provider_holds (
   constraint provider_holds_pkey primary key (provider)
 );
 
+-- Requests of a project in the current window of its rate limit, and those of its public key where that has a window of its own.
 create table rate_windows (
   project_id uuid not null,
   started_at timestamp with time zone,
@@ -1226,6 +1317,7 @@ create table rate_windows (
   constraint rate_windows_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 ) with (fillfactor=50);
 
+-- Requests of a visitor of the recipient pages in the current window. The table is unlogged: losing it in a crash resets a limit.
 create unlogged table recipient_visits (
   visitor text not null,
   started_at timestamp(3) with time zone not null,
@@ -1234,12 +1326,14 @@ create unlogged table recipient_visits (
 ) with (fillfactor=70);
 create index recipient_visits_started on recipient_visits using btree (started_at);
 
+-- How far a retention rule has walked a table, in the order of its ids.
 create table retention_cursors (
   rule text not null,
   through uuid not null,
   constraint retention_cursors_pkey primary key (rule)
 );
 
+-- Blocks that are copied into emails: a mail keeps its own copy when they change.
 create table saved_blocks (
   id uuid not null,
   project_id uuid not null,
@@ -1252,6 +1346,7 @@ create table saved_blocks (
   constraint saved_blocks_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- When a contact entered and left a segment.
 create table segment_memberships (
   segment_id uuid not null,
   contact_id uuid not null,
@@ -1265,6 +1360,8 @@ create index segment_memberships_contact on segment_memberships using btree (con
 create index segment_memberships_left on segment_memberships using btree (segment_id, exited_at) where (exited_at is not null);
 create index segment_memberships_now on segment_memberships using btree (segment_id, entered_at, contact_id) where (exited_at is null);
 
+-- A part of a project's audience: contacts that a condition finds, or that requests added. The columns from `watched_events` on
+-- belong to its evaluation: what it depends on, and how far it is settled.
 create table segments (
   id uuid not null,
   project_id uuid not null,
@@ -1294,6 +1391,7 @@ create table segments (
 create index segments_project on segments using btree (project_id, created_at desc, id desc);
 create index segments_tracked on segments using btree (project_id) where (track_membership and (type = 'DYNAMIC'::text));
 
+-- A token bucket of a project, or of the provider account (the nil UUID).
 create table send_buckets (
   id uuid not null,
   tokens double precision not null,
@@ -1301,6 +1399,9 @@ create table send_buckets (
   constraint send_buckets_pkey primary key (id)
 ) with (fillfactor=50);
 
+-- A program that sends by SMTP: a credential at an address. `credential` is `secret` for the secret key, the ID of a key with
+-- scopes, or `unknown` for a sign-in as the project with an invalid key. `refusal` is the last reply that refused, without addresses
+-- of mail.
 create table smtp_clients (
   project_id uuid not null,
   credential text not null,
@@ -1313,6 +1414,7 @@ create table smtp_clients (
   constraint smtp_clients_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- A pattern of addresses that a project does not write to.
 create table suppression_rules (
   id uuid not null,
   project_id uuid not null,
@@ -1329,6 +1431,8 @@ create table suppression_rules (
 create index suppression_rules_project on suppression_rules using btree (project_id, created_at, id);
 create trigger suppression_rules_announce after insert or delete or update on suppression_rules for each row execute function announce_change();
 
+-- Mail of the service itself. The content is encrypted, since a link inside may sign somebody in, and removed once the provider has
+-- it.
 create table system_mails (
   id uuid not null,
   kind text not null,
@@ -1349,6 +1453,7 @@ create table system_mails (
 create index system_mails_age on system_mails using btree (created_at);
 create index system_mails_pending on system_mails using btree (updated_at) where (status = 'PENDING'::text);
 
+-- Content for mail, with a sender and a type that decides which mail recipients can unsubscribe from.
 create table templates (
   id uuid not null,
   project_id uuid not null,
@@ -1371,6 +1476,9 @@ create table templates (
 create index templates_project on templates using btree (project_id, created_at desc, id);
 create trigger templates_announce after insert or delete or update on templates for each row execute function announce_change();
 
+-- The last execution of the reconciler by task queue prefix: a Temporal store that does not know it has lost executions. `seen_at`
+-- is when it ran, which it does every minute as long as Temporal can write. Rows written before `changed_at` may belong to
+-- executions that are gone or behind.
 create table temporal_stores (
   task_queue text not null,
   workflow_id text not null,
@@ -1380,6 +1488,7 @@ create table temporal_stores (
   constraint temporal_stores_pkey primary key (task_queue)
 );
 
+-- A file that templates refer to.
 create table uploads (
   id uuid not null,
   project_id uuid not null,
@@ -1393,6 +1502,8 @@ create table uploads (
 );
 create index uploads_project on uploads using btree (project_id, id);
 
+-- Mail of a project in a month. `settled` and `failed` count what came to an end, for every project; `reserved` counts what was
+-- accepted since a limit holds, null while none does. No foreign key: mail of a project that is being deleted is still settled.
 create table usage_counters (
   project_id uuid not null,
   month date not null,
@@ -1405,6 +1516,7 @@ create table usage_counters (
 ) with (fillfactor=50);
 create index usage_counters_limited on usage_counters using btree (month) where (reserved is not null);
 
+-- A notice that a project reached a share of its limit, sent once.
 create table usage_notices (
   project_id uuid not null,
   month date not null,
@@ -1416,6 +1528,7 @@ create table usage_notices (
   constraint usage_notices_level_check check ((level = any (array[80, 100])))
 );
 
+-- How far the mail of a project was reported to billing, in the order of its ids.
 create table usage_reports (
   project_id uuid not null,
   reported_through uuid not null,
@@ -1424,6 +1537,7 @@ create table usage_reports (
   constraint usage_reports_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- Mail that had not come to an end when reporting passed it.
 create table usage_reports_waiting (
   project_id uuid not null,
   email_id uuid not null,
@@ -1431,6 +1545,7 @@ create table usage_reports_waiting (
   constraint usage_reports_waiting_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
+-- A session as its user sees it in the list of sessions. A session is valid by its signature, with or without this row.
 create table user_sessions (
   id uuid not null,
   user_id uuid not null,
@@ -1447,6 +1562,7 @@ create table user_sessions (
 create index user_sessions_expiry on user_sessions using btree (expires_at);
 create index user_sessions_user on user_sessions using btree (user_id, created_at);
 
+-- A person who signs in.
 create table users (
   id uuid not null,
   email text not null,
@@ -1462,6 +1578,7 @@ create table users (
   constraint users_type_check check ((type = any (array['PASSWORD'::text, 'GOOGLE_OAUTH'::text, 'GITHUB_OAUTH'::text])))
 );
 
+-- One call of an endpoint, with the first 4 KB of what it answered.
 create table webhook_attempts (
   id uuid not null,
   delivery_id uuid not null,
@@ -1475,6 +1592,7 @@ create table webhook_attempts (
 );
 create index webhook_attempts_delivery on webhook_attempts using btree (delivery_id, at);
 
+-- One event for one endpoint. Sequences of an endpoint have no gaps.
 create table webhook_deliveries (
   id uuid not null,
   endpoint_id uuid not null,
@@ -1497,6 +1615,7 @@ create index webhook_deliveries_due on webhook_deliveries using btree (endpoint_
 create index webhook_deliveries_failed on webhook_deliveries using btree (endpoint_id, sequence) where (status = 'FAILED'::text);
 create index webhook_deliveries_span on webhook_deliveries using btree (endpoint_id, event_at);
 
+-- An address that is called with the events of a project. `cursor_at` and `cursor_id` name the last event that was queued for it.
 create table webhook_endpoints (
   id uuid not null,
   project_id uuid not null,
@@ -1527,6 +1646,7 @@ create table webhook_endpoints (
 );
 create index webhook_endpoints_project on webhook_endpoints using btree (project_id, created_at);
 
+-- A webhook that was handled, so that a repeated delivery changes nothing.
 create table webhook_receipts (
   source text not null,
   key text not null,
@@ -1535,6 +1655,7 @@ create table webhook_receipts (
 );
 create index webhook_receipts_age on webhook_receipts using btree (created_at);
 
+-- A span of events that is delivered again; `place` is the last one that was queued.
 create table webhook_replays (
   id uuid not null,
   endpoint_id uuid not null,

@@ -111,17 +111,24 @@ export function describedThings(shape: Shape): Map<string, string> {
 }
 
 const header = `-- The schema of the database, as all migrations and functions together make it, in the order of names.
--- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.`;
+-- Written by "npm run schema". Change it by a migration, or by the file of a function in migrations/functions.
+-- Only the comments above tables are written by hand, and kept.`;
 
-/** The shape as SQL to read. */
-export function schemaText({ extensions, types, tables, functions }: Shape): string {
+/** The shape as SQL to read, with a comment above each table that has one. */
+export function schemaText({ extensions, types, tables, functions }: Shape, comments: Map<string, string>): string {
   return `${[
     header,
     extensions.map((name) => `create extension ${name};`).join('\n'),
     ...[...types].map(([name, definition]) => `create type ${name} as (${definition});`),
-    ...tables.map(tableText),
+    ...tables.map((table) => `${comments.get(table.name) ?? ''}${tableText(table)}`),
     ...[...functions.values()].map((definition) => `${definition};`),
   ].join('\n\n')}\n`;
+}
+
+/** The comments above the tables in a text of `schemaText`, by table. */
+export function tableComments(text: string): Map<string, string> {
+  const found = text.matchAll(/^((?:-- .*\n)+)create (?:unlogged )?table (\w+) \(/gm);
+  return new Map([...found].map(([, comment = '', table = '']) => [table, comment]));
 }
 
 function tableText({ name, unlogged, options, columns, constraints, indexes, triggers }: TableShape): string {

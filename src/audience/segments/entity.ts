@@ -1,7 +1,6 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
-import { Contact } from '../contacts/index.ts';
 import { segmentTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -43,38 +42,3 @@ export const Segment = defineEntity({
   checks: [{ name: 'segments_check', expression: "(type = 'DYNAMIC') = (condition IS NOT NULL)" }],
 });
 export type Segment = InferEntity<typeof Segment>;
-
-/** When a contact entered and left a segment. */
-export const SegmentMembership = defineEntity({
-  name: 'SegmentMembership',
-  tableName: 'segment_memberships',
-  properties: {
-    segmentId: p.manyToOne(Segment).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
-    contactId: p.manyToOne(Contact).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
-    enteredAt: p.datetime(3).defaultRaw('now()'),
-    exitedAt: p.datetime(3).nullable(),
-  },
-  indexes: [
-    { name: 'segment_memberships_contact', properties: ['contactId'] },
-    { name: 'segment_memberships_left', properties: ['segmentId', 'exitedAt'], where: 'exited_at IS NOT NULL' },
-    {
-      name: 'segment_memberships_now',
-      properties: ['segmentId', 'enteredAt', 'contactId'],
-      where: 'exited_at IS NULL',
-    },
-  ],
-});
-
-/**
- * When contacts of a project were deleted: a row for each statement, without a key, so that two deletions never wait for
- * each other.
- */
-export const ContactLoss = defineEntity({
-  name: 'ContactLoss',
-  tableName: 'contact_losses',
-  properties: {
-    projectId: ofProject().primary().updateRule('no action'),
-    at: p.datetime(3).defaultRaw('now()').primary(),
-  },
-  indexes: [{ name: 'contact_losses_project', properties: ['projectId', 'at'] }],
-});

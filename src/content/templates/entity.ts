@@ -1,10 +1,8 @@
 import type { EmailDocument } from '@fernpost/email-document';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
-import { actorKinds } from '../../platform/audit/index.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { templateTypes } from './schema.ts';
-import type { VersionedContent } from './versions.ts';
 
 const p = defineEntity.properties;
 
@@ -39,19 +37,3 @@ export const Template = defineEntity({
   ],
 });
 export type Template = InferEntity<typeof Template>;
-
-/** What a save made of a template or of a campaign that is not sent yet. Written by SQL only. */
-export const ContentVersion = defineEntity({
-  name: 'ContentVersion',
-  tableName: 'content_versions',
-  properties: {
-    projectId: ofProject().primary().updateRule('no action'),
-    itemId: p.uuid().primary(),
-    version: p.integer().primary(),
-    authorKind: p.enum(actorKinds).nullable(),
-    authorId: p.text().nullable(),
-    restoredFrom: p.integer().nullable(),
-    content: p.json<VersionedContent>(),
-    createdAt: baseColumns.createdAt,
-  },
-});

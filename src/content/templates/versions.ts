@@ -44,7 +44,7 @@ nameSchemas({
 
 const VersionedContent = v.object({ ...contentEntries, body: v.nullable(v.string()) });
 /** What is kept of a save. The body is null where it is compiled from the document. */
-export type VersionedContent = v.InferOutput<typeof VersionedContent>;
+type VersionedContent = v.InferOutput<typeof VersionedContent>;
 
 type Optional = 'description' | 'document' | 'fromName' | 'replyTo';
 /** A template, or a campaign that is not sent yet. */

@@ -13,9 +13,9 @@ import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
-export const payloadKinds = ['full', 'thin'] as const;
+const payloadKinds = ['full', 'thin'] as const;
 /** ENABLED is called; PAUSED waits for a person; DISABLED was given up by the service, for `disabledReason`. */
-export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
+const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 /** The states of a delivery. */
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 

@@ -37,17 +37,6 @@ export const AccountToken = defineEntity({
 });
 export type AccountToken = InferEntity<typeof AccountToken>;
 
-/** A session that was signed out before it expired; the row goes when the session would have expired. */
-export const EndedSession = defineEntity({
-  name: 'EndedSession',
-  tableName: 'ended_sessions',
-  properties: {
-    sessionHash: p.blob().primary(),
-    expiresAt: p.datetime().columnType('timestamptz'),
-  },
-  indexes: [{ name: 'ended_sessions_expiry', properties: ['expiresAt'] }],
-});
-
 /** Where somebody signed in, for them to recognize. A session is valid by its signature, with or without this row. */
 export const UserSession = defineEntity({
   name: 'UserSession',

@@ -2,4 +2,4 @@
 export { actorName, removeOldAudit } from './queries.ts';
 export { recordChange } from './record.ts';
 export { redactEntries } from './redact.ts';
-export { Actor, actorKinds } from './schema.ts';
+export { Actor } from './schema.ts';

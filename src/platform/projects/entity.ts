@@ -1,7 +1,5 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
-import type { ScopedKey } from '../../core/http/context.ts';
-import type { Scope } from '../../core/lib/scopes.ts';
 import { User } from '../accounts/index.ts';
 import { publicKeyModes, trackingModes } from './schema.ts';
 
@@ -63,27 +61,4 @@ export const Membership = defineEntity({
     createdAt: baseColumns.createdAt,
   },
   indexes: [{ name: 'memberships_user', properties: ['userId'] }],
-});
-
-/** A key with scopes. Until `oldHashUntil`, the key that it had before its last rotation works too. */
-export const ApiKey = defineEntity({
-  name: 'ApiKey',
-  tableName: 'api_keys',
-  properties: {
-    ...baseColumns,
-    projectId: ofProject(),
-    name: p.text(),
-    prefix: p.text(),
-    hash: p.blob().unique(),
-    oldHash: p.blob().nullable().unique(),
-    oldHashUntil: p.datetime(3).nullable(),
-    scopes: p.array().$type<Scope[]>(),
-    senderDomains: p.array().nullable(),
-    recipients: p.json<ScopedKey['recipients']>().nullable(),
-    mcp: p.json<ScopedKey['mcp']>().nullable(),
-    expiresAt: p.datetime(3).nullable(),
-    lastUsedAt: p.datetime(3).nullable(),
-    createdBy: p.manyToOne(User).mapToPk().deleteRule('set null').updateRule('no action').nullable(),
-  },
-  indexes: [{ name: 'api_keys_project', properties: ['projectId', 'createdAt'] }],
 });

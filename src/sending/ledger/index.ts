@@ -1,6 +1,5 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
 
-export { Email, type MailStatus, mailStatuses } from './entity.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts, notHandedOver } from './mail-count-queries.ts';
 export { mailSources, newestMail } from './newest-mail.ts';
 export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
@@ -19,4 +18,4 @@ export { receiptKey } from './receipt-key.ts';
 export { emptyOldBodies, removeExpiredKeys, removeOldLosses } from './retention/queries.ts';
 export { type Settlement, settleQueued, storable } from './settle.ts';
 export { statusRank, withoutBytes } from './sql.ts';
-export { type ClaimedMail, refusalOf } from './types.ts';
+export { type ClaimedMail, type MailStatus, mailStatuses, refusalOf } from './types.ts';

@@ -4,6 +4,23 @@ import type { SourceType } from '../../core/lib/message-kinds.ts';
 import type { Reason } from './reasons.ts';
 import type { StoredRender } from './stored-render.ts';
 
+/** Every status that a mail can have. */
+export const mailStatuses = [
+  'PENDING',
+  'SENDING',
+  'SENT',
+  'DELIVERED',
+  'RECEIVED',
+  'OPENED',
+  'CLICKED',
+  'BOUNCED',
+  'COMPLAINED',
+  'FAILED',
+  'SUPPRESSED',
+  'CANCELLED',
+] as const;
+export type MailStatus = (typeof mailStatuses)[number];
+
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
 interface StoredAttachment {
   filename: string;

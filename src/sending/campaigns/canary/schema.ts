@@ -4,7 +4,7 @@ import * as v from 'valibot';
 import { canaryStopCodes } from './decide.ts';
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */
-export const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
+const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
 export type CanaryState = (typeof canaryStates)[number];
 
 const hold = /^([1-9]\d{0,5})([smh])$/;

@@ -6,7 +6,6 @@ import { sourceTypeOf } from '../audience/audience.ts';
 import { loadContent, type PrepareCampaign } from '../delivery/content.ts';
 import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { load } from '../service.ts';
-import type { DryRun } from './entity.ts';
 import { changedFields, factsOf, type ReviewFacts } from './facts.ts';
 import { readContacts } from './queries.ts';
 import type { DryRunReport } from './schema.ts';
@@ -24,7 +23,14 @@ export interface DryRunReportDeps {
   showsSamples: boolean;
 }
 
-type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | 'wouldSend' | 'rendered'> & {
+interface StoredRun {
+  id: string;
+  n: number;
+  state: 'RUNNING' | 'DONE' | 'FAILED';
+  expected: number;
+  audience: number;
+  wouldSend: number;
+  rendered: number;
   sample: number | null;
   renderMs: number;
   failedReason: string | null;
@@ -35,7 +41,7 @@ type StoredRun = Pick<DryRun, 'id' | 'n' | 'state' | 'expected' | 'audience' | '
   finishedAt: string | null;
   expiresAt: string;
   sendRate: number | null;
-};
+}
 
 function neverReviewed(campaignId: string): AppError {
   return new AppError(404, 'RESOURCE_NOT_FOUND', 'This campaign has had no dry run in the last seven days', {
