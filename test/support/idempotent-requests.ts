@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { inject } from 'vitest';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from './api.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
+import { patientPool } from './program-env.ts';
 
 /** A request that reads an `Idempotency-Key`: what it writes can be told by an address that nobody else uses. */
 export interface KeyedKind {
@@ -79,6 +80,7 @@ export async function keyedWorld(): Promise<KeyedWorld> {
     project,
     settings: {
       NODE_ENV: 'test',
+      ...patientPool,
       DATABASE_URL: database.url,
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       TEMPORAL_TASK_QUEUE: 'test-idempotency',

@@ -163,21 +163,22 @@ describe('readiness', () => {
       const { status, body } = await ready(of);
       return [status, body.checks.postgres];
     };
+    const becomes = (of: TestApi, expected: unknown[]) => expect.poll(() => readiness(of)).toEqual(expected);
     const name = new URL(own.url).pathname.slice(1);
-    expect(await readiness(api)).toEqual([200, 'ok']);
+    await becomes(api, [200, 'ok']);
 
     await own.db.rows("insert into mikro_orm_migrations (name) values ('Migration29990101000000_later')");
-    expect(await readiness(api)).toEqual([
+    await becomes(api, [
       503,
       'the schema is newer than this release: Migration29990101000000_later is unknown here. Deploy the release that made it',
     ]);
-    expect(await readiness(lenient)).toEqual([200, 'ok']);
+    await becomes(lenient, [200, 'ok']);
     await own.db.rows("delete from mikro_orm_migrations where name like 'Migration2999%'");
 
     const [last] = await own.db.rows<{ name: string }>(
       'delete from mikro_orm_migrations where id = (select max(id) from mikro_orm_migrations) returning name',
     );
-    expect(await readiness(lenient)).toEqual([
+    await becomes(lenient, [
       503,
       `the schema is older than this release: ${last?.name} is not applied. Run npm run migrate`,
     ]);
@@ -188,13 +189,11 @@ describe('readiness', () => {
       "select pg_terminate_backend(pid) from pg_stat_activity where datname = $1 and application_name = 'fernpost-ready'",
       [name],
     );
-    await expect
-      .poll(() => readiness(api))
-      .toEqual([503, 'the server is read-only: DATABASE_URL must name the primary, not a standby']);
+    await becomes(api, [503, 'the server is read-only: DATABASE_URL must name the primary, not a standby']);
     await own.db.rows(`begin read write; alter database ${name} reset default_transaction_read_only; commit`);
 
     await own.db.rows('drop table mikro_orm_migrations');
-    expect(await readiness(lenient)).toEqual([503, 'the database has no schema: run npm run migrate']);
+    await becomes(lenient, [503, 'the database has no schema: run npm run migrate']);
     await expect(databaseProblem(own.db, false)).resolves.toContain('no schema');
   });
 
