@@ -103,7 +103,7 @@ export class Migration20261121000100_audience extends Migration {
         foreign key (project_id, key_hash) references contact_fields on delete cascade
       ) with (fillfactor = 70)`);
 
-    // Dates as contract page 1, 3.5 writes them are a kind of their own.
+    // Dates as docs/contract/core.md#3-5 writes them are a kind of their own.
     this.addSql(`
       create function contact_value_kind(value jsonb) returns text language sql immutable parallel safe as $fn$
         select case jsonb_typeof(value)

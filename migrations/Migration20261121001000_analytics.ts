@@ -174,7 +174,7 @@ function hourOf(instant: string): string {
 }
 
 const isOut = (row: string) => `${row}.source_type <> 'INBOUND' and ${row}.status <> 'SUPPRESSED'`;
-// Contract page 3, 2.4: what failed, came in or went to a simulator says nothing about a sender.
+// docs/contract/platform.md#2-4: what failed, came in or went to a simulator says nothing about a sender.
 const isRated = (row: string) => `${isOut(row)} and ${row}.status <> 'FAILED' and not ${row}.simulated`;
 
 /** What each column counts, as a condition on a row of `emails`. Mail that a rule caught is in no statistics. */

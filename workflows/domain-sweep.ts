@@ -6,7 +6,7 @@ const { checkDomainsPage, removeDomainLeftovers } = wf.proxyActivities<DomainAct
   heartbeatTimeout: '1 minute',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumAttempts: 3 },
 });
-// Contract page 3, 3.4: five tries, five seconds apart and then twice as long each time.
+// docs/contract/platform.md#3-4: five tries, five seconds apart and then twice as long each time.
 const { restartDomainCheck } = wf.proxyActivities<DomainActivities>({
   startToCloseTimeout: '1 minute',
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumAttempts: 5 },

@@ -1,6 +1,6 @@
 -- Counts mail by the hour it was created in. Mail that a rule suppressed or that was cancelled is in no statistics, and what failed, came in or went to a
--- simulator says nothing about a sender (contract page 3, 2.4). The statement that freezes a page of an audience knows what its rows
--- are and counts them itself, which it says by a setting of its transaction (measured: 1 µs a message).
+-- simulator says nothing about a sender (docs/contract/platform.md#2-4). The statement that freezes a page of an audience knows
+-- what its rows are and counts them itself, which it says by a setting of its transaction (measured: 1 µs a message).
 create or replace function count_new_mail() returns trigger language plpgsql as $fn$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)

@@ -9,7 +9,10 @@ import type { ListWorkflows } from './schema.ts';
 
 const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
 
-/** A page of automations, newest first unless asked otherwise; by number, or after a cursor (contract page 2, 3.5). */
+/**
+ * A page of automations, newest first unless asked otherwise; by number, or after a cursor
+ * (docs/contract/campaigns-and-workflows.md#3-5).
+ */
 export async function listAutomations(db: Database, projectId: string, query: ListWorkflows) {
   const place = query.cursor === undefined ? null : decodeCursor(query.cursor, 4);
   const page = offsetPage({ page: query.page, pageSize: query.limit ?? query.pageSize }, 100);

@@ -82,7 +82,7 @@ export async function workflowWithGraph(db: Database, automation: AutomationRow)
 }
 
 /**
- * Changes an automation (contract page 2, 3.5).
+ * Changes an automation (docs/contract/campaigns-and-workflows.md#3-5).
  * @throws 404; 409 for its trigger while it is enabled and has active executions; 412 where the editor has seen another
  * revision; 422 for what keeps it from being enabled
  */

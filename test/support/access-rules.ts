@@ -32,7 +32,7 @@ function row(...verdicts: readonly Verdict[]): Record<Caller, Verdict> {
   >;
 }
 
-/** The rules of the interface (page 1, 1.5; page 3, 1.2), in the order of `callers`. */
+/** The rules of the interface (docs/contract/core.md#1-5, docs/contract/platform.md#1-2), in the order of `callers`. */
 export const rules = {
   /** Anybody; what opens something is in the request itself: a password, a token, a signature. */
   open: row('in', 'in', 'in', 'in', 'in', 'in', 'in', 'in', 'in'),
@@ -174,7 +174,9 @@ export function ruleOf(method: string, path: string): Rule | undefined {
   );
 }
 
-/** Writes to the project in the path that a session may not make either while that is disabled (page 3, 1.2). */
+/**
+ * Writes to the project in the path that a session may not make either while that is disabled (docs/contract/platform.md#1-2).
+ */
 export const refusedWhenDisabled = new Set(['DELETE /users/@me/projects/:id', 'POST /users/@me/projects/:id/reset']);
 
 const reads = (scope: 'contacts' | 'campaigns' | 'workflows') => (method: string) =>

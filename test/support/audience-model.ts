@@ -4,7 +4,9 @@ import { fileURLToPath } from 'node:url';
 /** The list that imports are tested with, as it lies on disk. */
 export const audienceFile = readFileSync(fileURLToPath(new URL('../data/audience.csv', import.meta.url)));
 
-/** What a file does to an audience, by the book (contract page 1, 3.6), told by code that shares nothing with the service. */
+/**
+ * What a file does to an audience, by the book (docs/contract/core.md#3-6), told by code that shares nothing with the service.
+ */
 export interface ImportOutcome {
   totalRows: number;
   createdCount: number;

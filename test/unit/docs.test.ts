@@ -31,14 +31,16 @@ function servesPage(address: string, anchor: string | undefined): boolean {
   return page !== undefined && (anchor === undefined || page.includes(`id="${anchor}"`));
 }
 
-/** The anchors of a page, as GitHub makes them of its headings. */
+/** The anchors of a page: its own, and those that GitHub makes of its headings. */
 function anchorsOf(page: string): string[] {
-  return [...page.replaceAll(/^```[\s\S]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+  const prose = page.replaceAll(/^```[\s\S]*?^```/gm, '');
+  const headings = [...prose.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
     heading
       .toLowerCase()
       .replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
       .replaceAll(' ', '-'),
   );
+  return [...headings, ...[...prose.matchAll(/<a id="([^"]+)">/g)].map(([, id = '']) => id)];
 }
 
 /** Whether a file that a page names is there, seen from the project or from the page; one that is generated may be absent. */

@@ -16,7 +16,7 @@ const verdict = (changes: Partial<Reputation>) => {
 };
 
 describe('rates', () => {
-  // Contract page 3, 2.4: the numbers on both sides of each limit.
+  // docs/contract/platform.md#2-4: the numbers on both sides of each limit.
   test.each([
     ['sevenDay', 'bounces', 1000, 49, [0, 0]],
     ['sevenDay', 'bounces', 1000, 50, [0, 1]],

@@ -18,8 +18,8 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
 
-// Contract page 2, 4.5: what each moment of a crash leaves, and what the retry makes of it. A dead attempt is one that
-// stopped after a step; the retry has the same prefix and another number, as Temporal gives it.
+// docs/contract/campaigns-and-workflows.md#4-5: what each moment of a crash leaves, and what the retry makes of it. A dead
+// attempt is one that stopped after a step; the retry has the same prefix and another number, as Temporal gives it.
 let db: TestDatabase;
 let project: TestProject;
 let campaign: string;

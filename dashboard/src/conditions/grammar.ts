@@ -123,6 +123,6 @@ export function typesFor(kind: FieldKind, operator: string): readonly ValueType[
   }
 }
 
-/** What the API allows of one tree (contract page 1, 4.3). */
+/** What the API allows of one tree (docs/contract/core.md#4-3). */
 export const maxLevels = 10;
 export const maxFilters = 200;

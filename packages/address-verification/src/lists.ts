@@ -24,7 +24,7 @@ const shipped = new URL('./lists/', import.meta.url);
 
 /**
  * Reads the lists from their folder: one domain a line, `#` starts a comment. A list that cannot be read is empty,
- * so what it would tell is answered false (contract page 1, 2.10).
+ * so what it would tell is answered false (docs/contract/core.md#2-10).
  */
 export function loadLists(folder: URL = shipped): Lists {
   const domains = (name: string) => new Set(readLines(new URL(name, folder)));

@@ -2,7 +2,7 @@ import { type Comparison, parseFilter, type TextSearch } from './filters.ts';
 import { conditionFault, refuseUnstorable } from './json.ts';
 
 /**
- * A condition tree (contract page 1, 4.3) after parsing: every value is checked and in the form its field needs, so
+ * A condition tree (docs/contract/core.md#4-3) after parsing: every value is checked and in the form its field needs, so
  * that nothing has to read the caller's strings again.
  */
 export interface Condition {
@@ -110,7 +110,7 @@ export interface SegmentFilter {
 /** What can happen to an email; each has a timestamp of its own on the email's row. */
 export type Activity = 'sent' | 'delivered' | 'opened' | 'clicked' | 'bounced' | 'complained';
 
-/** Most levels of nesting and most filters of one tree (contract page 1, 4.3). */
+/** Most levels of nesting and most filters of one tree (docs/contract/core.md#4-3). */
 export const maxLevels = 10;
 export const maxFilters = 200;
 

@@ -53,7 +53,9 @@ const decimal = /^\+?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i;
 /** Makes the error for a fault at one key of a filter. */
 export type FilterFault = (key: 'field' | 'operator' | 'value' | 'unit', message: string) => Error;
 
-/** Reads one filter of a tree by the tables of contract page 1, 4.3. `place` is the filter's path, kept for later messages. */
+/**
+ * Reads one filter of a tree by the tables of docs/contract/core.md#4-3. `place` is the filter's path, kept for later messages.
+ */
 export function parseFilter(raw: Record<string, unknown>, fault: FilterFault, place: string): ConditionFilter {
   const { field } = raw;
   if (typeof field !== 'string' || field === '') throw fault('field', '"field" must be a non-empty string');

@@ -32,7 +32,7 @@ export interface EvaluateOptions {
 }
 
 /**
- * Whether a condition holds for one contact: the rules of contract page 1, 4.3 once more and without SQL, so that tests can
+ * Whether a condition holds for one contact: the rules of docs/contract/core.md#4-3 once more and without SQL, so that tests can
  * compare what `compileCondition` finds with it.
  */
 export function evaluateCondition(condition: Condition, subject: Subject, options: EvaluateOptions): boolean {

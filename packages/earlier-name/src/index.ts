@@ -36,7 +36,7 @@ export const applicationPrefix = 'posthorn-';
 /** How settings and channels begin in the functions that the earlier release has installed in the database. */
 export const databaseNames = { setting: 'posthorn.', channel: 'posthorn_' } as const;
 
-/** Keys of contact data that stay reserved, and variables of stored templates (contract page 1). */
+/** Keys of contact data that stay reserved, and variables of stored templates (docs/contract/core.md#2-1). */
 export const contactKeys = { id: 'posthorn_id', email: 'posthorn_email' } as const;
 
 /** Cookie of the sessions that began before. They last seven days. */

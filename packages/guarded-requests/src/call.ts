@@ -43,7 +43,7 @@ export interface CallLimits {
   bodyBytes: number;
 }
 
-/** The limits of contract page 2, 3.3. */
+/** The limits of docs/contract/campaigns-and-workflows.md#3-3. */
 export const callLimits: CallLimits = { hopMs: 10_000, redirects: 5, bodyBytes: 65_536 };
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);

@@ -1,4 +1,4 @@
-// Contract page 3, 10.2: the provider writes these itself, and refuses or repeats them when they come from us.
+// docs/contract/platform.md#10-2: the provider writes these itself, and refuses or repeats them when they come from us.
 const providerHeaders =
   /^(?:from|to|cc|bcc|subject|date|message-id|reply-to|sender|return-path|mime-version|content-.*)$/i;
 

@@ -9,7 +9,7 @@ export function messageIdOf({ emailId, from }: OutgoingMessage): string {
 }
 
 /**
- * A message as MIME (contract page 1, 2.5): text and HTML as alternatives, inline files related to the HTML, other files
+ * A message as MIME (docs/contract/core.md#2-5): text and HTML as alternatives, inline files related to the HTML, other files
  * mixed in; our ids as headers. Rejects when the message cannot be written as MIME.
  */
 export function mimeOf(message: OutgoingMessage): Promise<Buffer> {

@@ -41,8 +41,8 @@ const deepest = 500;
 export const mostBodyLength = 1024 * 1024;
 
 /**
- * The HTML of a received mail as it may be shown (contract page 3, 8.4): an allow-list of elements and attributes, links by
- * http, https and mailto only, styles that load nothing. A body that comes out too long, or has too many elements within one
+ * The HTML of a received mail as it may be shown (docs/contract/platform.md#8-4): an allow-list of elements and attributes, links
+ * by http, https and mailto only, styles that load nothing. A body that comes out too long, or has too many elements within one
  * another, is cut in half until it fits.
  */
 export function sanitizeHtml(html: string): string {

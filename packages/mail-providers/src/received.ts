@@ -10,7 +10,7 @@ export interface MailVerdicts {
   dmarcVerdict?: MailVerdict;
 }
 
-/** A mail that somebody sent to a domain of ours (contract page 3, 8.4). */
+/** A mail that somebody sent to a domain of ours (docs/contract/platform.md#8-4). */
 export interface ReceivedMail {
   /** Names the mail, so that it counts once however often it is delivered. */
   key: string;

@@ -3,7 +3,10 @@ import { cleanName, isOurHeader } from '../src/headers.ts';
 import type { OutgoingMessage } from '../src/mailer.ts';
 import type { StreamNames } from '../src/postmark/postmark-message.ts';
 
-/** A message in the fields of Postmark's `/email/batch` (contract page 3, 10.2), as its own package would serialise them. */
+/**
+ * A message in the fields of Postmark's `/email/batch` (docs/contract/platform.md#10-2), as its own package would serialise
+ * them.
+ */
 export function postmarkFields(claimId: string, message: OutgoingMessage, streams: StreamNames): Models.Message {
   const headers = message.headers.filter(({ name }) => isOurHeader(name));
   return {

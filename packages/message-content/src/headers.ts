@@ -17,8 +17,8 @@ export interface HeaderFacts {
   custom: Readonly<Record<string, string>> | null;
 }
 
-// Names whose values the service or the provider decides (contract page 1, 2.5, and page 3, 10.2), and what only a server that
-// received a message may say of it.
+// Names whose values the service or the provider decides (docs/contract/core.md#2-5 and docs/contract/platform.md#10-2), and what
+// only a server that received a message may say of it.
 const owned = new Set(
   [
     'from to cc bcc subject reply-to return-path sender date message-id mime-version dkim-signature received',

@@ -4,7 +4,7 @@ import type { RecipientUrls } from '@fernpost/renderer';
 const tokenBytes = 16;
 
 /**
- * The `t` of a recipient's links (contract page 3, 11.1): base64url of the first 16 bytes of an HMAC-SHA256 over
+ * The `t` of a recipient's links (docs/contract/platform.md#11-1): base64url of the first 16 bytes of an HMAC-SHA256 over
  * `v1:<contactId>`. It proves that we made the link, and never expires, for an old mail must still be able to unsubscribe.
  */
 export function linkToken(contactId: string, secret: string): string {

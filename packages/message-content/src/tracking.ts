@@ -4,8 +4,8 @@ import type { MessageClass } from './message-class.ts';
 export type TrackingMode = 'ENABLED' | 'DISABLED' | 'MARKETING_ONLY';
 
 /**
- * Whether opens and clicks of a message are counted (contract page 1, 2.5; page 3, 9.5). The request's own `tracking` goes
- * before the project's mode; `MARKETING_ONLY` counts all but transactional mail.
+ * Whether opens and clicks of a message are counted (docs/contract/core.md#2-5, docs/contract/platform.md#9-5). The request's own
+ * `tracking` goes before the project's mode; `MARKETING_ONLY` counts all but transactional mail.
  */
 export function tracksEmail(facts: {
   override: boolean | null;

@@ -15,7 +15,7 @@ const entities: Record<string, string> = {
   '&#160;': '\u00a0',
 };
 
-/** Undoes what visual editors write inside delimiters (contract page 1, 2.4), each entity once. */
+/** Undoes what visual editors write inside delimiters (docs/contract/core.md#2-4), each entity once. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(/&(?:lt|gt|quot|apos|amp|nbsp|#34|#39|#160);/g, (entity) => entities[entity] ?? entity);

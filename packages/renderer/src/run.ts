@@ -3,8 +3,9 @@ import { Filled, type FilledPart, type Literal } from './filled.ts';
 import type { Variables } from './variables.ts';
 
 /**
- * How much one rendering may write, in characters (contract page 2, 1.3), and how many steps it may take. Steps are counted
- * instead of timed, so that a message ends the same way on every machine. They stand for less than the contract's second.
+ * How much one rendering may write, in characters (docs/contract/campaigns-and-workflows.md#1-3), and how many steps it may take.
+ * Steps are counted instead of timed, so that a message ends the same way on every machine. They stand for less than the
+ * contract's second.
  */
 export const renderLimits = { characters: 10_000_000, steps: 100_000 };
 

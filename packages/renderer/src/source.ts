@@ -1,7 +1,7 @@
 import { decodeEntities, liquidExpression, quoteFinder } from './expression.ts';
 import { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';
 
-/** The longest template that is read, in characters (contract page 2, 1.3). */
+/** The longest template that is read, in characters (docs/contract/campaigns-and-workflows.md#1-3). */
 export const sourceLimit = 2_000_000;
 
 /** How many steps parsing a template may take, and how deep its blocks may nest. See `ParseSteps`. */

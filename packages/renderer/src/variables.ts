@@ -1,6 +1,9 @@
 import { contactKeys } from '@fernpost/earlier-name';
 
-/** Names that always mean what the service says, whatever a contact or a request calls its own values (contract page 1, 2.4). */
+/**
+ * Names that always mean what the service says, whatever a contact or a request calls its own values
+ * (docs/contract/core.md#2-4).
+ */
 export const reservedNames: ReadonlySet<string> = new Set([
   'data',
   'fernpost_id',
@@ -112,7 +115,7 @@ export function flatten(variables: Variables): Record<string, unknown> {
   return { ...variables.data, ...variables.context, ...variables.reserved };
 }
 
-/** Whether a value of `data` is `{ value, persistent: false }`: for this request only (contract page 1, 2.1). */
+/** Whether a value of `data` is `{ value, persistent: false }`: for this request only (docs/contract/core.md#2-1). */
 export function isTransient(value: unknown): value is { value: unknown; persistent: false } {
   return (
     typeof value === 'object' &&

@@ -1,4 +1,4 @@
-/** The languages in which the service speaks to recipients (contract page 3, 11.3). */
+/** The languages in which the service speaks to recipients (docs/contract/platform.md#11-3). */
 export const languages = [
   'en',
   'nl',

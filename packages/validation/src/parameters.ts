@@ -1,7 +1,7 @@
 import { parameter } from './fields.ts';
 
 // What these say of a parameter is for the API reference and for generated clients. Routes read the text themselves: a value
-// that is none of the accepted ones is the default (contract page 1, 4).
+// that is none of the accepted ones is the default (docs/contract/core.md#4).
 
 /** How many items a page has. */
 export const limitParameter = (fallback: number, maximum: number) =>

@@ -25,7 +25,7 @@ const standardFields: readonly FieldBody[] = [
 ];
 const contactsPerSlice = 5_000;
 
-/** The fields of the project's contacts (contract page 1, 3.5): the standard ones, and one for each key of their data. */
+/** The fields of the project's contacts (docs/contract/core.md#3-5): the standard ones, and one for each key of their data. */
 export async function listFields(db: Database, projectId: string): Promise<{ fields: FieldBody[]; count: number }> {
   await bringCatalogueUpToDate(db, projectId);
   const [counts, { contacts }] = await Promise.all([fieldCounts(db, projectId), contactTotals(db, projectId)]);
@@ -50,7 +50,7 @@ function typeOf(field: FieldCounts): FieldType {
 }
 
 /**
- * Distinct values of a field, ascending by text (contract page 1, 3.5). Exact while a key has at most 1,000 distinct
+ * Distinct values of a field, ascending by text (docs/contract/core.md#3-5). Exact while a key has at most 1,000 distinct
  * values of at most 200 characters; of others, the values of the newest 5,000 contacts.
  */
 export async function listValues(db: Database, projectId: string, field: string, limitText: string | undefined) {
@@ -80,7 +80,7 @@ function inJsonType({ kind, value }: FieldValue): string | number | boolean {
   return kind === 'boolean' ? value === 'true' : value;
 }
 
-/** What uses a field, and how many contacts have a value (contract page 1, 3.5). */
+/** What uses a field, and how many contacts have a value (docs/contract/core.md#3-5). */
 export async function fieldUsage(db: Database, projectId: string, field: string): Promise<FieldUsage> {
   const key = keyOf(field);
   await bringCatalogueUpToDate(db, projectId);
@@ -100,7 +100,7 @@ async function holdersOf(db: Database, projectId: string, key: string): Promise<
 }
 
 /**
- * Removes a key from the data of every contact, a slice of contacts at a time, without events (contract page 1, 3.5).
+ * Removes a key from the data of every contact, a slice of contacts at a time, without events (docs/contract/core.md#3-5).
  * Cut off in the middle, it has removed the key from some; asked again, it removes it from the rest.
  * @throws bare 400 for a standard field and for one that is in use
  */

@@ -19,7 +19,7 @@ import {
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
 import { bringOneBack, movingToTrash, trashContacts } from './trash-queries.ts';
 
-/** Creates or changes a contact by its address (contract page 1, 3.2). */
+/** Creates or changes a contact by its address (docs/contract/core.md#3-2). */
 export function upsertContact(
   db: Database,
   projectId: string,
@@ -46,7 +46,7 @@ export async function getContact(db: Database, projectId: string, id: string): P
   return contactBody(row);
 }
 
-/** Changes a contact (contract page 1, 3.3). @throws 404, 409 when the address is another contact's */
+/** Changes a contact (docs/contract/core.md#3-3). @throws 404, 409 when the address is another contact's */
 export async function patchContact(
   db: Database,
   projectId: string,
@@ -129,7 +129,7 @@ export async function restoreContact(db: Database, projectId: string, id: string
   return getContact(db, projectId, id);
 }
 
-/** A page of contacts (contract page 1, 3.1). */
+/** A page of contacts (docs/contract/core.md#3-1). */
 export function listContacts(db: Database, projectId: string, query: ListContacts) {
   const filter = {
     // What is no address is that of nobody.
@@ -167,7 +167,7 @@ export async function contactPage(
   return { data: page.map(contactBody), cursor: next, hasMore: next !== null, total };
 }
 
-/** Which of the addresses are contacts of the project, in the caller's own spelling and order (contract page 1, 3.4). */
+/** Which of the addresses are contacts of the project, in the caller's own spelling and order (docs/contract/core.md#3-4). */
 export async function lookupContacts(db: Database, projectId: string, { emails }: LookupContacts) {
   const addresses = emails.map((spelling) => ({ spelling, email: normalizeEmail(spelling) }));
   const stored = addresses.flatMap(({ email }) => email ?? []);

@@ -3,7 +3,7 @@ import { newEvent } from '../../core/database/record-events.ts';
 import { type Query, raw, sql } from '../../core/database/sql.ts';
 
 /**
- * What every `email.*` event says of its mail (contract page 1, 5.2): jsonb from the row that the alias names. `more` adds
+ * What every `email.*` event says of its mail (docs/contract/core.md#5-2): jsonb from the row that the alias names. `more` adds
  * pairs of keys and values; joining two objects afterwards would cost as much as building one.
  */
 export function mailPayload(alias: string, more?: string): string {

@@ -32,7 +32,7 @@ import type {
 import { trackTogether } from './track-together.ts';
 
 /**
- * Records an event of a contact, which is created when it is new (contract page 1, 2.9). `tracked` runs in the
+ * Records an event of a contact, which is created when it is new (docs/contract/core.md#2-9). `tracked` runs in the
  * transaction of the writes, after them.
  * @throws 422 `reserved_event` before anything is written
  */
@@ -87,7 +87,7 @@ export async function seemToTrack(
 }
 
 /**
- * Records an event by either form of `POST /events/track` (contract page 1, 5.1) and returns its record.
+ * Records an event by either form of `POST /events/track` (docs/contract/core.md#5-1) and returns its record.
  * @throws 422 `reserved_event`, 404 for a contact or an email that is none of the project
  */
 export async function recordEvent(db: Database, projectId: string, body: TrackEither): Promise<EventBody> {
@@ -112,7 +112,7 @@ export async function recordEvent(db: Database, projectId: string, body: TrackEi
 }
 
 /**
- * Whether only the service itself may record events of this name (contract page 1, 5.3): everything below `email.`,
+ * Whether only the service itself may record events of this name (docs/contract/core.md#5-3): everything below `email.`,
  * the two subscription changes, and the entries and exits of segments. Letter case counts.
  */
 function isReservedEvent(name: string): boolean {
@@ -177,7 +177,7 @@ function spanOf({ startDate, endDate }: EventStatsQuery): SqlSpan {
   return sqlSpan({ from: dateParameter('startDate', startDate), until }, dayMs);
 }
 
-// Paths of other routes: an event of such a name cannot be addressed (contract page 1, 1.2).
+// Paths of other routes: an event of such a name cannot be addressed (docs/contract/core.md#1-2).
 const addresses = new Set(['stats', 'names', 'contact', 'track']);
 
 function refuseAddress(name: string): void {
@@ -189,7 +189,7 @@ function refuseAddress(name: string): void {
     );
 }
 
-/** What uses an event, and how often it happened (contract page 1, 5.1). */
+/** What uses an event, and how often it happened (docs/contract/core.md#5-1). */
 export async function eventUsage(db: Database, projectId: string, name: string): Promise<EventUsage> {
   refuseAddress(name);
   const [{ segments, workflows }, audience] = await Promise.all([

@@ -38,7 +38,7 @@ const dropped = new Set([...reservedKeys, 'createdat', 'updatedat'].map((key) =>
 const longestShownEmail = 320;
 
 /**
- * Reads the header (contract page 1, 3.6): names are trimmed and lower-cased, and columns that the mapping does not name get
+ * Reads the header (docs/contract/core.md#3-6): names are trimmed and lower-cased, and columns that the mapping does not name get
  * their usual field. Null without a column for the address.
  */
 export function readHeader(cells: readonly string[], mapping: ImportMapping = {}): ImportColumns | null {

@@ -36,8 +36,8 @@ export interface Queued {
 }
 
 /**
- * Stores the file of a multipart request and queues its import (contract page 1, 3.6), with the segment that its contacts are
- * put into, which is made where it is named. @throws as `receiveCsv`, 404 for the segment and 400 for a DYNAMIC one
+ * Stores the file of a multipart request and queues its import (docs/contract/core.md#3-6), with the segment that its contacts
+ * are put into, which is made where it is named. @throws as `receiveCsv`, 404 for the segment and 400 for a DYNAMIC one
  */
 export async function queueImport(
   db: Database,
@@ -79,7 +79,9 @@ export async function queueImport(
   }
 }
 
-/** Queues a change of many contacts (contract page 1, 3.8). Ids that are sent twice count once. @throws 400 for a condition */
+/**
+ * Queues a change of many contacts (docs/contract/core.md#3-8). Ids that are sent twice count once. @throws 400 for a condition
+ */
 export async function queueBulk(
   db: Database,
   projectId: string,
@@ -125,7 +127,8 @@ function queue(db: Database, job: NewJob, summary: string, after: Record<string,
 }
 
 /**
- * Takes an import or a bulk change back, as a bulk job that can be undone itself (contract page 5); a dry run only tells what that would do.
+ * Takes an import or a bulk change back, as a bulk job that can be undone itself (docs/contract/certainty.md#1-undo); a dry run
+ * only tells what that would do.
  * @throws bare 404, 409 while the job or an undo of it runs and where it has been undone, 409 PREVIEW_UNFINISHED, 410 TOO_LATE when its changes, or the contacts it deleted, are no longer kept
  */
 export async function queueUndo(

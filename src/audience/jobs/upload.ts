@@ -11,7 +11,7 @@ import { partBytes, removeFile, storePart } from './files-queries.ts';
 import { ImportOptions } from './schema.ts';
 
 const megabyte = 1024 * 1024;
-/** Largest file that is imported (contract page 1, 1.10). */
+/** Largest file that is imported (docs/contract/core.md#1-10). */
 const largestFile = 5 * megabyte;
 const longestName = 255;
 // Many files that a project uploads at once are taken no faster than this, a part after the other; their clients wait.

@@ -35,7 +35,7 @@ export const SegmentBody = v.object({
 });
 export type SegmentBody = v.InferOutput<typeof SegmentBody>;
 
-/** `POST /segments`. The condition is checked by its own grammar (contract page 1, 4.3). */
+/** `POST /segments`. The condition is checked by its own grammar (docs/contract/core.md#4-3). */
 export const CreateSegment = v.object({
   name: field('Name of the segment, 1 to 100 characters.', Name),
   description: field('Description of the segment, up to 500 characters.', Description),

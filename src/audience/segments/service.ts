@@ -180,7 +180,7 @@ export async function checkStatic(db: Database, projectId: string, id: string): 
   refuseDynamic(await load(db, projectId, id));
 }
 
-/** Adds contacts to a STATIC segment (contract page 1, 4.1). @throws 404, 400 for a DYNAMIC one */
+/** Adds contacts to a STATIC segment (docs/contract/core.md#4-1). @throws 404, 400 for a DYNAMIC one */
 export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
   const { spellings, malformed } = wantedAddresses(body.emails);
   const emails = [...spellings.keys()];

@@ -3,7 +3,7 @@ import { matchesGlob } from '../../core/lib/glob.ts';
 import type { MatchingRule, RuleMatch } from './schema.ts';
 
 /**
- * The match of the first rule that matches an address, or null (contract page 1, 6.1). Mail with a match is kept with
+ * The match of the first rule that matches an address, or null (docs/contract/core.md#6-1). Mail with a match is kept with
  * status SUPPRESSED and never sent. `rules` are the enabled ones of the project in the order of
  * their creation; `address` is in its stored form.
  */

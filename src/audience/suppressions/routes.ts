@@ -69,7 +69,7 @@ export const suppressionRoutes = [
   }),
 ];
 
-// Keys that no rule has, and patterns that fit no address, are a 400 and not a 422 (contract page 1, 6.1).
+// Keys that no rule has, and patterns that fit no address, are a 400 and not a 422 (docs/contract/core.md#6-1).
 function refusedRule(problems: FieldProblem[], body: unknown): AppError | null {
   const given = (body as { pattern?: unknown }).pattern !== undefined;
   const refused = problems.find(({ field }) => !isRuleKey(field) || (field === 'pattern' && given));

@@ -12,7 +12,7 @@ import {
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 
-/** What a rule's pattern is compared with (contract page 1, 6.1). */
+/** What a rule's pattern is compared with (docs/contract/core.md#6-1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
 const Kind = choice(suppressionKinds);
 
@@ -122,7 +122,7 @@ export const SuppressedPage = v.object({
   nextCursor: field('Cursor of the next page; null on the last page.', v.nullable(v.string())),
 });
 
-/** A suppressed mail as a whole (contract page 1, 2.7). */
+/** A suppressed mail as a whole (docs/contract/core.md#2-7). */
 export const SuppressedEmail = v.object({
   id: field('ID of the email.', v.string()),
   projectId: field('ID of the project.', v.string()),

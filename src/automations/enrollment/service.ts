@@ -15,7 +15,8 @@ import { type StartOutcome, startRuns } from './starting.ts';
 const maxContextLength = 64 * 1024;
 
 /**
- * Starts a run by hand (contract page 2, 3.5): the checks in their order, then everything in one transaction.
+ * Starts a run by hand (docs/contract/campaigns-and-workflows.md#3-5): the checks in their order, then everything in one
+ * transaction.
  * @throws 404, 422 for the context, 400 while disabled, 409 by the rule of re-entry, 429 by the guard against loops
  */
 export async function startExecution(

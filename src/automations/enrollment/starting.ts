@@ -18,9 +18,9 @@ export interface StartRequest {
 }
 
 /**
- * What became of a request: `reentry` and `active` are the rules of contract page 2, 3.2, `refused` is the guard against
- * loops between automations (3.6), `repeated` an event that has started its run already, `gone` a contact, or an
- * automation, that is no longer there or is disabled.
+ * What became of a request: `reentry` and `active` are the rules of docs/contract/campaigns-and-workflows.md#3-2, `refused` is
+ * the guard against loops between automations (3.6), `repeated` an event that has started its run already, `gone` a contact, or
+ * an automation, that is no longer there or is disabled.
  */
 export type StartOutcome = 'started' | 'reentry' | 'active' | 'refused' | 'repeated' | 'gone';
 

@@ -5,8 +5,8 @@ import { readStepConfig } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 
 /**
- * What enabling refuses in a graph (contract page 2, 3.5). `templates` are the ids of the project's templates among those
- * that the steps name.
+ * What enabling refuses in a graph (docs/contract/campaigns-and-workflows.md#3-5). `templates` are the ids of the project's
+ * templates among those that the steps name.
  */
 export function enablingIssues(graph: Graph, templates: ReadonlySet<string>): Issue[] {
   return graphIssues(graph, (step) => [...configProblems(step), ...templateProblems(step, templates)]);

@@ -28,7 +28,7 @@ export const stepTypes = [
 ] as const;
 export type StepType = (typeof stepTypes)[number];
 
-/** The operators of a CONDITION step (contract page 2, 3.3). */
+/** The operators of a CONDITION step (docs/contract/campaigns-and-workflows.md#3-3). */
 const conditionOperators = [
   'equals',
   'notEquals',

@@ -11,7 +11,7 @@ import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';
 import { checkedContent, noteOf } from './step-content.ts';
 
 /**
- * Adds a step (contract page 2, 3.5). With `autoConnect` the newest step that leads nowhere leads to it.
+ * Adds a step (docs/contract/campaigns-and-workflows.md#3-5). With `autoConnect` the newest step that leads nowhere leads to it.
  * @throws 404 for the automation or the template, 400 for a second TRIGGER and for more than 200 steps
  */
 export function createStep(target: EditTarget, body: CreateStep): Promise<Edited<StepBody>> {

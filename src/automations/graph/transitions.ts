@@ -17,7 +17,7 @@ import { deleteTransitions, insertTransition } from './queries.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';
 
 /**
- * Connects two steps (contract page 2, 3.5).
+ * Connects two steps (docs/contract/campaigns-and-workflows.md#3-5).
  * @throws 404 for steps that are not both of this automation, 400 for what the type of the first step does not allow and
  * for a cycle, 422 for two branches that differ
  */

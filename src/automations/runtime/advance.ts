@@ -23,9 +23,9 @@ interface Advanced {
 const mostAttempts = 60;
 
 /**
- * Moves a run on, in one transaction, as far as it goes without waiting, and answers what its execution does next (contract
- * page 2, 4.6). `seq` is what the last directive said; null stands for what the row says. May be repeated: a number that the
- * run has left behind changes nothing and answers what the run waits for now.
+ * Moves a run on, in one transaction, as far as it goes without waiting, and answers what its execution does next (
+ * docs/contract/campaigns-and-workflows.md#4-6). `seq` is what the last directive said; null stands for what the row says. May be
+ * repeated: a number that the run has left behind changes nothing and answers what the run waits for now.
  */
 export async function advance(deps: AdvanceDeps, runId: string, seq: number | null): Promise<Directive> {
   let requests: QuotaRequest[] = [];

@@ -10,7 +10,7 @@ interface Comparison {
   value?: JsonValue | undefined;
 }
 
-/** The two shapes of a CONDITION's config (contract page 2, 3.3). */
+/** The two shapes of a CONDITION's config (docs/contract/campaigns-and-workflows.md#3-3). */
 export type ConditionConfig =
   | ({ mode?: undefined | 'binary'; field: string } & Comparison)
   | { mode: 'multi'; field: string; branches: readonly ({ id: string } & Comparison)[] };

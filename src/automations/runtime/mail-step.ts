@@ -30,7 +30,7 @@ export interface MailKind {
   messageClass: MessageClass;
 }
 
-/** What mail made from a template is sent as (contract page 2, 1.2). */
+/** What mail made from a template is sent as (docs/contract/campaigns-and-workflows.md#1-2). */
 export function mailKind({ type }: Pick<TemplateRow, 'type'>): MailKind {
   return { sourceType: type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW', messageClass: type };
 }

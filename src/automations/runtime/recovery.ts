@@ -27,7 +27,7 @@ const stalledAfterMs = 5 * 60_000;
 // Above the number of any step: it wakes an execution that is behind its row, and one that is ahead of it as well.
 const anySeq = 2_147_483_647;
 
-/** Runs whose time has passed (contract page 2, 4.10). */
+/** Runs whose time has passed (docs/contract/campaigns-and-workflows.md#4-10). */
 export const recoverableRuns: RecoverableKind = {
   name: 'automations',
   afterMs: stalledAfterMs,

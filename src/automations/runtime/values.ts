@@ -28,8 +28,8 @@ const contactFields: Record<string, (contact: StepContact) => JsonValue> = {
 };
 
 /**
- * The value of a field as CONDITION names it (contract page 2, 3.3): `contact.email` and the other fields of a contact,
- * `data.<key>` or `contact.data.<key>`, `event.<key>` or `workflow.<key>`. Undefined where there is none.
+ * The value of a field as CONDITION names it (docs/contract/campaigns-and-workflows.md#3-3): `contact.email` and the other fields
+ * of a contact, `data.<key>` or `contact.data.<key>`, `event.<key>` or `workflow.<key>`. Undefined where there is none.
  */
 export function fieldValue(field: string, { contact, context }: StepFacts): JsonValue | undefined {
   const [root = '', ...rest] = field.split('.');
@@ -45,14 +45,17 @@ function valueAt(data: JsonObjectValue, path: string): JsonValue | undefined {
   return path === '' ? undefined : valueAtPath(data, path);
 }
 
-/** The data of an event as runs see it: a `{ value, persistent: false }` stands for its value (contract page 2, 3.2). */
+/**
+ * The data of an event as runs see it: a `{ value, persistent: false }` stands for its value
+ * (docs/contract/campaigns-and-workflows.md#3-2).
+ */
 export function contextOf(data: JsonObjectValue): JsonObjectValue {
   return Object.fromEntries(
     Object.entries(data).map(([key, value]) => [key, isTransient(value) ? (value.value as JsonValue) : value]),
   );
 }
 
-/** The context after an awaited event: merged shallowly, newer keys win (contract page 2, 3.3). */
+/** The context after an awaited event: merged shallowly, newer keys win (docs/contract/campaigns-and-workflows.md#3-3). */
 export function mergeContext(
   context: JsonObjectValue | null,
   eventData: JsonObjectValue | null,

@@ -14,7 +14,7 @@ import { standing, waitsStill } from './standing.ts';
 import { enterStep, inputOf, type StepScene } from './steps.ts';
 import { mergeContext, unitsOfDelay } from './values.ts';
 
-/** Most steps of one transaction (contract page 2, 4.6). */
+/** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
 const stepsPerTransaction = 25;
 const longestReason = 500;
 

@@ -57,7 +57,7 @@ const headerName = /^[!#$%&'*+\-.^_`|~0-9A-Za-z]+$/;
 const controlCharacters = /[\u0000-\u0008\u000a-\u001f\u007f]/;
 
 /**
- * Renders the request of a WEBHOOK step (contract page 2, 3.3).
+ * Renders the request of a WEBHOOK step (docs/contract/campaigns-and-workflows.md#3-3).
  * @throws StepFailure for a config that makes no request: an address, a method or a header that cannot be sent
  */
 export function webhookRequest(config: WebhookRequestConfig, facts: WebhookFacts): OutgoingRequest {

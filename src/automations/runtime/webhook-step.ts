@@ -45,7 +45,7 @@ interface Called {
   repeated: number;
 }
 
-// Contract page 2, 3.3.
+// docs/contract/campaigns-and-workflows.md#3-3.
 const unwrittenRetries = 2;
 const shortestPauseMs = 2_000;
 const longestPauseMs = 60_000;

@@ -5,8 +5,8 @@ import { newId } from '../../core/lib/ids.ts';
 import type { Graph, GraphStep, GraphTransition } from '../graph/graph.ts';
 
 /**
- * The version that new runs are pinned to (contract page 2, 4.11). After an edit a new one is written here, in the
- * caller's transaction; a graph that was there before has its old version. Null when the automation is gone.
+ * The version that new runs are pinned to (docs/contract/campaigns-and-workflows.md#4-11). After an edit a new one is written
+ * here, in the caller's transaction; a graph that was there before has its old version. Null when the automation is gone.
  */
 export async function ensureVersion(tx: Database, automationId: string): Promise<string | null> {
   const seen = await currentVersion(tx, automationId, raw(''));

@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../core/database/sql.ts';
 import type { TemplateBody, TemplateUsage } from './schema.ts';
 
-/** What a template does to the mail made from it (contract page 2, 1.2). */
+/** What a template does to the mail made from it (docs/contract/campaigns-and-workflows.md#1-2). */
 export type TemplateType = TemplateBody['type'];
 
 /** The parts of a template that make mail. */

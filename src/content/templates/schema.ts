@@ -19,7 +19,7 @@ import * as v from 'valibot';
 import { PageFigures } from '../../core/lib/offset-page.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
-/** The kinds of templates, campaigns and messages (contract page 2, 1.2). */
+/** The kinds of templates, campaigns and messages (docs/contract/campaigns-and-workflows.md#1-2). */
 export const templateTypes = ['TRANSACTIONAL', 'MARKETING', 'HEADLESS'] as const;
 
 /** The kind of a template or campaign. */

@@ -221,7 +221,7 @@ async function load(db: Database, projectId: string, id: string, lockMode?: Lock
 }
 
 /**
- * Refuses a subject or body that does not parse, naming the place (contract page 0, "template errors").
+ * Refuses a subject or body that does not parse, naming the place (docs/contract/operations.md#template-errors).
  * @throws 400 VALIDATION_ERROR with `details: { field, line, column }`
  */
 export function checkSources(sources: { subject?: string | undefined; body?: string | undefined }): void {

@@ -10,7 +10,7 @@ import { decidingBytes, declaredType, detectedType, type ImageType, StoreUnusabl
 import { AppError, bareBadRequest } from '../../core/lib/errors.ts';
 
 const megabyte = 1024 * 1024;
-/** Largest image (contract page 3, 5). */
+/** Largest image (docs/contract/platform.md#5). */
 const largestImage = 10 * megabyte;
 const longestName = 255;
 

@@ -3,7 +3,7 @@ import { Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../core/lib/cursor.ts';
 
-/** The answer to an upload (contract page 3, 5). */
+/** The answer to an upload (docs/contract/platform.md#5). */
 export const UploadedImage = v.object({
   url: field('Public URL of the image, for use in emails. It never changes.', v.string()),
   key: field('Key of the file in the image store.', v.string()),

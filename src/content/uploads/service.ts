@@ -25,7 +25,7 @@ interface UploadDeps {
 }
 
 /**
- * Takes the image of a multipart request and stores it (contract page 3, 5). When this rejects, nothing of it is kept.
+ * Takes the image of a multipart request and stores it (docs/contract/platform.md#5). When this rejects, nothing of it is kept.
  * @throws bare 400, 413, 503 when the storage cannot be used, 500 when it did not take the file
  */
 export async function uploadImage(

@@ -152,7 +152,7 @@ export function apiDescription(server: string): ApiDescription {
   };
 }
 
-// Some routes answer 400, 403 and 404 with a bare text (contract page 1, 1.3).
+// Some routes answer 400, 403 and 404 with a bare text (docs/contract/core.md#1-3).
 function failureOf(status: Status): Failure {
   const mayBeBare = status === 'default' || status === 400 || status === 403 || status === 404;
   const isTemporary = status === 429 || status === 503;

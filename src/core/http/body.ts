@@ -21,9 +21,9 @@ export const bodyLimits = {
   event: { bytes: 256 * kilobyte, values: 100_000 },
   /** A contact with its data, a condition, a step, up to some thousand ids: data of 256 kB with every character escaped. */
   data: { bytes: 2 * megabyte, values: 200_000 },
-  /** Templates, campaigns, graphs and lists of members (contract page 1, 1.10). */
+  /** Templates, campaigns, graphs and lists of members (docs/contract/core.md#1-10). */
   document: { bytes: 50 * megabyte, values: 500_000 },
-  /** A message with its attachments (contract page 3, 1.1). */
+  /** A message with its attachments (docs/contract/platform.md#1-1). */
   message: { bytes: 60 * megabyte, values: 500_000 },
   /** The form on the pages of recipients. */
   recipientForm: { bytes: 4 * kilobyte, values: 1_000 },
@@ -31,7 +31,7 @@ export const bodyLimits = {
   paymentWebhook: { bytes: megabyte, values: 100_000 },
   /** Anybody may post here: the largest message of Amazon SNS (256 kB) with every character of it escaped. */
   snsWebhook: { bytes: 2 * megabyte, values: 1_000 },
-  /** A webhook of Postmark, which has shown its credentials (contract page 3, 8.1). */
+  /** A webhook of Postmark, which has shown its credentials (docs/contract/platform.md#8-1). */
   postmarkWebhook: { bytes: 50 * megabyte, values: 500_000 },
 } as const satisfies Record<string, Omit<BodyLimit, 'levels'>>;
 export type BodyLimitName = keyof typeof bodyLimits;
@@ -51,7 +51,9 @@ export interface BodyOwner {
 export class RouteBody {
   readonly #reader = new BodyReader();
 
-  /** A JSON body (contract page 1, 1.10): an empty one is `{}`; one of another content type is not read and counts as `{}`. */
+  /**
+   * A JSON body (docs/contract/core.md#1-10): an empty one is `{}`; one of another content type is not read and counts as `{}`.
+   */
   json(request: IncomingMessage, name: BodyLimitName, owner: BodyOwner): Promise<JsonBody> {
     return refusing(this.#reader.json(request, limitOf(name), memoryOf(owner)));
   }

@@ -50,7 +50,7 @@ export interface RequestProject {
   id: string;
 }
 
-/** What a key allows a language model (contract page 4). */
+/** What a key allows a language model (docs/contract/reach.md#5-mcp). */
 export interface McpSettings {
   /** `read`: only look. `plan`: also make plans. `act`: also carry them out. */
   mode: 'read' | 'plan' | 'act';

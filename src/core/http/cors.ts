@@ -4,7 +4,7 @@ const exposed =
   'X-Request-ID, RateLimit-Limit, RateLimit-Remaining, RateLimit-Reset, Retry-After, Idempotency-Replayed, X-Ignored-Fields';
 
 /**
- * CORS (contract page 1, 1.6): `/v1` answers any origin without credentials, everything else only the dashboard's
+ * CORS (docs/contract/core.md#1-6): `/v1` answers any origin without credentials, everything else only the dashboard's
  * origins, with credentials. Other origins get no CORS headers; the request itself is served.
  */
 export function cors(allowed: ReadonlySet<string>): Middleware {

@@ -9,7 +9,7 @@ import { readsPage } from './unmatched.ts';
 const built = fileURLToPath(new URL('../../../dashboard/dist/', import.meta.url));
 
 // Addresses that people see in their browser; all of them are one page that finds out itself what to show. Those outside /app
-// are led to by mails and by Stripe (contract page 3, 1.5 and 6).
+// are led to by mails and by Stripe (docs/contract/platform.md#1-5 and docs/contract/platform.md#6).
 const shown =
   /^\/($|app(\/|$)|new-project$|settings$|auth\/(login|signup|forgot-password|reset-password|verify-email|invitation)$)/;
 const files = /^\/(assets\/[\w.-]+|icon\.svg)$/;

@@ -6,7 +6,7 @@ import { AppError } from '../lib/errors.ts';
 import type { Scope } from '../lib/scopes.ts';
 import type { Admitted } from './context.ts';
 
-/** Writes an error as the contract's envelope, or bare where the error says so (contract page 1, 1.3). */
+/** Writes an error as the contract's envelope, or bare where the error says so (docs/contract/core.md#1-3). */
 export function writeError(ctx: Context, error: unknown, requestId: string, log: Logger): void {
   const known = error instanceof AppError ? error : unexpected(error, requestId, log);
   ctx.status = known.status;

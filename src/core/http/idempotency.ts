@@ -59,13 +59,16 @@ function storedKey({ key, isApart }: KeyedRequest): string {
   return isApart ? `\u0001${key}` : key;
 }
 
-/** @throws 400 for a header that is no key (contract page 1, 1.8) */
+/** @throws 400 for a header that is no key (docs/contract/core.md#1-8) */
 export function checkIdempotencyKey(key: string): void {
   if (!/^[\x20-\x7e]{1,255}$/.test(key))
     throw badRequest('The Idempotency-Key header must have 1 to 255 printable ASCII characters');
 }
 
-/** Whether a repetition gets the first answer again (contract page 4). @throws 400 for a mode that is none, or without a key */
+/**
+ * Whether a repetition gets the first answer again (docs/contract/reach.md#1-replay). @throws 400 for a mode that is none, or
+ * without a key
+ */
 export function isReplayMode(mode: string, hasKey: boolean): boolean {
   if (mode === '') return false;
   if (mode !== 'replay') throw badRequest('The Idempotency-Mode header must be "replay", or absent');
@@ -142,7 +145,7 @@ function findKey(db: Database, request: KeyedRequest): Promise<StoredKey | null>
 
 /**
  * What a refusal of a request with a key answers: 409, or the first answer, where a request has used the key, which counts
- * before the body does (contract page 1, 1.4), and the refusal itself where none has.
+ * before the body does (docs/contract/core.md#1-4), and the refusal itself where none has.
  */
 export async function refusalOfKeyed(
   db: Database,

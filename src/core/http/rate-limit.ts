@@ -21,7 +21,7 @@ export class RateLimiter {
 
   /**
    * Counts one request, or one that counts as several; with `apart` in the window of the public key. Null when the limit is off or the
-   * count cannot be kept: such requests pass (contract page 1, 1.7).
+   * count cannot be kept: such requests pass (docs/contract/core.md#1-7).
    * @throws 429 with nothing counted
    */
   async take(projectId: string, requests = 1, apart: Admitted['apart'] = null): Promise<RateState | null> {

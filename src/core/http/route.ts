@@ -8,7 +8,7 @@ import type { BodyLimitName } from './body.ts';
 import type { App, Handled } from './context.ts';
 
 /**
- * Who may call (contract page 3, 1.2).
+ * Who may call (docs/contract/platform.md#1-2).
  * - `public`: the public key only. `secret`: the secret key only, no sessions.
  * - `dashboard`: the secret key, or a session with `X-Project-Id`.
  * - `project`: the project is the path's `:id`; its secret key, or a session of a member.
@@ -113,7 +113,10 @@ export interface RouteOptions<
   alsoStatus?: number;
   /** Statuses of failures beyond those that every route of its kind may answer, for the API reference. */
   refusals?: readonly number[];
-  /** Reads `Idempotency-Key` (contract page 1, 1.8): the handler makes its writes through `writeOnce`, in one call, and calls `keepAnswer` in it. */
+  /**
+   * Reads `Idempotency-Key` (docs/contract/core.md#1-8): the handler makes its writes through `writeOnce`, in one call, and
+   * calls `keepAnswer` in it.
+   */
   idempotent?: boolean;
   /** Answers with an `ETag`; an edit reads `If-Match` and refuses with 412. */
   guarded?: boolean;

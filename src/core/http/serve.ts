@@ -70,7 +70,8 @@ class RoutedRequest {
     this.#params = (ctx as Context & { params?: Record<string, string> }).params ?? {};
   }
 
-  // The order is the contract's (page 1, 1.4): authentication, project, rate, body, idempotency key, schema, handler.
+  // The order is the contract's (docs/contract/core.md#1-4): authentication, project, rate, body, idempotency key, schema,
+  // handler.
   async serve(): Promise<void> {
     this.#state.route = this.#route.path;
     // Answers hold keys, sessions and people's data: no cache keeps one unless its route says so.

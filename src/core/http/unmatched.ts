@@ -1,7 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import { AppError } from '../lib/errors.ts';
 
-// Contract page 1, 1.10: another method of these paths is an unknown route.
+// docs/contract/core.md#1-10: another method of these paths is an unknown route.
 const methodsHidden = /^\/(v1|contacts|segments|events|suppressions|unsubscribe)(\/|$)/;
 
 /** What `@koa/router` leaves on the context: the routes whose path matched, whatever their method. */
@@ -21,7 +21,7 @@ export function isLiteral(path: string): boolean {
 /**
  * Serves the paths without parameters by one look into a map, where the router would try the pattern of every route, and leaves all
  * others to the router. A method that such a path does not have never gets to the router: `DELETE /templates/preview` names no template
- * (contract page 1, 1.2).
+ * (docs/contract/core.md#1-2).
  */
 export function literalPaths<Each extends Addressed>(
   routes: readonly Each[],
@@ -51,7 +51,7 @@ function asRead(path: string): string {
 
 /**
  * Answers what no route took: 405 METHOD_NOT_ALLOWED with `Allow` for a path that has other methods, 404 for everything
- * else. Paths of contract page 1 answer 404 for another method too, also with `Allow`.
+ * else. Paths of docs/contract/core.md#1-10 answer 404 for another method too, also with `Allow`.
  */
 export function unmatched(): Middleware {
   return (ctx) => {

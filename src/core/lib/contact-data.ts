@@ -31,7 +31,7 @@ export const reservedKeys: readonly string[] = [...reserved, ...dangerous];
 export const longestKey = 255;
 
 /**
- * Applies the rules of contact data (contract page 1, 2.1): reserved keys are dropped, `""` is not stored, `null`
+ * Applies the rules of contact data (docs/contract/core.md#2-1): reserved keys are dropped, `""` is not stored, `null`
  * deletes, `{ value, persistent: false }` is a variable only, everything else is stored whole.
  * @throws 400 BAD_REQUEST when `locale` is no string, 422 for a key that is too long
  */
@@ -73,7 +73,7 @@ function transientValue(value: JsonValue): JsonValue | undefined {
 const mostLevels = 100;
 
 /**
- * A copy of JSON as it can be stored: without the keys that could reach a prototype, at any depth (contract page 1, 1.1),
+ * A copy of JSON as it can be stored: without the keys that could reach a prototype, at any depth (docs/contract/core.md#1-1),
  * and with a replacement character where a string holds half of a surrogate pair, which Postgres refuses in jsonb.
  * @throws 422 when it is nested deeper than 100 levels
  */

@@ -11,7 +11,7 @@ export interface ErrorExtra {
 
 /**
  * A failure that the caller is meant to see. The HTTP layer writes it as the error envelope,
- * or as a bare `{ error }` body when `bare` is set (contract page 1, 1.3).
+ * or as a bare `{ error }` body when `bare` is set (docs/contract/core.md#1-3).
  */
 export class AppError extends Error {
   readonly status: number;

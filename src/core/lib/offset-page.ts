@@ -2,7 +2,7 @@ import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
 import { clampLimit } from './cursor.ts';
 
-/** A page asked for by number (contract page 2, section 0). */
+/** A page asked for by number (docs/contract/campaigns-and-workflows.md#0). */
 export interface OffsetPage {
   page: number;
   pageSize: number;

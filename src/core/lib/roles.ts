@@ -1,4 +1,4 @@
-/** What a user may be in a project, least first (contract page 3, 1.2). */
+/** What a user may be in a project, least first (docs/contract/platform.md#1-2). */
 export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
 export type Role = (typeof roles)[number];
 

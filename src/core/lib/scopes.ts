@@ -1,4 +1,4 @@
-/** What a key may be allowed to do (contract page 4); a route names the one it needs. */
+/** What a key may be allowed to do (docs/contract/reach.md#3); a route names the one it needs. */
 export const scopes = [
   'emails:send',
   'emails:read',

@@ -79,9 +79,9 @@ const longestMs = 20_000;
 const wokenMs = 50_000;
 
 /**
- * Builds the recovery of one kind of durable work (contract page 2, 4.10): what is stalled without an open execution is
- * started again, and an open execution that may be behind its row is woken. Rows say where to go on, so that neither does
- * harm where it was not needed. Each pass begins where the last one ended.
+ * Builds the recovery of one kind of durable work (docs/contract/campaigns-and-workflows.md#4-10): what is stalled without an
+ * open execution is started again, and an open execution that may be behind its row is woken. Rows say where to go on, so that
+ * neither does harm where it was not needed. Each pass begins where the last one ended.
  */
 export function createRecovery(deps: RecoveryDeps, kind: RecoverableKind, afterMs = kind.afterMs): Recovery {
   const { db } = deps;

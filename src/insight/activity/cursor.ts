@@ -27,7 +27,7 @@ export function cursorAfter(at: number, item: string): string {
 }
 
 /**
- * Reads a cursor (contract page 3, 4.2): milliseconds, an underscore, and the item's id.
+ * Reads a cursor (docs/contract/platform.md#4-2): milliseconds, an underscore, and the item's id.
  * @throws 400 for what is no cursor of the feed
  */
 export function readCursor(cursor: string): FeedPlace {

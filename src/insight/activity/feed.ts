@@ -14,7 +14,7 @@ import { totalOf, totalOfContact } from './total-queries.ts';
 import { type ActivityType, type Source, sources, typesOf } from './types.ts';
 
 /**
- * A page of what happened in a project, newest first (contract page 3, 4.2).
+ * A page of what happened in a project, newest first (docs/contract/platform.md#4-2).
  * @throws 400 for what is no date, an end before the beginning, a cursor of another list, a contact that is no UUID
  */
 export async function listActivity(

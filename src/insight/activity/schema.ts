@@ -21,7 +21,7 @@ export const ListActivity = v.object({
 });
 export type ListActivity = v.InferOutput<typeof ListActivity>;
 
-/** One thing that happened, or will. What `metadata` holds depends on the type (contract page 3, 4.2). */
+/** One thing that happened, or will. What `metadata` holds depends on the type (docs/contract/platform.md#4-2). */
 export const ActivityItem = v.object({
   id: field('ID of the activity, made of the ID of its email, event, campaign or execution.', v.string()),
   type: field('Type of the activity; see `GET /activity/types`.', v.picklist(activityTypes)),
@@ -114,7 +114,7 @@ export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 export const Upcoming = v.object({ activities: field('Upcoming activities, soonest first.', v.array(ActivityItem)) });
 export type Upcoming = v.InferOutput<typeof Upcoming>;
 
-/** A positive whole number of a query string, up to a maximum; anything else is the default (contract page 3, 4). */
+/** A positive whole number of a query string, up to a maximum; anything else is the default (docs/contract/platform.md#4). */
 export function positiveInteger(text: string | undefined, fallback: number, maximum: number): number {
   if (text === undefined || !/^\d{1,15}$/.test(text) || Number(text) === 0) return fallback;
   return Math.min(Number(text), maximum);

@@ -19,7 +19,7 @@ import { sources } from './types.ts';
 const onlyEvents = sources.map(({ type }) => type === 'event.triggered');
 
 /**
- * What happened within a window (contract page 3, 4.3). Mail is counted by when it was created, and its opens and clicks
+ * What happened within a window (docs/contract/platform.md#4-3). Mail is counted by when it was created, and its opens and clicks
  * with it; suppressed mail is not counted.
  * @throws 400 for what is no date, and for an end before the beginning
  */

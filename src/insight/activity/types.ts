@@ -1,4 +1,4 @@
-/** The types of the feed in the order of `GET /activity/types` (contract page 3, 4.1; the last two are additions). */
+/** The types of the feed in the order of `GET /activity/types` (docs/contract/platform.md#4-1; the last two are additions). */
 export const activityTypes = [
   'event.triggered',
   'email.sent',
@@ -21,7 +21,7 @@ export type ActivityType = (typeof activityTypes)[number];
 /** A kind of row that the feed pages through. */
 export interface Source {
   type: ActivityType;
-  /** How an item's id is made of the row's: contract page 3, 4.2. */
+  /** How an item's id is made of the row's: docs/contract/platform.md#4-2. */
   prefix: string;
   suffix: string;
   /** Where its rows are. */

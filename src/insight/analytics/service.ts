@@ -8,7 +8,7 @@ import type { TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowCampaignStats
 const longestSeriesDays = 90;
 
 /**
- * Mail by the day (UTC) on which it was created, zeros included (contract page 3, 4.4). Days are counted from
+ * Mail by the day (UTC) on which it was created, zeros included (docs/contract/platform.md#4-4). Days are counted from
  * midnight to midnight, those of the two dates included. A beginning more than 90 days ago is moved to there, and an end in
  * the future to now.
  * @throws 400 for what is no date, and for an end before the beginning

@@ -18,7 +18,7 @@ const About = v.union(
 );
 export type About = v.InferOutput<typeof About>;
 
-/** `POST /explain` (contract page 5). */
+/** `POST /explain` (docs/contract/certainty.md#2). */
 export const ExplainRequest = v.object({
   contact: field(
     'ID or email address of the contact.',

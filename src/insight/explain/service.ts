@@ -13,7 +13,7 @@ import { explainWorkflow } from './workflow.ts';
 const mostPerMinute = 60;
 
 /**
- * Why a contact got something, or did not (contract page 5).
+ * Why a contact got something, or did not (docs/contract/certainty.md#2).
  * `keptDays` is the setting CONTACT_HISTORY_DAYS.
  * @throws 404 for a contact, campaign, workflow or mail that is not of the project; 429 after 60 explanations in a minute
  */

@@ -21,7 +21,7 @@ const commits = pLimit(4);
 /** What a key without a setting may do, and the secret key of a project: look. */
 const readOnly = { mode: 'read', mostRecipients: 0, needsHuman: 'always' } as const;
 
-/** The tools of language models (contract page 4). */
+/** The tools of language models (docs/contract/reach.md#5-mcp). */
 export const mcpRoutes = [
   route.post('/mcp', {
     access: 'secret',

@@ -6,7 +6,7 @@ import type { Config } from '../../core/config/config.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
-/** How far a project is set up (contract page 3, 2.3). */
+/** How far a project is set up (docs/contract/platform.md#2-3). */
 export const SetupState = v.object({
   hasSubscription: field('Whether the project has a paid subscription.', v.boolean()),
   hasVerifiedDomain: field('Whether the project has a verified and approved sender domain.', v.boolean()),

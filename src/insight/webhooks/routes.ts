@@ -33,7 +33,7 @@ import {
 const shared = { access: 'dashboard', role: 'ADMIN', tag: 'webhook endpoints' } as const;
 const ids = { id: 'webhook endpoint' };
 
-/** Webhooks out (contract page 4): endpoints, and what became of each delivery. */
+/** Webhooks out (docs/contract/reach.md#2): endpoints, and what became of each delivery. */
 export const webhookEndpointRoutes = [
   route.get('/webhook-endpoints', {
     ...shared,

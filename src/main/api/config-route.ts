@@ -6,7 +6,7 @@ import { reply, route } from '../../core/http/route.ts';
 const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });
 const Url = v.nullable(v.string());
 
-/** What a dashboard must know of the deployment (contract page 3, 7). */
+/** What a dashboard must know of the deployment (docs/contract/platform.md#7). */
 const PublicConfig = v.object({
   environment: field('`production` or `development`.', v.string()),
   urls: field(

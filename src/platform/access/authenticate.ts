@@ -22,8 +22,9 @@ export interface AccessDeps extends Pick<App, 'config' | 'clock' | 'db' | 'direc
 type Rules = Pick<Route, 'access' | 'role' | 'scope' | 'refusesKeys' | 'refusedWhenDisabled' | 'ungated'>;
 
 /**
- * Finds who asks and for which project (contract page 1, 1.5; page 3, 1.1 and 1.2), and refuses what they may not do.
- * An `Authorization` header decides alone; the session cookie is read only without one.
+ * Finds who asks and for which project (docs/contract/core.md#1-5, docs/contract/platform.md#1-1 and
+ * docs/contract/platform.md#1-2), and refuses what they may not do. An `Authorization` header decides alone; the session cookie
+ * is read only without one.
  * @throws 400 without X-Project-Id; 401 MISSING_AUTH, INVALID_API_KEY, UNAUTHORIZED; 403 FORBIDDEN,
  * SCOPE_MISSING, PROJECT_ACCESS_DENIED, PROJECT_DISABLED, EMAIL_VERIFICATION_REQUIRED; 404 for a path that names no project of the
  * user; 409 while the project is being reset

@@ -21,11 +21,11 @@ type LoginSettings = Pick<Config, 'LOGIN_RATE_LIMIT_PER_EMAIL' | 'LOGIN_RATE_LIM
 const tooMany = 'Too many attempts to sign in';
 
 /**
- * The user with this address and password (contract page 3, 1.3 and 1.4). Every attempt is counted before the password
- * is checked; success clears the count of the address, and only failures stay counted for the network. An attempt that
- * the address's own limit refuses is no guess and does not count for the network: a program that repeats one wrong
- * password must not keep a whole office out.
- * An address that strangers have locked stays open for networks it has signed in from.
+ * The user with this address and password (docs/contract/platform.md#1-3 and docs/contract/platform.md#1-4). Every attempt is
+ * counted before the password is checked; success clears the count of the address, and only failures stay counted for the
+ * network. An attempt that the address's own limit refuses is no guess and does not count for the network: a program that repeats
+ * one wrong password must not keep a whole office out. An address that strangers have locked stays open for networks it has
+ * signed in from.
  * @throws 401 INVALID_CREDENTIALS, whatever was wrong; 429 RATE_LIMIT_EXCEEDED, also for the right password
  */
 export async function checkCredentials(

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { type Algorithm, hash, verify } from '@node-rs/argon2';
 
-// The contract's parameters (page 3, 1.3), which are those of the OWASP password storage cheat sheet.
+// The contract's parameters (docs/contract/platform.md#1-3), which are those of the OWASP password storage cheat sheet.
 const options = { algorithm: 2 satisfies Algorithm.Argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };
 let nobodys: Promise<string> | null = null;
 

@@ -21,7 +21,7 @@ export interface SessionClaims {
 /** Where the service stands, as far as cookies care. */
 type CookiePlace = Pick<Config, 'API_URI' | 'DASHBOARD_URI' | 'NODE_ENV'>;
 
-/** Signs a session (JWT, HS256; contract page 3, 1.1). */
+/** Signs a session (JWT, HS256; docs/contract/platform.md#1-1). */
 export function signSession(claims: SessionClaims, secret: string, now: Date): Promise<string> {
   const issued = Math.floor(now.getTime() / 1000);
   return (
@@ -88,7 +88,7 @@ export function sessionTokens(header: string): string[] {
   return sessionCookies.flatMap((name) => readCookie(header, name) || []);
 }
 
-/** A `Set-Cookie` with the attributes of contract page 3, 1.1. */
+/** A `Set-Cookie` with the attributes of docs/contract/platform.md#1-1. */
 export function cookie(name: string, value: string, place: CookiePlace, expires: Date): string {
   const https = place.API_URI.startsWith('https:');
   const secure = https && place.NODE_ENV !== 'development';

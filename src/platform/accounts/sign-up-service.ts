@@ -35,9 +35,9 @@ export function refuseSignUps(settings: { DISABLE_SIGNUPS: boolean }): void {
 }
 
 /**
- * Adds an account with a password (contract page 3, 1.4; page 0 has the statuses). Where addresses are confirmed by mail,
- * one that is taken is answered like a new one, by a user that does not exist, and its owner gets a mail; the session
- * of that user opens nothing, as that of a new account does until it is confirmed (see `src/platform/access/session.ts`).
+ * Adds an account with a password (docs/contract/platform.md#1-4, docs/contract/operations.md#sign-in). Where addresses are
+ * confirmed by mail, one that is taken is answered like a new one, by a user that does not exist, and its owner gets a mail; the
+ * session of that user opens nothing, as that of a new account does until it is confirmed (see `src/platform/access/session.ts`).
  * @throws 409 CONFLICT for a taken address where mail confirms nothing; 422; 429
  */
 export async function signUp(deps: SignUpDeps, { email, password }: Credentials): Promise<SignedUp> {

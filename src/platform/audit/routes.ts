@@ -5,7 +5,7 @@ import { AuditPage, AuditVerification, ListAudit } from './schema.ts';
 
 const shared = { access: 'project', role: 'ADMIN', tag: 'audit log', scope: 'audit' } as const;
 
-/** Who changed what in a project (contract page 4). */
+/** Who changed what in a project (docs/contract/reach.md#3-audit). */
 export const auditRoutes = [
   route.get('/projects/:id/audit-log', {
     heavy: true,

@@ -10,7 +10,7 @@ import { dailyLimit, usageGate } from './usage-schema.ts';
 
 type LimitDeps = Pick<App, 'config' | 'db' | 'directory' | 'payments' | 'log'>;
 
-/** Limits and usage of this month (contract page 3, 6.3). @throws 404 */
+/** Limits and usage of this month (docs/contract/platform.md#6-3). @throws 404 */
 export async function readLimits(deps: LimitDeps, projectId: string): Promise<BillingLimits> {
   const project = await billingProject(deps.db, projectId);
   const used = await usageOf(deps.db, projectId);
@@ -31,7 +31,7 @@ export async function readLimits(deps: LimitDeps, projectId: string): Promise<Bi
 }
 
 /**
- * Sets the limits; when this resolves, every process holds to them (contract page 3, 6.4).
+ * Sets the limits; when this resolves, every process holds to them (docs/contract/platform.md#6-4).
  * @throws 404, bare 400 for a project without a subscription where billing is enabled
  */
 export async function changeLimits(deps: LimitDeps, projectId: string, limits: ChangeLimits): Promise<BillingLimits> {

@@ -5,7 +5,7 @@ import { firstIdAt } from '../../core/lib/ids.ts';
 export interface ReportedMail {
   id: string;
   at: string;
-  /** 2 with attachments, else 1 (contract page 3, 6.7). */
+  /** 2 with attachments, else 1 (docs/contract/platform.md#6-7). */
   credits: number;
   /** Whether it is charged for. */
   counts: boolean;

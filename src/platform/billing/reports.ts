@@ -26,7 +26,7 @@ const mailsAtOnce = 500;
 const callsInFlight = 16;
 
 /**
- * Reports the mail that the provider took to the payment processor (contract page 3, 6.7), project by project. What is
+ * Reports the mail that the provider took to the payment processor (docs/contract/platform.md#6-7), project by project. What is
  * noted as reported was reported; what a crash leaves open is reported again under the same identifier, which counts once.
  * Stops when `mayGoOn` says so. Answers how many mails. Rejects after all projects when one of them failed.
  */

@@ -11,7 +11,7 @@ const UsageLimit = v.object({
 });
 export type UsageLimit = v.InferOutput<typeof UsageLimit>;
 
-/** Limits and usage of this month (contract page 3, 6.3). */
+/** Limits and usage of this month (docs/contract/platform.md#6-3). */
 export const BillingLimits = v.object({
   workflows: field('Limit and usage of workflow emails in this month.', UsageLimit),
   campaigns: field('Limit and usage of campaign emails in this month.', UsageLimit),
@@ -54,7 +54,7 @@ export const ChangeLimits = v.object({
 });
 export type ChangeLimits = v.InferOutput<typeof ChangeLimits>;
 
-/** What the running month came to so far (contract page 3, 6.5). Amounts are in the currency's smallest unit. */
+/** What the running month came to so far (docs/contract/platform.md#6-5). Amounts are in the currency's smallest unit. */
 export const Consumption = v.object({
   period: field(
     'The running billing period.',
@@ -97,7 +97,7 @@ export const Consumption = v.object({
 });
 export type Consumption = v.InferOutput<typeof Consumption>;
 
-/** Invoices of a customer (contract page 3, 6.6). */
+/** Invoices of a customer (docs/contract/platform.md#6-6). */
 export const InvoiceList = v.object({
   invoices: field(
     'Invoices of the project, newest first.',

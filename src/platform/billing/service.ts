@@ -126,7 +126,7 @@ export async function quotaFor(db: Database, settings: BillingSettings, request:
 
 /**
  * Lets one received mail in and counts it, inside the transaction that writes it down. False when the project's limit for
- * received mail is reached: it is dropped (contract page 3, 6.7).
+ * received mail is reached: it is dropped (docs/contract/platform.md#6-7).
  */
 export async function reserveReceivedMail(
   db: Database,
@@ -139,7 +139,7 @@ export async function reserveReceivedMail(
   return true;
 }
 
-/** 402 for mail beyond a limit (contract page 3, 6.7). */
+/** 402 for mail beyond a limit (docs/contract/platform.md#6-7). */
 export function limitExceeded(category: UsageCategory, { usage, limit, isDaily }: GrantedQuota): AppError {
   if (isDaily)
     return new AppError(
@@ -163,7 +163,7 @@ export function limitExceeded(category: UsageCategory, { usage, limit, isDaily }
   );
 }
 
-/** 403 for a campaign that the rest of the month's limit does not hold (contract page 2, 2.5). */
+/** 403 for a campaign that the rest of the month's limit does not hold (docs/contract/campaigns-and-workflows.md#2-5). */
 export function campaignTooLarge(recipients: number, { usage, limit }: GrantedQuota): AppError {
   return new AppError(
     403,

@@ -36,7 +36,7 @@ interface Effect {
 const nothing: Effect = { projectId: null, tickets: [] };
 
 /**
- * Takes one webhook (contract page 3, 6.8): what is not signed by the processor is refused, each event counts once, and
+ * Takes one webhook (docs/contract/platform.md#6-8): what is not signed by the processor is refused, each event counts once, and
  * where the order of events would matter the processor is asked how things stand now. Never rejects.
  */
 export async function takePaymentWebhook(

@@ -33,8 +33,8 @@ export function takeDomain(db: Database, id: string, pauseMs: number): Promise<C
 
 /** Takes up to `limit` domains whose next check is due; nobody else gets them until they are due again. */
 export function takeDueDomains(db: Database, limit: number): Promise<CheckedDomain[]> {
-  // What nobody has set up in a month is checked once an hour (contract page 3, 3.4). The rest comes back a little before
-  // the schedule does.
+  // What nobody has set up in a month is checked once an hour (docs/contract/platform.md#3-4). The rest comes back a little
+  // before the schedule does.
   return db.rows(sql`
     with due as (
       select id from domains where due_at <= now() order by due_at, id limit ${limit} for update skip locked)
@@ -44,7 +44,7 @@ export function takeDueDomains(db: Database, limit: number): Promise<CheckedDoma
       from due where d.id = due.id returning ${checkedColumns}`);
 }
 
-/** What a check changed: who must be told, at most so often as the contract says (page 3, 1.5). */
+/** What a check changed: who must be told, at most so often as the contract says (docs/contract/platform.md#1-5). */
 export interface DomainNotices {
   tellVerified: boolean;
   tellFailed: boolean;

@@ -63,7 +63,7 @@ export const domainRoutes = [
   }),
 ];
 
-// Older dashboards send no X-Project-Id here (contract page 3, 3.3): the project is the one that the request names.
+// Older dashboards send no X-Project-Id here (docs/contract/platform.md#3-3): the project is the one that the request names.
 function projectNamedIn(body: unknown): string | null {
   const named = (body as { projectId?: unknown } | null)?.projectId;
   return typeof named === 'string' ? named : null;

@@ -7,7 +7,7 @@ import * as v from 'valibot';
 export const domainStatuses = ['NotStarted', 'Pending', 'Success', 'Failed', 'TemporaryFailure'] as const;
 export type DomainStatus = (typeof domainStatuses)[number];
 
-/** A DNS record to set (contract page 3, 3.2). Only DKIM decides whether a domain is verified. */
+/** A DNS record to set (docs/contract/platform.md#3-2). Only DKIM decides whether a domain is verified. */
 export const DnsRecord = v.object({
   purpose: field('What the record is for.', v.picklist(['DKIM', 'RETURN_PATH', 'SPF', 'DMARC', 'INBOUND_MX'])),
   type: field('Type of the DNS record.', v.picklist(['TXT', 'CNAME', 'MX'])),

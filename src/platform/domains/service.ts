@@ -38,7 +38,7 @@ export async function listDomains(db: Database, project: ProjectFacts, projectId
 
 /**
  * Registers a domain with the provider, or makes a key pair of our own where there is no register, and answers the DNS
- * records to set (contract page 3, 3.3).
+ * records to set (docs/contract/platform.md#3-3).
  * @throws bare 400 when the project has it or another one of the caller's does, bare 403 when a stranger's has it, 403 for
  * the subdomain of a disabled project's domain, 503 when the provider cannot be asked
  */
@@ -200,7 +200,7 @@ async function load(db: Database, projectId: string, id: string): Promise<Domain
 
 /**
  * Refuses a sender domain that is not verified for the project, or that an operator has not approved. @throws 403; the odd
- * code of the first is the contract's (page 1, 1.3)
+ * code of the first is the contract's (docs/contract/core.md#1-3)
  */
 export function checkSenderDomain(domains: VerifiedDomains, domain: string): void {
   const approved = domains.get(domain);

@@ -22,7 +22,7 @@ export interface Evidence {
   findings: readonly DnsFinding[] | null;
 }
 
-// Contract page 3, 3.4.
+// docs/contract/platform.md#3-4.
 const missesAllowed = 3;
 
 /**

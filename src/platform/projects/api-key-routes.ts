@@ -7,7 +7,7 @@ import { createApiKey, deleteApiKey, listApiKeys, patchApiKey, rotateApiKey } fr
 const change = { access: 'project', role: 'ADMIN', refusesKeys: true, tag: 'API keys' } as const;
 const one = '/users/@me/projects/:id/api-keys/:keyId';
 
-/** Keys with scopes (contract page 4). */
+/** Keys with scopes (docs/contract/reach.md#3). */
 export const apiKeyRoutes = [
   route.get('/users/@me/projects/:id/api-keys', {
     access: 'project',

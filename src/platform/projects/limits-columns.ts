@@ -1,4 +1,4 @@
-/** What mail is counted as (contract page 3, 6.7). */
+/** What mail is counted as (docs/contract/platform.md#6-7). */
 export const usageCategories = ['WORKFLOW', 'CAMPAIGN', 'TRANSACTIONAL', 'INBOUND'] as const;
 export type UsageCategory = (typeof usageCategories)[number];
 

@@ -66,7 +66,7 @@ export const memberRoutes = [
   }),
 ];
 
-// Contract page 3, 1.4: here a body that does not fit is a 400 with its first problem.
+// docs/contract/platform.md#1-4: here a body that does not fit is a 400 with its first problem.
 function firstProblem([first]: FieldProblem[]): AppError {
   return new AppError(400, 'BAD_REQUEST', first ? sentenceOf(first) : 'The request body is invalid');
 }

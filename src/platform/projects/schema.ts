@@ -7,7 +7,7 @@ const Cap = v.nullable(v.pipe(v.number(), v.integer()));
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 export const publicKeyModes = ['contract', 'hardened'] as const;
 
-/** A project as its members see it, keys included (contract page 3, 2.1). */
+/** A project as its members see it, keys included (docs/contract/platform.md#2-1). */
 export const ProjectRecord = v.object({
   id: field('ID of the project.', Uuid),
   name: field('Name of the project.', v.string()),

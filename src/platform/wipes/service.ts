@@ -15,7 +15,7 @@ export interface NewWipe {
 }
 
 /**
- * Marks a project as being reset and queues the deletion of everything in it (contract page 3, 2.5).
+ * Marks a project as being reset and queues the deletion of everything in it (docs/contract/platform.md#2-5).
  * @throws 409 while it is being reset
  */
 export function resetProject(db: Database, projectId: string): Promise<NewWipe> {

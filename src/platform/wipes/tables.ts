@@ -34,8 +34,9 @@ const content: readonly WipedTable[] = [
   { table: 'full_catalogues', by: 'any', rows: 1_000 },
 ];
 
-// A reset keeps these (contract page 3, 2.5): usage, so that it does not refill the monthly allowance; idempotency keys, so
-// that a retry cannot send twice; settings; erasures, which prove what was done and keep addresses out; uploads, whose files stay in either case for the mail that shows them.
+// A reset keeps these (docs/contract/platform.md#2-5): usage, so that it does not refill the monthly allowance; idempotency keys,
+// so that a retry cannot send twice; settings; erasures, which prove what was done and keep addresses out; uploads, whose files
+// stay in either case for the mail that shows them.
 const settings: readonly WipedTable[] = [
   { table: 'suppression_rules', by: 'any', rows: 1_000 },
   { table: 'uploads', by: 'any', rows: 1_000 },

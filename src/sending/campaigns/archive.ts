@@ -21,8 +21,8 @@ export async function deleteCampaign(db: Database, projectId: string, id: string
 }
 
 /**
- * Deletes or archives several campaigns, all or none (contract page 2, 2.5), in the caller's transaction. Only what the
- * default list shows depends on the archive; safe to repeat.
+ * Deletes or archives several campaigns, all or none (docs/contract/campaigns-and-workflows.md#2-5), in the caller's transaction.
+ * Only what the default list shows depends on the archive; safe to repeat.
  * @throws 400 for two modes at once or a status that forbids it, 404 naming the first unknown id
  */
 export async function bulkUpdateCampaigns(

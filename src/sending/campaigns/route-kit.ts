@@ -4,7 +4,9 @@ import { iconsUrlOf } from '../../content/templates/index.ts';
 import type { Database } from '../../core/database/sql.ts';
 import type { App } from '../../core/http/context.ts';
 
-/** A malformed id of a campaign is a 422 (contract page 2, section 0), not the 404 that other resources answer. */
+/**
+ * A malformed id of a campaign is a 422 (docs/contract/campaigns-and-workflows.md#0), not the 404 that other resources answer.
+ */
 export const ids = { id: '422' } as const;
 
 /** What the services of campaigns work with. */

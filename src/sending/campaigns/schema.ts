@@ -21,11 +21,11 @@ import { SendingHold } from '../engine/index.ts';
 import { CanaryBody, CanaryOptions } from './canary/schema.ts';
 import { Approval, reviewedSend } from './review/schema.ts';
 
-/** The states of a campaign (contract page 2, 2.2). */
+/** The states of a campaign (docs/contract/campaigns-and-workflows.md#2-2). */
 export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
 export type CampaignStatus = (typeof campaignStatuses)[number];
 
-/** How a campaign's audience is chosen (contract page 2, 2.3). */
+/** How a campaign's audience is chosen (docs/contract/campaigns-and-workflows.md#2-3). */
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;
 export type AudienceType = (typeof audienceTypes)[number];
 

@@ -77,7 +77,7 @@ export async function listCampaigns({ db, provider }: CampaignDeps, projectId: s
 }
 
 /**
- * Creates a campaign as a draft (contract page 2, 2.5).
+ * Creates a campaign as a draft (docs/contract/campaigns-and-workflows.md#2-5).
  * @throws 422 for a condition that is no tree; 400 for an audience that is incomplete, a template that does not parse or a
  * faulty condition; 403 for the sender's domain; 404 for the segment
  */
@@ -214,7 +214,10 @@ export async function duplicateCampaign(
   });
 }
 
-/** Counts and rates (contract page 2, 2.5); the skipped, failed and pending ones make them add up. @throws 404 */
+/**
+ * Counts and rates (docs/contract/campaigns-and-workflows.md#2-5); the skipped, failed and pending ones make them add up.
+ * @throws 404
+ */
 export async function campaignStats(
   { db, provider }: Pick<CampaignDeps, 'db' | 'provider'>,
   projectId: string,

@@ -158,9 +158,9 @@ export async function setPaused(
 }
 
 /**
- * Whether any mail of a send has left, or may have (contract page 2, 2.2: departed). A claim without a verdict stands for rows
- * that may be with the provider: what other records call SENDING. Whoever the provider refuses for an earlier bounce has no
- * instant at which the mail left, but a state of delivery and an event.
+ * Whether any mail of a send has left, or may have (docs/contract/campaigns-and-workflows.md#2-2: departed). A claim without a
+ * verdict stands for rows that may be with the provider: what other records call SENDING. Whoever the provider refuses for an
+ * earlier bounce has no instant at which the mail left, but a state of delivery and an event.
  */
 export async function hasDeparted(db: Database, id: string, sendSeq: number): Promise<boolean> {
   const row = await db.row<{ departed: boolean }>(sql`

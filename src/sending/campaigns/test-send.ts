@@ -51,9 +51,9 @@ type Source = 'CAMPAIGN' | 'WORKFLOW';
 
 /**
  * Hands a message to one member of the project or one of its test addresses, at once: `[TEST]` before its subject, without tracking,
- * and without a row, an event or a count (contract page 2, 2.5). It is filled in for `previewContactId`, or for the contact of that
- * address; without one it goes out as it is written. With `asSent` it has the footer, headers and links that recipients get, and is
- * filled in for a contact without data where there is none.
+ * and without a row, an event or a count (docs/contract/campaigns-and-workflows.md#2-5). It is filled in for `previewContactId`,
+ * or for the contact of that address; without one it goes out as it is written. With `asSent` it has the footer, headers and
+ * links that recipients get, and is filled in for a contact without data where there is none.
  * @throws 403 for any other address and for the domain; 404 for a `previewContactId` that is none of the project; 402 beyond
  * a daily limit; 500 EXTERNAL_SERVICE_ERROR when the provider does not take it
  */

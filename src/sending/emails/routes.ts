@@ -38,7 +38,7 @@ const resendRoute = <const Who extends Access & ('secret' | 'dashboard')>(prefix
     },
   });
 
-// Callers with a key use /v1, the dashboard the same paths without it (contract page 4).
+// Callers with a key use /v1, the dashboard the same paths without it (docs/contract/reach.md#1).
 const routesBelow = <const Who extends Access & ('secret' | 'dashboard')>(prefix: '/v1' | '', access: Who) => [
   route.get(`${prefix}/emails`, {
     scope: 'emails:read',

@@ -18,7 +18,8 @@ import { emailSearch } from './search.ts';
 import { renderStored } from './stored-mail.ts';
 
 /**
- * A page of mail, the latest first (contract page 4); scheduled mail by when it is due. Mail of one person or tag is searched whole, other mail in a span of at most 31 days.
+ * A page of mail, the latest first (docs/contract/reach.md#1); scheduled mail by when it is due. Mail of one person or tag is
+ * searched whole, other mail in a span of at most 31 days.
  * @throws 400 for a search without a person, tag or span, a cursor of another list, or what is no date
  */
 export async function listEmails(

@@ -42,7 +42,7 @@ export function retryDelay(attempts: number, afterMs: number | null, random = Ma
 }
 
 /**
- * Why a mail is given up after a further refused attempt, or null (contract page 3, 10.4). While the provider is held,
+ * Why a mail is given up after a further refused attempt, or null (docs/contract/platform.md#10-4). While the provider is held,
  * refusals say nothing of the mail, so that only its age counts.
  */
 export function givenUp(

@@ -90,7 +90,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       projectName: project.name,
       language: project.language,
       escapeContactData: project.escapeContactData,
-      // The content of a request says exactly what it means (contract page 1, 2.4).
+      // The content of a request says exactly what it means (docs/contract/core.md#2-4).
       findsSimilarFields: sourceType !== 'TRANSACTIONAL' || facts.templateId != null,
     });
     const recipient: MessageRecipient = {
@@ -117,7 +117,7 @@ export function createComposer(settings: ComposerSettings, log: ComposerLog): Co
       text: filled.text,
       headers: filled.headers,
       attachments: facts.attachments ?? [],
-      // Contract page 2, 1.2: also a campaign or step is transactional mail when its type says so.
+      // docs/contract/campaigns-and-workflows.md#1-2: also a campaign or step is transactional mail when its type says so.
       tag: messageClass === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : sourceType,
       stream: broadcast ? 'broadcast' : 'transactional',
       tracking: tracksEmail({ override: facts.tracking ?? null, mode: project.tracking, messageClass }),

@@ -10,7 +10,7 @@ export interface NewMail extends MailFacts {
   workflowStepExecutionId: string | null;
 }
 
-/** Recipients there are simulators, whose bounces and complaints say nothing of a project (contract page 3, 10.7). */
+/** Recipients there are simulators, whose bounces and complaints say nothing of a project (docs/contract/platform.md#10-7). */
 export const simulatorDomains = ['sandbox.test', 'simulator.amazonses.com', 'bounce-testing.postmarkapp.com'];
 
 /** Whether an address belongs to a simulator, so that what happens to it counts for no reputation. */

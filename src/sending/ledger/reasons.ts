@@ -20,7 +20,7 @@ export const reasonSentences = {
   not_rendered: 'The message could not be rendered: {words}',
   /** The provider's last word on a message that it has not taken. */
   refused: 'Refused by the provider ({number}): {words}',
-  /** It may be with the provider although nobody can tell (contract page 3, 10.4). */
+  /** It may be with the provider although nobody can tell (docs/contract/platform.md#10-4). */
   submission_unknown: 'submission unknown',
   too_old: 'Given up after 24 hours: {words}',
   too_many_attempts: 'Given up after {number} attempts: {words}',
@@ -54,7 +54,10 @@ export function hasReason(alias: string, ...codes: readonly ReasonCode[]): strin
   return `coalesce(${alias}.reason ->> 'code' in (${codes.map((code) => `'${code}'`).join(', ')}), false)`;
 }
 
-/** The condition that mail which was not sent was left out on purpose (contract page 2, 2.3); its columns by alias. */
+/**
+ * The condition that mail which was not sent was left out on purpose (docs/contract/campaigns-and-workflows.md#2-3); its columns
+ * by alias.
+ */
 export function isLeftOut(alias: string): string {
   return `(${alias}.status in ('SUPPRESSED', 'CANCELLED') or ${hasReason(alias, 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review')})`;
 }

@@ -72,13 +72,13 @@ export interface ClaimedMail extends MailFacts {
   domainVerified: boolean;
 }
 
-/** Whether mail of this kind goes to subscribed contacts only (contract page 1, 2.5). */
+/** Whether mail of this kind goes to subscribed contacts only (docs/contract/core.md#2-5). */
 function needsSubscription(mail: MailFacts): boolean {
   if (mail.messageClass === 'MARKETING') return true;
   return mail.messageClass === 'HEADLESS' && mail.sourceType !== 'TRANSACTIONAL';
 }
 
-/** Why a mail must not be handed over after all, or null (contract page 3, 9.2: final checks). */
+/** Why a mail must not be handed over after all, or null (docs/contract/platform.md#9-2: final checks). */
 export function refusalOf(mail: ClaimedMail): Reason | null {
   if (mail.project.disabled) return { code: 'project_disabled' };
   if (!mail.domainVerified) return { code: 'domain_unverified' };

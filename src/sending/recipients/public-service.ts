@@ -28,8 +28,8 @@ export function isOurLink(contactId: string, { t }: LinkParameters, trust: LinkT
 }
 
 /**
- * A contact as their own pages show it (contract page 1, 3.9). Ids of contacts are no secrets, so that the address is
- * told only to whoever holds a signed link; others see `b…@example.test` (contract page 3, 11.2).
+ * A contact as their own pages show it (docs/contract/core.md#3-9). Ids of contacts are no secrets, so that the address is
+ * told only to whoever holds a signed link; others see `b…@example.test` (docs/contract/platform.md#11-2).
  * @throws 404 CONTACT_NOT_FOUND
  */
 export async function publicContact(db: Database, id: string, link: LinkParameters, trust: LinkTrust) {
@@ -48,7 +48,7 @@ export async function recipient(db: Database, id: string): Promise<PublicContact
 }
 
 /**
- * Subscribes or unsubscribes a contact from their own pages (contract page 1, 3.9). Leaving is never refused; coming back
+ * Subscribes or unsubscribes a contact from their own pages (docs/contract/core.md#3-9). Leaving is never refused; coming back
  * needs a signed link, for anybody may know an id.
  * @throws 404 CONTACT_NOT_FOUND, 403 for a subscription without a signed link
  */

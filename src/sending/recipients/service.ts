@@ -121,7 +121,7 @@ export function troublePage(accepts: string, tooMany: boolean): RecipientPage {
 
 /**
  * Where pages are when the API stands under another name than they do: a request for a page that reached the API goes
- * there, with its link's parameters (contract page 3, 11.2). Null when it has come to the right place.
+ * there, with its link's parameters (docs/contract/platform.md#11-2). Null when it has come to the right place.
  */
 export function pageElsewhere(host: string, request: RecipientPageRequest, settings: PageSettings): string | null {
   const [api, pages] = [new URL(settings.API_URI), new URL(settings.DASHBOARD_URI)];

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { networkOf } from '../../core/lib/network.ts';
 
-/** Requests that one visitor may make within `windowSeconds` (contract page 3, 11.2). */
+/** Requests that one visitor may make within `windowSeconds` (docs/contract/platform.md#11-2). */
 export const visitsPerWindow = 60;
 const windowSeconds = 60;
 

@@ -29,7 +29,7 @@ type Moved = (typeof moves)[keyof typeof moves][0];
 const rankNow = raw(statusRank('e.status'));
 
 /**
- * Applies a report of the provider to the mail it is about (contract page 3, 9.2 to 9.4), once per `key`. With `late`,
+ * Applies a report of the provider to the mail it is about (docs/contract/platform.md#9), once per `key`. With `late`,
  * a mail whose hand-over is not written down yet is changed all the same.
  *
  * Receipt, ledger row, contact, campaign counters and events in one statement: they stand or fall together, and a report that

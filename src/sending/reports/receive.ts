@@ -12,7 +12,7 @@ import { isSimulated, receiptKey } from '../ledger/index.ts';
 export type Received = 'done' | 'duplicate' | 'ignored';
 
 /**
- * Takes in a mail that was sent to domains of ours (contract page 3, 8.4): for each project that it reaches the sender
+ * Takes in a mail that was sent to domains of ours (docs/contract/platform.md#8-4): for each project that it reaches the sender
  * becomes a contact, and the mail a RECEIVED row and one `email.received` event, all in one transaction with the receipt.
  * Projects over their cap for received mail are passed over, and those in which the sender's address was erased and stays suppressed. Rejects when Postgres does; nothing is written then.
  */

@@ -46,8 +46,8 @@ export interface NotificationDeps {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Takes one report about a mail (contract page 3, 8.1): applied once. What is about a mail that is not known yet is answered
- * 503, so that the provider repeats it, for a day. `source` names the provider's channel in the receipts. Rejects when
+ * Takes one report about a mail (docs/contract/platform.md#8-1): applied once. What is about a mail that is not known yet is
+ * answered 503, so that the provider repeats it, for a day. `source` names the provider's channel in the receipts. Rejects when
  * Postgres does.
  */
 export async function takeReport(

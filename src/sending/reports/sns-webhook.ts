@@ -21,8 +21,8 @@ export interface SnsDeps extends NotificationDeps {
 const dayMs = 24 * 60 * 60 * 1000;
 
 /**
- * Takes one post of Amazon SNS (contract page 3, 8.2): topic, then signature, and only then what it says. A message counts
- * once by its id, however often and in whatever order it comes. Rejects when Postgres does.
+ * Takes one post of Amazon SNS (docs/contract/platform.md#8-2): topic, then signature, and only then what it says. A message
+ * counts once by its id, however often and in whatever order it comes. Rejects when Postgres does.
  */
 export async function receiveSns(deps: SnsDeps, body: string): Promise<NotificationAnswer> {
   let envelope: SnsEnvelope;

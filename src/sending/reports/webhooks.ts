@@ -35,7 +35,7 @@ function same(given: string, expected: string): boolean {
 }
 
 /**
- * Takes one webhook of Postmark (contract page 3, 8.3): one record, or one received mail, applied once. Rejects when
+ * Takes one webhook of Postmark (docs/contract/platform.md#8-3): one record, or one received mail, applied once. Rejects when
  * Postgres does.
  */
 export async function receivePostmark(deps: NotificationDeps, body: string): Promise<NotificationAnswer> {
@@ -53,7 +53,7 @@ export async function receivePostmark(deps: NotificationDeps, body: string): Pro
   return takeReport(deps, 'postmark', notification);
 }
 
-/** Takes a mail that a provider received for us (contract page 3, 8.4). Rejects when Postgres does. */
+/** Takes a mail that a provider received for us (docs/contract/platform.md#8-4). Rejects when Postgres does. */
 export async function takeMail(
   { db, billing, erasedAddresses }: NotificationDeps,
   mail: ReceivedMail,

@@ -42,7 +42,7 @@ interface Limit {
 
 const enoughMail = 100;
 
-// Contract page 3, 2.4. Rates in percent of at least a hundred mails.
+// docs/contract/platform.md#2-4. Rates in percent of at least a hundred mails.
 const rates: { window: 'sevenDay' | 'allTime'; of: ReputationFinding['of']; warning: Limit; critical: Limit }[] = [
   { window: 'sevenDay', of: 'bounces', warning: { rate: 5, count: 5 }, critical: { rate: 10, count: 10 } },
   { window: 'allTime', of: 'bounces', warning: { rate: 4, count: 5 }, critical: { rate: 8, count: 10 } },

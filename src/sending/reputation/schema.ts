@@ -11,7 +11,7 @@ const Rates = v.object({
 });
 const Level = v.picklist(['healthy', 'warning', 'critical']);
 
-/** How a project's mail is received; rates are percentages (contract page 3, 2.4). */
+/** How a project's mail is received; rates are percentages (docs/contract/platform.md#2-4). */
 export const Security = v.object({
   status: field(
     'Rates of the project and what is wrong with them.',

@@ -27,7 +27,7 @@ type Sender = Pick<KeyOwner, 'project' | 'scoped'>;
 
 // Headers of a message that are for the service.
 const prefixes = ['x-fernpost-', headerPrefix];
-// How long a repetition is known (contract page 4, "Exactly once").
+// How long a repetition is known (docs/contract/reach.md#4-exactly-once).
 const ttlHours = 24;
 
 /**

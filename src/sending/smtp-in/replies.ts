@@ -6,8 +6,8 @@ import { AppError } from '../../core/lib/errors.ts';
 const away = () => new SmtpReply(451, '4.3.0', 'Temporarily unavailable, try again later');
 
 /**
- * What a failure answers: codes of the contract (page 4, "SMTP in"). 4xx lets the client keep the message and try again, so it is for
- * what passes; 5xx for what no repetition changes. Null for a failure that nobody foresaw, which is logged.
+ * What a failure answers: codes of the contract (docs/contract/reach.md#4). 4xx lets the client keep the message and try again,
+ * so it is for what passes; 5xx for what no repetition changes. Null for a failure that nobody foresaw, which is logged.
  */
 export function replyTo(error: unknown): SmtpReply | null {
   if (error instanceof SmtpReply) return error;

@@ -28,8 +28,8 @@ type Item = { mail: CheckedMail } | { refusal: AppError };
 type Accepted = { place: number; mail: CheckedMail };
 
 /**
- * Accepts up to 100 requests to send in one transaction (contract page 4): all or none, or each by itself. Answers what became of
- * each, in their order.
+ * Accepts up to 100 requests to send in one transaction (docs/contract/reach.md#1): all or none, or each by itself. Answers what
+ * became of each, in their order.
  * @throws 422 for a batch that is too large; with the mode `all` what `acceptSend` throws, naming the item
  */
 export async function acceptBatch(
@@ -78,7 +78,7 @@ async function check(deps: BatchDeps, project: ProjectFacts, email: unknown): Pr
   }
 }
 
-/** Nothing at all fits none of the forms of "to" either (contract page 1, 1.3). */
+/** Nothing at all fits none of the forms of "to" either (docs/contract/core.md#1-3). */
 export function sendProblems(problems: readonly FieldProblem[]): FieldProblem[] {
   return problems.map((problem) =>
     problem.field === 'to' && problem.received === 'undefined'

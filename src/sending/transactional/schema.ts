@@ -41,7 +41,7 @@ const Headers = v.pipe(
   coded('too_big', (headers) => headerBytes(headers) <= headersKb * 1024, `must have at most ${headersKb} kB together`),
 );
 
-/** A file to attach (contract page 1, 2.6). Count and total size are limits of the deployment, checked later. */
+/** A file to attach (docs/contract/core.md#2-6). Count and total size are limits of the deployment, checked later. */
 const Attachment = v.pipe(
   v.object({
     filename: field(
@@ -103,7 +103,7 @@ const Tags = v.pipe(
   coded('too_big', (tags) => Object.keys(tags).length <= 10, 'must have at most 10 tags'),
 );
 
-/** `POST /v1/send` (contract page 1, 2.3). */
+/** `POST /v1/send` (docs/contract/core.md#2-3). */
 export const SendBody = v.pipe(
   v.looseObject({
     to: field(

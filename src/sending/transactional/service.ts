@@ -33,7 +33,7 @@ const recipientsPerStatement = 1_000;
 const mostScheduledBytes = 1024 * 1024 * 1024;
 
 /**
- * Accepts mail for each recipient of the request (contract page 1, 2.3): everything is checked before the first write,
+ * Accepts mail for each recipient of the request (docs/contract/core.md#2-3): everything is checked before the first write,
  * and when this resolves all messages are queued durably. Answers them in the order of `to`.
  * @throws what `checkMail` does, 402 BILLING_LIMIT_EXCEEDED, 409 SCHEDULED_STORAGE_FULL
  */

@@ -72,7 +72,7 @@ async function campaignThatIs(status: Status, changes: object = {}): Promise<str
   return id;
 }
 
-// Contract page 2, 2.2: what each action answers in each status, and the status it leaves.
+// docs/contract/campaigns-and-workflows.md#2-2: what each action answers in each status, and the status it leaves.
 type Row = Readonly<Record<Status, readonly [number, Status | 'gone']>>;
 const stays = (answers: Record<Status, number>): Row =>
   Object.fromEntries(statuses.map((status) => [status, [answers[status], status] as const])) as Row;

@@ -26,7 +26,7 @@ describe('a session', () => {
     expect(await readSession(`${token}x`, secret, now)).toBeNull();
   });
 
-  // Contract page 3, 1.1.
+  // docs/contract/platform.md#1-1.
   test.each<[string, string, Config['NODE_ENV'], string]>([
     ['http://localhost:3000', 'http://localhost:3000', 'development', '; HttpOnly; SameSite=Lax'],
     ['http://api.acme.test', 'http://other.test', 'production', '; HttpOnly; SameSite=Lax'],

@@ -59,8 +59,8 @@ const longText = 64;
 const unlike = /[^ !#-[\]-~]/;
 
 /**
- * Writes messages in the fields of Postmark's `/email/batch` (contract page 3, 10.2), as the bytes of their JSON. Part by
- * part: what messages share is copied, and nothing is put together that is only there to be taken apart.
+ * Writes messages in the fields of Postmark's `/email/batch` (docs/contract/platform.md#10-2), as the bytes of their JSON. Part
+ * by part: what messages share is copied, and nothing is put together that is only there to be taken apart.
  */
 export class MessageWriter {
   /** Bytes that may come to `mostBytes` of a message for what all of them say. */

@@ -40,7 +40,7 @@ export function parsePostmark(body: string): object {
   return parsed;
 }
 
-/** Reads a parsed webhook (contract page 3, 8.3); null when it reports nothing that concerns a mail's recipient. */
+/** Reads a parsed webhook (docs/contract/platform.md#8-3); null when it reports nothing that concerns a mail's recipient. */
 export function readPostmarkRecord(parsed: object): Notification | null {
   const payload = v.parse(Payload, parsed);
   const read = readRecord(payload);

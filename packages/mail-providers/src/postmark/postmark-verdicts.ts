@@ -20,7 +20,7 @@ const codes = {
 // 405: may not send (for example no credits left), 412: account pending approval, 413: account may not send.
 const accountCodes = new Set<number>([codes.badToken, 405, 412, 413]);
 
-/** What the answer to one message says of it (contract page 3, 10.4). */
+/** What the answer to one message says of it (docs/contract/platform.md#10-4). */
 export function verdictOfAnswer(answer: Answer | undefined): Verdict {
   const code = answer?.ErrorCode;
   if (answer === undefined || typeof code !== 'number')
@@ -55,7 +55,7 @@ let lastInstant = { said: '', iso: '' };
 /** What to do with a batch whose call failed: one verdict for all of it, or split it and send the parts. */
 export type FailedCall = { split: true; code: number; reason: string } | { split: false; verdict: Verdict };
 
-/** Reads a failed call (contract page 3, 10.4; a 429 that names no time means a second). */
+/** Reads a failed call (docs/contract/platform.md#10-4; a 429 that names no time means a second). */
 export function readFailedCall({ status, retryAfterMs, unwritten, code, text }: CallFailure): FailedCall {
   if (status === null) {
     if (unwritten) return retry(`the provider cannot be reached: ${text}`, 'call');

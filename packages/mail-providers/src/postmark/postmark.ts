@@ -8,7 +8,7 @@ import { createRawBatchTransport, type Timeouts } from './postmark-transport.ts'
 import { instant } from './postmark-verdicts.ts';
 
 const megabyte = 1024 * 1024;
-// Contract page 3, 10.3. A batch is closed before Postmark's 50 MB so that rounding cannot matter.
+// docs/contract/platform.md#10-3. A batch is closed before Postmark's 50 MB so that rounding cannot matter.
 const maxBatchMessages = 500;
 const maxBatchBytes = 45 * megabyte;
 // Postmark's message search answers at most this many in a page, and this many altogether.

@@ -10,7 +10,7 @@ import { createSesClient, type SesAccess } from './ses.ts';
 
 const inTime = () => ({ abortSignal: AbortSignal.timeout(15_000) });
 
-/** The identities of Amazon SES as the register of sender domains, with the records of contract page 3, 3.2. */
+/** The identities of Amazon SES as the register of sender domains, with the records of docs/contract/platform.md#3-2. */
 export function createSesDomains(access: SesAccess, returnPathLabel: string): DomainProvider {
   const client = createSesClient(access);
   return {

@@ -48,7 +48,9 @@ export type SesEvent = { kind: 'report'; notification: Notification } | { kind: 
 /** Names of the headers that carry our ids, for notifications that come without tags. */
 export const idHeaders = { email: 'X-Fernpost-Email', project: 'X-Fernpost-Project' } as const;
 
-/** Reads an event or notification of Amazon SES (contract page 3, 8.2). `key` is the id of the SNS message it came in. */
+/**
+ * Reads an event or notification of Amazon SES (docs/contract/platform.md#8-2). `key` is the id of the SNS message it came in.
+ */
 export function readSesEvent(parsed: object, key: string, now: Date): SesEvent {
   const event = v.parse(Event, parsed);
   const { mail } = event;

@@ -35,8 +35,8 @@ const Received = v.object({
 });
 
 /**
- * Reads what Amazon SES tells of a mail that it received (contract page 3, 8.4); null when the parsed message is something
- * else. The text comes along where the receipt rule's action is SNS; what cannot be parsed counts as absent.
+ * Reads what Amazon SES tells of a mail that it received (docs/contract/platform.md#8-4); null when the parsed message is
+ * something else. The text comes along where the receipt rule's action is SNS; what cannot be parsed counts as absent.
  */
 export async function readSesReceived(parsed: object, now: Date): Promise<ReceivedMail | null> {
   const read = v.safeParse(Received, parsed);

@@ -18,7 +18,7 @@ const throttlingErrors = new Set(['TooManyRequestsException', 'ThrottlingExcepti
 // Nothing was sent: there is nothing to sign a request with.
 const localErrors = new Set(['CredentialsProviderError', 'TokenProviderError']);
 
-/** Reads what the client of Amazon SES threw (contract page 3, 10.4). */
+/** Reads what the client of Amazon SES threw (docs/contract/platform.md#10-4). */
 export function readSesFailure(error: unknown): SesFailure {
   const { name = '', $metadata } = error as { name?: string; $metadata?: { httpStatusCode?: number } };
   const text = error instanceof Error ? error.message : String(error);

@@ -13,7 +13,7 @@ export interface SnsClient {
 /** Fetches the text behind a URL; rejects for anything but a 200. */
 export type GetText = (url: URL) => Promise<string>;
 
-// Contract page 3, 8.2. A match excludes a port, credentials, and other domains.
+// docs/contract/platform.md#8-2. A match excludes a port, credentials, and other domains.
 const host = /^sns\.[a-z0-9-]+\.(?:amazonaws\.com(?:\.cn)?|amazonaws\.eu)$/;
 
 /** The URL in a text when it is one of Amazon SNS by https on the default port, or null. */

@@ -53,8 +53,8 @@ function signedText(envelope: SnsEnvelope): string {
 }
 
 /**
- * Why a message cannot be trusted to be Amazon's, or null when it can (contract page 3, 8.2): signature version 1 or 2 by a
- * certificate from Amazon's own hosts that is valid now. Never rejects.
+ * Why a message cannot be trusted to be Amazon's, or null when it can (docs/contract/platform.md#8-2): signature version 1 or 2
+ * by a certificate from Amazon's own hosts that is valid now. Never rejects.
  */
 export async function distrustSns(envelope: SnsEnvelope, client: SnsClient, now: Date): Promise<string | null> {
   const { Signature, SignatureVersion = '', SigningCertURL = '' } = envelope;

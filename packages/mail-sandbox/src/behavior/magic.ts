@@ -40,7 +40,7 @@ const treatments: ReadonlyMap<string, Treatment> = new Map<string, Treatment>([
 ]);
 
 /**
- * Contract page 3, 10.7: what the local part of an address before any `+` decides, whatever the domain and the
+ * docs/contract/platform.md#10-7: what the local part of an address before any `+` decides, whatever the domain and the
  * letter case. Any other address is delivered.
  */
 export function treatmentOf(email: string): Treatment {

@@ -43,7 +43,7 @@ const maxWaiting = 250_000;
 
 /**
  * Posts webhooks in the background as Postmark does: one record for each POST, any 2xx is success, 403 ends the attempts,
- * redirects are not followed; with the waits between attempts shortened to 1, 2 and 5 seconds (contract page 3, 10.6).
+ * redirects are not followed; with the waits between attempts shortened to 1, 2 and 5 seconds (docs/contract/platform.md#10-6).
  */
 export class Webhooks {
   private readonly url: string;

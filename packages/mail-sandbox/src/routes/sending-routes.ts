@@ -17,7 +17,7 @@ const testToken = 'POSTMARK_API_TEST';
 
 /**
  * `POST /email` and `POST /email/batch` as Postmark has them: at most 500 messages and 50 MB in a call, 40 MB in a
- * message (contract page 3, 10.3). A single message that is refused is a 422, in a batch it has its ErrorCode in a 200.
+ * message (docs/contract/platform.md#10-3). A single message that is refused is a 422, in a batch it has its ErrorCode in a 200.
  */
 export function sendingRoutes(parts: Parts): Router {
   const router = new Router();

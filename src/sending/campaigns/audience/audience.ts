@@ -21,13 +21,16 @@ export interface Audience {
 
 /**
  * Whether an unsubscribed contact is left out: a TRANSACTIONAL campaign goes to everybody, the others to subscribed
- * contacts only, whatever else chooses the audience (contract page 2, 2.3).
+ * contacts only, whatever else chooses the audience (docs/contract/campaigns-and-workflows.md#2-3).
  */
 export function needsSubscription(type: TemplateType): boolean {
   return type !== 'TRANSACTIONAL';
 }
 
-/** What a campaign's ledger rows call their `source_type`: one of type TRANSACTIONAL counts as such mail (page 2, 1.2). */
+/**
+ * What a campaign's ledger rows call their `source_type`: one of type TRANSACTIONAL counts as such mail
+ * (docs/contract/campaigns-and-workflows.md#1-2).
+ */
 export function sourceTypeOf(type: TemplateType): 'TRANSACTIONAL' | 'CAMPAIGN' {
   return type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'CAMPAIGN';
 }
@@ -56,7 +59,8 @@ export async function audienceRule(db: Database, audience: Audience, now: Date):
       )
     : null;
   if (segment === null) return sql`false`;
-  // A DYNAMIC segment is asked live, tracked or not: its membership rows may trail by some seconds (contract page 2, 2.3).
+  // A DYNAMIC segment is asked live, tracked or not: its membership rows may trail by some seconds
+  // (docs/contract/campaigns-and-workflows.md#2-3).
   if (segment.type === 'DYNAMIC') return compiled(segment.condition);
   return sql`c.id in (select m.contact_id from segment_memberships m where m.segment_id = ${segmentId}::uuid and m.exited_at is null)`;
 

@@ -6,7 +6,8 @@ const mostProblems = 20;
 
 /**
  * Refuses a condition that is no tree of groups and filters at all. What its filters say is checked by
- * `checkedDefinition`, whose complaints are 400s (contract page 2, 2.5: malformed 422, semantically invalid 400).
+ * `checkedDefinition`, whose complaints are 400s (docs/contract/campaigns-and-workflows.md#2-5: malformed 422, semantically
+ * invalid 400).
  * @throws 422 naming each place
  */
 export function checkConditionShape(tree: unknown, field = 'audienceCondition'): void {

@@ -13,7 +13,7 @@ const unconfirmedPauseMs = 5000;
 /**
  * Ends a cancelled send: first what became of messages without a verdict, then the rows that were never sent. When nothing
  * has departed the rows are deleted and the campaign is a draft again; else they are FAILED and it stays CANCELLED
- * (contract page 2, 2.2). Safe to repeat from any point.
+ * (docs/contract/campaigns-and-workflows.md#2-2). Safe to repeat from any point.
  */
 export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: () => void): Promise<CleanUpReport> {
   const { campaignId, sendSeq } = send;

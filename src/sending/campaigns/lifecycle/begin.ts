@@ -18,7 +18,8 @@ interface DueCampaign extends Audience {
 
 /**
  * Moves a scheduled campaign whose time has come to SENDING, with its audience counted anew; back to DRAFT where it cannot
- * be sent, with the reason as note and event (contract page 2, 2.2). Leaves every other campaign alone; safe to repeat.
+ * be sent, with the reason as note and event (docs/contract/campaigns-and-workflows.md#2-2). Leaves every other campaign alone;
+ * safe to repeat.
  */
 export async function beginDueSend(db: Database, clock: Clock, campaignId: string, sendSeq: number): Promise<void> {
   await db.transaction(async (tx) => {

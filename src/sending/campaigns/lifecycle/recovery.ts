@@ -34,8 +34,8 @@ const open = sql`from campaign_sends s join campaigns c on c.id = s.campaign_id 
 const movedAt = sql`greatest(s.updated_at, c.updated_at)`;
 
 /**
- * Sends whose execution may be lost, as with the Temporal store or by hand (contract page 2, 4.10). One that sleeps although
- * its row says that there is something to do is woken, once an hour while nothing moves.
+ * Sends whose execution may be lost, as with the Temporal store or by hand (docs/contract/campaigns-and-workflows.md#4-10). One
+ * that sleeps although its row says that there is something to do is woken, once an hour while nothing moves.
  */
 export const recoverableCampaigns: RecoverableKind = {
   name: 'campaigns',

@@ -31,7 +31,7 @@ export interface Cancelled {
 
 /**
  * Cancels a send. When this resolves no further recipient is claimed; what is with the provider still goes out and is
- * counted. Asking again for a cancelled campaign repairs a cleanup that got lost (contract page 2, 2.2).
+ * counted. Asking again for a cancelled campaign repairs a cleanup that got lost (docs/contract/campaigns-and-workflows.md#2-2).
  * @throws 404, 400 for a draft or a campaign that was sent
  */
 export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {

@@ -104,7 +104,7 @@ function readVerdict(text: string | undefined): LedgerVerdict | null {
   return verdict;
 }
 
-// A cursor that this list did not issue is its first page (contract page 2, 2.5).
+// A cursor that this list did not issue is its first page (docs/contract/campaigns-and-workflows.md#2-5).
 function placeOf(cursor: string | undefined): [string, string] | null {
   if (cursor === undefined) return null;
   try {

@@ -19,7 +19,7 @@ function reviewDepsOf({ app, db, actor }: { app: App; db: Database; actor: Admit
   };
 }
 
-/** Reviews of campaigns before they are sent (contract page 5). */
+/** Reviews of campaigns before they are sent (docs/contract/certainty.md#3). */
 export const campaignReviewRoutes = [
   route.post('/campaigns/:id/dry-run', {
     heavy: true,
