@@ -180,9 +180,7 @@ describe('the grammar of the builder', () => {
   test('limits and units are those of the service', () => {
     expect({ maxLevels, maxFilters }).toEqual({ maxLevels: mostLevels, maxFilters: mostFilters });
     for (const unit of units)
-      expect(() =>
-        parseCondition(ofFilters({ field: 'createdAt', operator: 'within', value: 1, unit })),
-      ).not.toThrow();
+      expect(() => parseCondition(ofFilters({ field: 'createdAt', operator: 'within', value: 1, unit }))).not.toThrow();
     expect(usualActivity('complaint')).toBe('complained');
   });
 });
@@ -206,8 +204,7 @@ describe('what is not filled in', () => {
     expect(missingOf(unfinished)).toMatch(/\.$/);
     const form = { key: 'c', logic: 'AND' as const, groups: [{ key: 'g', filters: [unfinished], nested: null }] };
     // Whether a segment exists is looked up after the tree was read.
-    if (unfinished.kind !== 'segment')
-      expect(() => parseCondition(treeOf(form))).toThrow(/at groups\.0\.filters\.0/);
+    if (unfinished.kind !== 'segment') expect(() => parseCondition(treeOf(form))).toThrow(/at groups\.0\.filters\.0/);
   });
 });
 
