@@ -910,9 +910,7 @@ create index emails_project on emails using btree (project_id, source_type, id);
 create unique index emails_step on emails using btree (workflow_step_execution_id) where (workflow_step_execution_id is not null);
 create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
 create index emails_template on emails using btree (template_id) where (template_id is not null);
-create trigger emails_counted after insert on emails referencing new table as came for each statement when ((current_setting('fernpost.mail_counted'::text, true) is distinct from 'on'::text)) execute function count_new_mail();
 create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce((new.reason ->> 'code'::text), ''::text) <> all (array['unsubscribed'::text, 'campaign_cancelled'::text])))) execute function tell_failed_mail();
-create trigger emails_have_contacts after insert on emails for each row when ((new.campaign_id is null)) execute function require_contact();
 create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
 create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
 
@@ -1101,15 +1099,15 @@ create index jobs_unfinished on jobs using btree (id) where (finished_at is null
 create table mail_count_changes (
   project_id uuid not null,
   hour timestamp(3) with time zone not null,
-  outgoing integer not null,
-  incoming integer not null,
-  delivered integer not null,
-  opened integer not null,
-  clicked integer not null,
-  bounced integer not null,
-  rated integer not null,
-  rated_bounced integer not null,
-  rated_complained integer not null,
+  outgoing integer default 0 not null,
+  incoming integer default 0 not null,
+  delivered integer default 0 not null,
+  opened integer default 0 not null,
+  clicked integer default 0 not null,
+  bounced integer default 0 not null,
+  rated integer default 0 not null,
+  rated_bounced integer default 0 not null,
+  rated_complained integer default 0 not null,
   runs_started integer default 0 not null,
   runs_completed integer default 0 not null
 ) with (autovacuum_vacuum_scale_factor=0.02);
@@ -1779,27 +1777,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION count_new_mail()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
-    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED')),
-    count(*) filter (where m.source_type = 'INBOUND'),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.delivered_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.opened_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.clicked_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.bounced_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
-    count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
-    from came m group by 1, 2;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION count_runs_on_insert()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2168,20 +2145,6 @@ begin
     select new.project_id, new.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
     from (values (old.mail_at, -1), (new.mail_at, 1)) item (at, change)
     where item.at is not null and new.created_at < (select counted_through from event_counts_state);
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION require_contact()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform from contacts c where c.id = new.contact_id for key share;
-  if not found then
-    raise exception 'contact % of mail % does not exist', new.contact_id, new.id
-      using errcode = 'foreign_key_violation', table = 'emails', column = 'contact_id';
-  end if;
   return null;
 end
 $function$;

@@ -12,6 +12,7 @@ import { audience } from '../support/audience.ts';
 import { accessibilityProblems, followRequests, phone } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
+import { countMail } from '../support/mail-counts.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
 let world: DashboardWorld;
@@ -191,6 +192,7 @@ describe('the dashboard in Chromium', () => {
        from contacts, generate_series(1, 120) n where project_id = $1`,
       [received.id, received.sender],
     );
+    await countMail(world.database.db, received.id);
     await world.inPage({}, async (page) => {
       await signInAs(page, world.url, newcomer.session);
       // The sandbox asks no DNS: what a name server would have is answered here.

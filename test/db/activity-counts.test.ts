@@ -210,7 +210,8 @@ test('the total of a contact counts its own items only', async () => {
     `select c.id, ((select count(*) from events e where e.contact_id = c.id)
        + (select count(*) from events e where e.contact_id = c.id and e.name = 'email.failed')
        + (select coalesce(sum((sent_at is not null)::int + (delivered_at is not null)::int + (opened_at is not null)::int
-           + (clicked_at is not null)::int + (bounced_at is not null)::int + (complained_at is not null)::int), 0)
+           + (clicked_at is not null)::int + (bounced_at is not null)::int + (complained_at is not null)::int
+           + (suppression is not null)::int), 0)
           from emails m where m.contact_id = c.id))::float8 as items
      from contacts c where c.project_id = $1`,
     [project.id],

@@ -11,13 +11,15 @@ import { type Shape, shapeOf } from '../support/schema.ts';
 
 const names = databaseFunctions().map(({ name }) => name);
 // By later migrations.
-const removed = ['route_events', 'cancel_lost_runs', 'count_runs_on_delete'];
+const removed = ['route_events', 'cancel_lost_runs', 'count_runs_on_delete', 'count_new_mail', 'require_contact'];
 const removedTriggers = [
   'events_routed',
   'automation_runs_lost',
   'automation_runs_counted_on_delete',
   'api_keys_announce_changed',
   'domains_announce_verified',
+  'emails_counted',
+  'emails_have_contacts',
 ];
 const functionsMigration = 'Migration20261122001100_functions';
 

@@ -3,7 +3,7 @@ import type { OutgoingMessage } from '@fernpost/mail-providers';
 import type { Database } from '../../src/core/database/sql.ts';
 import { newId } from '../../src/core/lib/ids.ts';
 import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
-import { insertQueued, type NewMail } from '../../src/sending/ledger/queries.ts';
+import { acceptMail, type NewMail } from '../../src/sending/ledger/queries.ts';
 import type { ClaimedMail } from '../../src/sending/ledger/types.ts';
 import type { FakeMailer } from './mailer.ts';
 
@@ -75,12 +75,12 @@ export async function queueMail(
   changes: Partial<NewMail> = {},
 ): Promise<string> {
   const id = changes.id ?? newId();
-  await insertQueued(sql, [{ ...aMail(project, contactId, toAddress), ...changes, id }]);
+  await acceptMail(sql, [{ ...aMail(project, contactId, toAddress), ...changes, id }]);
   return id;
 }
 
 /** A mail with every field set. */
-function aMail(project: TestProject, contactId: string, toAddress: string): NewMail {
+export function aMail(project: TestProject, contactId: string, toAddress: string): NewMail {
   return {
     id: newId(),
     projectId: project.id,
@@ -116,7 +116,7 @@ export async function queueMany(
      select id, $1, email, true, true from unnest($2::uuid[], $3::text[]) as c (id, email) returning id, email`,
     [project.id, addresses.map(() => newId()), addresses],
   );
-  await insertQueued(
+  await acceptMail(
     sql,
     rows.map(({ id, email }) => ({ ...aMail(project, id, email), ...changes, id: newId() })),
   );

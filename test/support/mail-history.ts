@@ -1,5 +1,6 @@
 import type { MailEffect } from '@fernpost/mail-providers';
 import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
+import { writeSuppressed } from '../../src/sending/engine/suppression.ts';
 import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { audience } from './audience.ts';
@@ -92,12 +93,15 @@ export async function liveThrough(
         [random.one(mails), project.id],
       );
     } else {
-      await db.count('update emails set status = $2 where id = $1 and status in ($3, $4)', [
-        random.one(mails),
-        'SUPPRESSED',
-        'PENDING',
-        'SENDING',
-      ]);
+      const suppression = {
+        ruleId: newId(),
+        name: 'Herons',
+        kind: 'DOMAIN',
+        pattern: 'birdwatch.test',
+        recipient: '',
+        matchedAt: '',
+      } as const;
+      await writeSuppressed(db, [{ id: random.one(mails), suppression, subject: null, body: null }], null);
     }
   }
 }

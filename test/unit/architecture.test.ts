@@ -54,7 +54,7 @@ describe('the project', () => {
     expect(names).toEqual([]);
   });
 
-  test('inserts events in one function of the database, which one file of the code calls', () => {
+  test('inserts events in one function of the database, which one file of the code calls, and mail in one file', () => {
     const functions = readdirSync(`${root}migrations/functions`).map((file) => `migrations/functions/${file}`);
     const texts = new Map(functions.map((path) => [path, readFileSync(`${root}${path}`, 'utf8')]));
     for (const [path, text] of sources) if (/^(src|activities|packages)\//.test(path)) texts.set(path, text);
@@ -63,6 +63,7 @@ describe('the project', () => {
     expect(having(/\brecord_events\(/).filter((path) => !path.endsWith('.sql'))).toEqual([
       'src/core/database/record-events.ts',
     ]);
+    expect(having(/insert\s+into\s+emails \(/i)).toEqual(['src/sending/ledger/accept.ts']);
   });
 
   test('has no function above 80 lines', () => {

@@ -7,9 +7,10 @@ import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/delive
 import { readRecipients, settleClaim } from '../../src/sending/campaigns/delivery/ledger.ts';
 import { openSend } from '../../src/sending/campaigns/state.ts';
 import { bucketMade } from '../../src/sending/engine/throttle.ts';
+import { acceptMail } from '../../src/sending/ledger/queries.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { aMail, aProject, type TestProject } from '../support/delivery-fixtures.ts';
 
 let db: TestDatabase;
 let project: TestProject;
@@ -96,13 +97,36 @@ describe('no mail is in the ledger without its recipient', () => {
     expect(await db.db.rows('select id from events where contact_id = $1', [contact])).toEqual([]);
   });
 
-  test('mail to nobody is refused', async () => {
-    const write = db.db.count(
-      `insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class)
-       values (uuidv7(), $1, $2, 'nobody@birdwatch.test', $3, 'TRANSACTIONAL', 'TRANSACTIONAL')`,
-      [project.id, newId(), project.sender],
+  test('mail to nobody is not accepted, nor counted', async () => {
+    expect(await acceptMail(db.db, [aMail(project, newId(), 'nobody@birdwatch.test')])).toBe(0);
+    expect(await db.db.rows('select from emails where project_id = $1', [project.id])).toEqual([]);
+    expect(await db.db.rows('select from email_queue where project_id = $1', [project.id])).toEqual([]);
+    expect(await db.db.rows('select from mail_count_changes where project_id = $1', [project.id])).toEqual([]);
+  });
+
+  test('a contact that is being deleted when mail to it is accepted gets none', async () => {
+    const contact = await someone();
+    const deleted = Promise.withResolvers<void>();
+    const goOn = Promise.withResolvers<void>();
+    const deleting = db.db.transaction(async (tx) => {
+      await tx.count('delete from contacts where id = $1', [contact]);
+      deleted.resolve();
+      await goOn.promise;
+    });
+    await deleted.promise;
+    const accepting = acceptMail(db.db, [aMail(project, contact, 'late@birdwatch.test')]);
+    await eventually(
+      async () =>
+        (
+          await db.db.rows(
+            `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`,
+          )
+        ).length > 0,
     );
-    await expect(write).rejects.toMatchObject({ code: '23503' });
+    goOn.resolve();
+    await deleting;
+    expect(await accepting).toBe(0);
+    expect(await mailOf(contact)).toEqual([]);
   });
 });
 

@@ -1,14 +1,11 @@
 import type { MessageClass } from '@fernpost/message-content';
-import { mailPayload } from '../../audience/events/index.ts';
 import { limitsOfKeys, type SuppressionMatch, suppressionOfKey } from '../../audience/suppressions/index.ts';
 import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
-import { isoText } from '../../core/database/columns.ts';
-import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import type { SourceType } from '../../core/lib/message-kinds.ts';
-import { insertQueued, isSimulated, type NewMail } from '../../sending/ledger/index.ts';
+import { acceptMail, type NewMail } from '../../sending/ledger/index.ts';
 import { StepFailure } from './failure.ts';
 import type { LockedRun } from './run-queries.ts';
 import type { StepContact } from './values.ts';
@@ -82,15 +79,15 @@ export async function sendStepMail(
   };
   const output = { emailId: mail.id, sentAt: run.now, recipientType: recipient.type, recipientEmail: toAddress };
   if (messageClass !== 'TRANSACTIONAL' && !isCustom && !contact.subscribed) {
-    await keepSkipped(tx, mail);
+    await acceptMail(tx, [{ ...mail, unsent: { status: 'FAILED', reason: { code: 'not_subscribed' } } }]);
     return { ...output, skipped: 'unsubscribed' };
   }
   const suppression = await suppressionFor(tx, run, mail);
   if (suppression !== null) {
-    await keepSuppressed(tx, mail, suppression);
+    await acceptMail(tx, [{ ...mail, unsent: { status: 'SUPPRESSED', suppression } }]);
     return { ...output, skipped: 'suppressed' };
   }
-  await insertQueued(tx, [mail]);
+  await acceptMail(tx, [mail]);
   return output;
 }
 
@@ -104,33 +101,4 @@ async function suppressionFor(tx: Database, run: LockedRun, mail: NewMail): Prom
 /** Whether a step's output says that a mail waits to be delivered. */
 export function hasQueuedMail(output: JsonObjectValue): boolean {
   return typeof output.emailId === 'string' && output.skipped === undefined;
-}
-
-// The row of mail that is not queued: `end` is its status with the reason for it.
-function keeping(mail: NewMail, end: Query): Query {
-  return sql`
-      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, render, source_type,
-        message_class, template_id, workflow_execution_id, workflow_step_execution_id, simulated, status, reason, suppression)
-      values (${mail.id}, ${mail.projectId}, ${mail.contactId}, ${mail.toAddress}, ${mail.from}, ${mail.fromName},
-        ${mail.replyTo}, ${'render' in mail.content ? mail.content.render : null}, ${mail.sourceType}, ${mail.messageClass},
-        ${mail.templateId}, ${mail.workflowExecutionId}, ${mail.workflowStepExecutionId}, ${isSimulated(mail.toAddress)}, ${end})
-      on conflict (workflow_step_execution_id) where workflow_step_execution_id is not null do nothing`;
-}
-
-async function keepSuppressed(tx: Database, mail: NewMail, suppression: SuppressionMatch): Promise<void> {
-  await tx.count(keeping(mail, sql`'SUPPRESSED', null, ${JSON.stringify(suppression)}::jsonb`));
-}
-
-async function keepSkipped(tx: Database, mail: NewMail): Promise<void> {
-  const given = sql`kept as (${keeping(mail, sql`'FAILED', '{"code": "not_subscribed"}'::jsonb, null::jsonb`)} returning *)`;
-  const event = newEvent({
-    projectId: sql`k.project_id`,
-    contactId: sql`k.contact_id`,
-    emailId: sql`k.id`,
-    name: 'email.failed',
-    data: sql`${raw(mailPayload('k'))} || jsonb_build_object(
-      'subject', k.render ->> 'subject', 'error', mail_reason_text(k.reason), 'failedAt', ${raw(isoText('k.created_at'))})`,
-    mailAt: sql`k.created_at`,
-  });
-  await tx.count(recordingEvents({ given, events: sql`select ${event} from kept k` }));
 }

@@ -1,7 +1,7 @@
 import type { MessageClass } from '@fernpost/message-content';
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, raw, sql } from '../../core/database/sql.ts';
 import type { SourceType } from '../../core/lib/message-kinds.ts';
-import type { ReasonCode } from '../ledger/index.ts';
+import { acceptingMail, type ReasonCode } from '../ledger/index.ts';
 
 /** What decides whether a mail may be sent again. */
 export interface EarlierMail {
@@ -34,24 +34,31 @@ export async function findLatestResend(tx: Database, id: string): Promise<string
   return row?.id ?? null;
 }
 
-/** Queues the accepted content of a mail once more, as a new mail with its tags that says which one it repeats. */
-export async function queueAgain(tx: Database, id: string, newId: string): Promise<void> {
-  await tx.count(sql`
-    with added as (
-      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
-        source_type, message_class, template_id, workflow_execution_id, tracking, simulated)
-      select ${newId}, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
-        source_type, message_class, template_id, workflow_execution_id, tracking, simulated
-      from emails where id = ${id}
-      returning id, project_id, render),
-    tagged as (
-      insert into email_tags (email_id, name, value, project_id)
-      select a.id, t.name, t.value, a.project_id from added a, email_tags t where t.email_id = ${id}),
-    pointed as (
-      insert into email_resends (email_id, resend_of, project_id) select id, ${id}, project_id from added)
-    insert into email_queue (email_id, project_id, bytes)
-    select id, project_id, coalesce((select f.bytes from failed_attachments f where f.email_id = ${id}),
-      octet_length(render ->> 'subject') + octet_length(render ->> 'body')
-      + coalesce(octet_length(render ->> 'text'), 0) + coalesce(octet_length((render -> 'data')::text), 0))
-    from added`);
+const again = `project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments, source_type,
+  message_class, template_id, workflow_execution_id, tracking, simulated`;
+
+/**
+ * Queues the accepted content of a mail once more, as a new mail with its tags that says which one it repeats. False when its contact is
+ * gone.
+ */
+export async function queueAgain(tx: Database, projectId: string, id: string, newId: string): Promise<boolean> {
+  const accepting = acceptingMail({
+    projectId,
+    columns: `id, ${again}`,
+    rows: sql`
+      select ${newId}, ${raw(again)} from emails join lateral (
+        select from contacts c where c.id = contact_id for key share) contact on true
+      where id = ${id} and project_id = ${projectId}`,
+    queue: {
+      beside: sql`cross join (select render from emails where id = ${id}) earlier`,
+      bytes: sql`coalesce((select f.bytes from failed_attachments f where f.email_id = ${id}),
+        octet_length(render ->> 'subject') + octet_length(render ->> 'body')
+        + coalesce(octet_length(render ->> 'text'), 0) + coalesce(octet_length((render -> 'data')::text), 0))`,
+    },
+    tags: sql`select name, value from email_tags where email_id = ${id}`,
+  });
+  const added = await tx.count(sql`
+    with ${accepting}
+    insert into email_resends (email_id, resend_of, project_id) select id, ${id}, ${projectId}::uuid from accepted`);
+  return added === 1;
 }

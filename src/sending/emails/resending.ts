@@ -74,7 +74,7 @@ async function resendWithin(
   const quota = await reserveMail(tx, billing, request);
   if (quota.granted === 0) return { overQuota: quota, category };
   const resendId = newId();
-  await queueAgain(tx, id, resendId);
+  if (!(await queueAgain(tx, project.id, id, resendId))) throw notFound('email', id);
   const email = await getEmail(tx, compose, project.id, resendId, false);
   await recordChange(tx, project.id, { action: 'email.resent', target: id, after: { email: resendId } });
   await keepAnswer(tx, email);

@@ -1,8 +1,9 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
 
+export { acceptingMail } from './accept.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts, notHandedOver } from './mail-count-queries.ts';
 export { mailSources, newestMail } from './newest-mail.ts';
-export { contentBytes, insertQueued, isSimulated, type NewMail, simulatorDomains } from './queries.ts';
+export { acceptMail, contentBytes, isSimulated, type NewMail, simulatorDomains, type Unsent } from './queries.ts';
 export {
   hasLeft,
   hasReason,

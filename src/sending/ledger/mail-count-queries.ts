@@ -38,7 +38,7 @@ type Column = keyof typeof names;
 const columns = Object.keys(names) as Column[];
 const each = (text: (column: Column) => string, separator = ', ') => raw(columns.map(text).join(separator));
 
-// The same conditions as those of the triggers that keep the counts.
+// What each count is of. Deleted mail is taken off by the trigger `uncount_deleted_mail`, which has the same conditions.
 const out = `source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED')`;
 const rated = `${out} and status <> 'FAILED' and not simulated`;
 const conditions: Partial<Record<Column, string>> = {
@@ -99,6 +99,19 @@ function idAt(time: number): string {
 function timeOf(instant: string): number {
   if (instant === 'infinity') return Number.POSITIVE_INFINITY;
   return instant === '-infinity' ? Number.NEGATIVE_INFINITY : Date.parse(instant);
+}
+
+/**
+ * The statement that counts new mail of a project by the hour: `rows` names the CTE of its rows in the ledger. What becomes of mail is
+ * counted when it happens.
+ */
+export function countingMail(projectId: string, rows: string): Query {
+  const column = (name: Column) => raw(`count(*) filter (where ${conditions[name]})`);
+  return sql`
+    insert into mail_count_changes (project_id, hour, outgoing, incoming, rated)
+    select ${projectId}::uuid, date_bin('1 hour', min(created_at), timestamptz 'epoch'), ${column('outgoing')}, ${column('incoming')},
+      ${column('rated')}
+    from ${raw(rows)} having count(*) > 0`;
 }
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */

@@ -6,7 +6,7 @@ import { newEvent, recordingEvents } from '../../core/database/record-events.ts'
 import { type Database, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { type BillingSettings, reserveReceivedMail } from '../../platform/billing/index.ts';
-import { isSimulated, receiptKey } from '../ledger/index.ts';
+import { acceptingMail, isSimulated, receiptKey } from '../ledger/index.ts';
 
 /** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 export type Received = 'done' | 'duplicate' | 'ignored';
@@ -73,12 +73,15 @@ async function storeFor(
     ...(processingTimeMillis === null ? {} : { processingTimeMillis }),
   };
   const emailId = newId();
-  const given = sql`
-    mail as (
-      insert into emails (id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status,
-        message_id, provider, simulated, delivered_at)
-      values (${emailId}, ${projectId}, ${contact.id}, ${address}, ${address}, ${subject}, ${body ?? ''}, 'INBOUND',
-        'TRANSACTIONAL', 'RECEIVED', ${messageId}, ${provider}, ${isSimulated(sender)}, ${timestamp}::timestamptz))`;
+  const given = acceptingMail({
+    projectId,
+    columns: `id, project_id, contact_id, to_address, "from", subject, body, source_type, message_class, status, message_id, provider,
+      simulated, delivered_at`,
+    rows: sql`
+      select ${emailId}, ${projectId}, id, ${address}, ${address}, ${subject}, ${body ?? ''}, 'INBOUND', 'TRANSACTIONAL', 'RECEIVED',
+        ${messageId}, ${provider}, ${isSimulated(sender)}, ${timestamp}::timestamptz
+      from contacts where id = ${contact.id} for key share`,
+  });
   const event = newEvent({
     projectId,
     contactId: contact.id,
@@ -87,5 +90,5 @@ async function storeFor(
     data: JSON.stringify(data),
     mailAt: timestamp,
   });
-  await tx.count(recordingEvents({ given, events: sql`select ${event}` }));
+  await tx.count(recordingEvents({ given, events: sql`select ${event} from accepted` }));
 }

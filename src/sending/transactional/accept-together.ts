@@ -1,6 +1,7 @@
 import { groupCalls } from '@fernpost/postgres';
 import { because, contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
+import { acceptingMail } from '../ledger/index.ts';
 import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';
 
 interface AcceptCall {
@@ -48,6 +49,19 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
     template_id: facts.templateId,
     tracking: facts.tracking,
   }));
+  const accepting = acceptingMail({
+    projectId,
+    columns: `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
+      source_type, message_class, template_id, tracking, simulated, status, suppression`,
+    rows: sql`
+      select i.email_id, ${projectId}, c.id, c.email, i.to_name, i."from", i.from_name, i.reply_to,
+        jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
+          'subscribed', c.subscribed),
+        i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
+        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression
+      from item i join contact c using (email)`,
+    queue: { bytes: sql`i.bytes`, beside: sql`join item i on i.email_id = a.id` },
+  });
   const rows = await db.rows<AcceptedEmail>(sql`
     with item as materialized (
       select * from json_to_recordset(${JSON.stringify(items)}::json) as r (
@@ -55,19 +69,7 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
         "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
         attachments jsonb, message_class text, template_id uuid, tracking boolean)),
     ${groupedContactCtes(projectId, false, because(db, 'send'))},
-    accepted as (
-      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
-        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression)
-      select i.email_id, ${projectId}, c.id, c.email, i.to_name, i."from", i.from_name, i.reply_to,
-        jsonb_build_object('subject', i.subject, 'body', i.body, 'data', i.variables, 'contact', c.data,
-          'subscribed', c.subscribed),
-        i.headers, i.attachments, 'TRANSACTIONAL', i.message_class, i.template_id, i.tracking, i.simulated,
-        case when i.suppression is null then 'PENDING' else 'SUPPRESSED' end, i.suppression
-      from item i join contact c using (email)
-      returning id, contact_id, to_address, project_id, status),
-    queued as (
-      insert into email_queue (email_id, project_id, bytes)
-      select a.id, a.project_id, i.bytes from accepted a join item i on i.email_id = a.id where a.status = 'PENDING')
+    ${accepting}
     select id as "emailId", contact_id as "contactId", to_address as email from accepted`);
   const byId = new Map(rows.map((row) => [row.emailId, row]));
   return calls.map(({ recipient }) => byId.get(recipient.email_id) ?? null);

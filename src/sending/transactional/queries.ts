@@ -6,6 +6,7 @@ import { type Database, limitingKey, type Query, sql } from '../../core/database
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
 import type { SendTime } from '../emails/index.ts';
+import { acceptingMail } from '../ledger/index.ts';
 
 /** One recipient of a request; the ids are those that its rows get. */
 export interface SendRecipient {
@@ -99,6 +100,9 @@ export async function acceptWithin(
 
 const columns = sql`id as "emailId", contact_id as "contactId", to_address as email`;
 
+const mailColumns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
+  source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until`;
+
 // One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
 // subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
 function acceptance(
@@ -115,6 +119,22 @@ function acceptance(
     (at) => at?.toISOString() ?? null,
   );
   const due = sql`coalesce(${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, now())`;
+  const accepting = acceptingMail({
+    projectId,
+    columns: mailColumns,
+    rows: sql`
+      select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
+        jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
+          'contact', c.data, 'subscribed', c.subscribed)
+          || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
+        ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
+        ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
+        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
+        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
+      from recipient r join contact c using (email)`,
+    queue: { bytes: sql`(select bytes from recipient limit 1)`, due },
+    tags: facts.tags && sql`select key as name, value from jsonb_each_text(${JSON.stringify(facts.tags)}::jsonb)`,
+  });
   return sql`recipient as (
       select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
         as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)
@@ -134,33 +154,11 @@ function acceptance(
     contact as (
       select id, email, subscribed, data from upserted
       union all
-      select c.id, c.email, c.subscribed, c.data from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
-      where not exists (select from upserted u where u.email = recipient.email)),
-    accepted as (
-      insert into emails (id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers,
-        attachments, source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until)
-      select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
-        jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
-          'contact', c.data, 'subscribed', c.subscribed)
-          || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
-        ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
-        ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
-        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
-        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
-      from recipient r join contact c using (email)
-      returning id, contact_id, to_address, project_id, status),
-    queued as (
-      insert into email_queue (email_id, project_id, bytes, due_at, created_at)
-      select id, project_id, (select bytes from recipient limit 1), ${due}, ${due} from accepted where status = 'PENDING')${tagged(facts.tags)}`;
-}
-
-// A tail of the list of CTEs, which is not there for mail without tags.
-function tagged(tags: SendFacts['tags']): Query {
-  if (tags === null) return sql``;
-  return sql`,
-    tagged as (
-      insert into email_tags (email_id, name, value, project_id)
-      select a.id, t.key, t.value, a.project_id from accepted a, jsonb_each_text(${JSON.stringify(tags)}::jsonb) t)`;
+      select * from (
+        select c.id, c.email, c.subscribed, c.data
+        from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
+        where not exists (select from upserted u where u.email = recipient.email) for key share of c) kept),
+    ${accepting}`;
 }
 
 const flipsOf = (limitedBy: string | null) =>

@@ -10,6 +10,7 @@ import { foldAndJudge } from '../../../src/sending/reputation/fold.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
+import { countMail } from '../../support/mail-counts.ts';
 
 const settings = { POSTMARK_WEBHOOK_TOKEN: 'battery-staple' };
 let database: TestDatabase;
@@ -56,6 +57,7 @@ async function mailed(project: TestProject, mailing: Mailing): Promise<void> {
       new Date(Date.now() - (mailing.hoursAgo ?? 0) * 3_600_000).toISOString(),
     ],
   );
+  await countMail(database.db, project.id);
 }
 
 // The part of a UUID v7 that tells the time.

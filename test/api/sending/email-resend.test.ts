@@ -204,3 +204,16 @@ test("a campaign's mail is not resent by itself", async () => {
   const refused = await call(project, 'POST', `/v1/emails/${id}/resend`, {});
   expect([refused.status, refused.body.error.details]).toEqual([409, { campaignId }]);
 });
+
+test('what failed to a contact in the trash is not sent again', async () => {
+  const project = await aProject(database);
+  const id = await aFailed(project);
+  // The mail of a contact that can be restored stays.
+  await database.db.transaction(async (tx) => {
+    await tx.rows('set local session_replication_role = replica');
+    await tx.count('delete from contacts where project_id = $1', [project.id]);
+  });
+  expect((await call(project, 'POST', `/v1/emails/${id}/resend`, {})).status).toBe(404);
+  const kept = await database.db.rows('select id from emails where project_id = $1', [project.id]);
+  expect(kept).toEqual([{ id }]);
+});

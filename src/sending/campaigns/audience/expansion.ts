@@ -1,7 +1,7 @@
-import { type Database, localSettings, type Query, sql } from '../../../core/database/sql.ts';
+import { type Database, type Query, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { type BillingSettings, reserveMail, usageCategory } from '../../../platform/billing/index.ts';
-import { simulatorDomains } from '../../ledger/index.ts';
+import { acceptingMail, simulatorDomains } from '../../ledger/index.ts';
 import { insertLeftOut, type ReviewedAudiencePage } from '../review/expand-reviewed.ts';
 import { lockCampaignSend } from '../state.ts';
 import { type Audience, inBaseAudience, sourceTypeOf } from './audience.ts';
@@ -100,7 +100,7 @@ export async function expandPage(
         returning true as sending, s.expanded, s.expanded_through as through, s.expanded_count as count`);
       if (expansion === null) throw new CursorMoved();
       return expansion;
-    }, countedHere);
+    });
   try {
     // The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
     // cost a fifth of the insert.
@@ -138,31 +138,25 @@ function chosenPage(campaign: ExpandedCampaign, ids: readonly string[]): Query {
     ${locked}`;
 }
 
-// The page counts its rows itself (see the migration `counted_pages`): they are outgoing, and say something of the project
-// unless they go to a simulator.
-const countedHere = localSettings({ 'fernpost.mail_counted': 'on' });
-
 function insertPage(
   { projectId, campaignId, sendSeq, from, fromName, replyTo, type }: ExpandedCampaign,
   page: Query,
   conflict: Query,
 ): Query {
-  return sql`
-    with page as materialized (${page}),
-    written as (
-      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class,
-        campaign_id, send_seq, simulated)
+  const accepting = acceptingMail({
+    projectId,
+    columns: `id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class, campaign_id, send_seq,
+      simulated`,
+    rows: sql`
       select uuidv7(), ${projectId}::uuid, id, email, ${from}, ${fromName}, ${replyTo}, ${sourceTypeOf(type)}, ${type},
         ${campaignId}::uuid, ${sendSeq}::int, split_part(email, '@', 2) = any (${simulatorDomains}::text[])
-      from page ${conflict}
-      returning simulated),
-    counted as (
-      insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
-        rated_bounced, rated_complained)
-      select ${projectId}::uuid, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0,
-        count(*) filter (where not simulated), 0, 0
-      from written having count(*) > 0)
-    select (select count(*) from page)::int as size, (select count(*) from written)::int as written,
+      from page`,
+    onConflict: conflict,
+  });
+  return sql`
+    with page as materialized (${page}),
+    ${accepting}
+    select (select count(*) from page)::int as size, (select count(*) from accepted)::int as written,
       (select id from page order by id desc limit 1) as through`;
 }
 

@@ -1,5 +1,6 @@
 import { type Database, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
+import { acceptingMail } from '../../ledger/index.ts';
 import { needsSubscription, sourceTypeOf } from '../audience/audience.ts';
 import type { AudienceCursor } from '../audience/cursor.ts';
 import type { ExpandedCampaign } from '../audience/expansion.ts';
@@ -64,10 +65,11 @@ export async function insertLeftOut(
   { through, reviewId }: ReviewedAudiencePage,
 ): Promise<number> {
   if (through === null) return 0;
-  const row = await tx.row<{ written: number }>(sql`
-    with written as (
-      insert into emails (id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class, campaign_id,
-        send_seq, status, reason)
+  const accepting = acceptingMail({
+    projectId,
+    columns: `id, project_id, contact_id, to_address, "from", from_name, reply_to, source_type, message_class, campaign_id, send_seq,
+      status, reason`,
+    rows: sql`
       select uuidv7(), ${projectId}::uuid, c.id, c.email, ${from}, ${fromName}, ${replyTo}, ${sourceTypeOf(type)}, ${type},
         ${campaignId}::uuid, ${sendSeq}::int, 'FAILED',
         case when r.left_out is not null then jsonb_build_object('code', 'left_out_at_review', 'words', r.left_out)
@@ -77,16 +79,14 @@ export async function insertLeftOut(
       where r.dry_run_id = ${reviewId} and r.contact_id > ${after ?? leastId}::uuid and r.contact_id <= ${through}::uuid
         and not exists (select from emails e
           where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id = c.id)
-      for key share of c
-      on conflict do nothing returning 1),
-    counted as (
-      insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated,
-        rated_bounced, rated_complained)
-      select ${projectId}::uuid, date_bin('1 hour', now(), timestamptz 'epoch'), count(*), 0, 0, 0, 0, 0, 0, 0, 0
-      from written having count(*) > 0),
+      for key share of c`,
+    onConflict: sql`on conflict do nothing`,
+  });
+  const row = await tx.row<{ written: number }>(sql`
+    with ${accepting},
     skipped as (
-      update campaigns set skipped_count = skipped_count + (select count(*) from written)
-      where id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and exists (select from written))
-    select count(*)::int as written from written`);
+      update campaigns set skipped_count = skipped_count + (select count(*) from accepted)
+      where id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and exists (select from accepted))
+    select count(*)::int as written from accepted`);
   return row?.written ?? 0;
 }
