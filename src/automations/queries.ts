@@ -111,7 +111,7 @@ export async function deleteAutomations(tx: Database, ids: readonly string[]): P
     update emails e set workflow_execution_id = null, workflow_step_execution_id = null
     from automation_step_runs x join automation_runs r on r.id = x.run_id
     where r.automation_id = any(${ids}::uuid[]) and e.workflow_step_execution_id = x.id`);
-  return tx.count(sql`delete from automations where id = any(${ids}::uuid[])`);
+  return tx.em.nativeDelete(Automation, { id: [...ids] });
 }
 
 /** The steps of an automation in the order they were made, each with the name of its template. */

@@ -140,7 +140,7 @@ export async function deleteSegment(db: Database, projectId: string, id: string)
     }
     const dependents = await dependentsOf(tx, projectId, id);
     await keepLimits(tx, { id, projectId, isTracked: false });
-    await tx.count(sql`delete from segments where id = ${id}`);
+    await tx.em.nativeDelete(Segment, { projectId, id });
     await settleAnew(tx, projectId, id, dependents);
     await recordChange(tx, projectId, { action: 'segment.deleted', target: id });
   });

@@ -1,4 +1,4 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { baseColumns } from '../../core/database/columns.ts';
 import { ofProject } from '../../platform/projects/index.ts';
 import { suppressionKinds } from './schema.ts';
@@ -19,3 +19,4 @@ export const SuppressionRule = defineEntity({
   },
   indexes: [{ name: 'suppression_rules_project', properties: ['projectId', 'createdAt', 'id'] }],
 });
+export type SuppressionRule = InferEntity<typeof SuppressionRule>;

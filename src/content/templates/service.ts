@@ -200,9 +200,7 @@ async function removeTemplates(db: Database, projectId: string, ids: readonly st
         { steps: use.steps },
       );
     await tx.count(sql`update emails set template_id = null where template_id = any(${ids}::uuid[])`);
-    const deleted = await tx.count(
-      sql`delete from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`,
-    );
+    const deleted = await tx.em.nativeDelete(Template, { projectId, id: [...ids] });
     await forgetVersions(tx, projectId, ids);
     for (const id of ids) await recordChange(tx, projectId, { action: 'template.deleted', target: id });
     return deleted;

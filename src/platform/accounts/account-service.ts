@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../core/database/sql.ts';
+import type { Database } from '../../core/database/sql.ts';
 import { conflict, invalidField } from '../../core/lib/errors.ts';
 import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
 import { queueSystemMails } from '../system-mail/index.ts';
@@ -37,8 +37,8 @@ export async function changePassword(
   const passwordHash = await hashPassword(newPassword);
   return db.transaction(async (tx) => {
     // A password that was changed in the meantime stays as it was set then.
-    const changed = await tx.count(sql`
-      update users set password_hash = ${passwordHash} where id = ${userId} and password_hash = ${user.passwordHash}`);
+    const asRead = { id: userId, passwordHash: user.passwordHash };
+    const changed = await tx.em.nativeUpdate(User, asRead, { passwordHash });
     if (changed === 0) throw conflict('The password was changed by another request: sign in again');
     const sessionVersion = await endAllSessions(tx, userId);
     await removeTokens(tx, userId, 'RESET_PASSWORD');

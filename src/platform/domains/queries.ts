@@ -1,6 +1,7 @@
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { isUuid } from '../../core/lib/ids.ts';
+import { Project } from '../projects/index.ts';
 import type { DomainBody } from './schema.ts';
 
 /** The project of a domain, for sessions that name none; null for a stranger, as for a domain that does not exist. */
@@ -105,8 +106,7 @@ export async function useOfDomain(
 
 /** Whether an operator vouches for a project. */
 export async function isTrusted(db: Database, projectId: string): Promise<boolean> {
-  const row = await db.row<{ trusted: boolean }>(sql`select trusted from projects where id = ${projectId}`);
-  return row?.trusted ?? false;
+  return (await db.em.count(Project, { id: projectId, trusted: true })) > 0;
 }
 
 /** Who has a domain, and whether a user (null for none) belongs to them; null when nobody has it. */

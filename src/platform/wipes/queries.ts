@@ -2,7 +2,7 @@ import { newEvent, recordingEvents } from '../../core/database/record-events.ts'
 import { removeSome } from '../../core/database/remove-some.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
-import { Project } from '../projects/index.ts';
+import { Membership, Project } from '../projects/index.ts';
 import { ProjectWipe } from './entity.ts';
 
 /** Marks a project as being reset and stops its campaigns. False when it is being reset or gone. */
@@ -28,7 +28,7 @@ export async function markForDeletion(tx: Database, projectId: string): Promise<
       where id = ${projectId} and not resetting and deleted_at is null returning subscription`);
   if (marked === null) return null;
   await stopCampaigns(tx, projectId);
-  await tx.count(sql`delete from memberships where project_id = ${projectId}`);
+  await tx.em.nativeDelete(Membership, { projectId });
   const domains = await tx.rows<LeftBehind['domains'][number]>(
     sql`delete from domains where project_id = ${projectId} returning domain, provider_id as "providerId"`,
   );
