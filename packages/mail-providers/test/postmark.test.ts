@@ -3,6 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, expect, test } from 'vitest';
 import type { OutgoingMessage, Verdict } from '../src/mailer.ts';
 import { createPostmarkMailer, type PostmarkOptions } from '../src/postmark/postmark.ts';
+import { createPostmarkDomains } from '../src/postmark/postmark-domains.ts';
 import { mostBytes } from '../src/postmark/postmark-message.ts';
 import { postmarkFields } from './postmark-fields.ts';
 
@@ -408,4 +409,12 @@ test('a base URL with a path keeps its path', async () => {
   const { url, calls } = await provider(takeAll);
   await mailerAt(`${url}/postmark/`).send('c', messages(1));
   expect(calls[0]?.url.pathname).toBe('/postmark/email/batch');
+});
+
+test('the register of domains is asked below the path of the API, and a domain that is gone counts as removed', async () => {
+  const { calls, url } = await provider((_, response) => json(response, 404, { ErrorCode: 0, Message: 'Not found' }));
+  const domains = createPostmarkDomains({ accountToken: 'token', apiUrl: `${url}/postmark/`, returnPathLabel: 'pm' });
+  await domains.remove('7');
+  expect(calls.map(({ method, url: { pathname } }) => `${method} ${pathname}`)).toEqual(['DELETE /postmark/domains/7']);
+  await expect(domains.check('7')).rejects.toMatchObject({ statusCode: 404 });
 });

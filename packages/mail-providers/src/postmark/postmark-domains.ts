@@ -1,5 +1,6 @@
-import { AccountClient, type Errors } from 'postmark';
+import { AccountClient, Errors } from 'postmark';
 import type { DomainProvider, ProviderDomain } from '../domains.ts';
+import { clientOptions } from './postmark.ts';
 
 /** Postmark's Domains API; the sandbox speaks it as well. `returnPathLabel` is the label of the bounce domain. */
 export function createPostmarkDomains(settings: {
@@ -7,12 +8,7 @@ export function createPostmarkDomains(settings: {
   apiUrl: string;
   returnPathLabel: string;
 }): DomainProvider {
-  const url = new URL(settings.apiUrl);
-  const client = new AccountClient(settings.accountToken, {
-    requestHost: url.host,
-    useHttps: url.protocol === 'https:',
-    timeout: 15,
-  });
+  const client = new AccountClient(settings.accountToken, clientOptions(settings.apiUrl, 15_000));
   return {
     async create(domain) {
       const returnPath = `${settings.returnPathLabel}.${domain}`;
@@ -20,7 +16,7 @@ export function createPostmarkDomains(settings: {
         return described(await client.createDomain({ Name: domain, ReturnPathDomain: returnPath }));
       } catch (error) {
         // 512: the account has this domain, left by a request whose answer was lost.
-        if ((error as Errors.PostmarkError).code !== 512) throw error;
+        if (!(error instanceof Errors.PostmarkError) || error.code !== 512) throw error;
         const found = await findByName(client, domain);
         if (found === undefined) throw error;
         return described(await client.getDomain(found));
@@ -36,7 +32,7 @@ export function createPostmarkDomains(settings: {
       try {
         await client.deleteDomain(Number(providerId));
       } catch (error) {
-        if ((error as Errors.PostmarkError).statusCode !== 404) throw error;
+        if (!(error instanceof Errors.PostmarkError) || error.statusCode !== 404) throw error;
       }
     },
   };

@@ -32,12 +32,7 @@ export interface PostmarkOptions {
 /** The mailer over Postmark's HTTP API: searches by the `postmark` package, batches by the raw transport. */
 export function createPostmarkMailer(options: PostmarkOptions): Mailer {
   const timeouts: Timeouts = { connect: 10_000, send: 60_000, search: 30_000, ...options.timeouts };
-  const url = new URL(options.apiUrl);
-  const client = new ServerClient(options.serverToken, {
-    requestHost: `${url.host}${url.pathname.replace(/\/+$/, '')}`,
-    useHttps: url.protocol === 'https:',
-    timeout: timeouts.search / 1000,
-  });
+  const client = new ServerClient(options.serverToken, clientOptions(options.apiUrl, timeouts.search));
   const transport = createRawBatchTransport(options.apiUrl, options.serverToken, timeouts);
   const maxMessageBytes = options.maxMessageBytes ?? 10 * megabyte;
   const { streams, log } = options;
@@ -61,6 +56,16 @@ export function createPostmarkMailer(options: PostmarkOptions): Mailer {
       const found = await Promise.all(names.map((stream) => search(client, claimId, stream)));
       return new Map(found.flatMap((part) => [...part]));
     },
+  };
+}
+
+/** The options of Postmark's clients for the API at this URL. */
+export function clientOptions(apiUrl: string, timeoutMs: number) {
+  const { host, pathname, protocol } = new URL(apiUrl);
+  return {
+    requestHost: `${host}${pathname.replace(/\/+$/, '')}`,
+    useHttps: protocol === 'https:',
+    timeout: timeoutMs / 1000,
   };
 }
 
