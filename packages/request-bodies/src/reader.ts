@@ -28,9 +28,15 @@ export class BodyReader {
 
   /**
    * Reads a JSON object or array: an empty body is `{}`; one of another content type is not read and counts as `{}`.
+   * `readText` reads the text in place of this reader, as for `readBy`.
    * @throws BodyError
    */
-  async json(request: IncomingMessage, limit: BodyLimit, memory: BodyMemory): Promise<JsonBody> {
+  async json(
+    request: IncomingMessage,
+    limit: BodyLimit,
+    memory: BodyMemory,
+    readText?: () => Promise<string>,
+  ): Promise<JsonBody> {
     const { 'content-type': contentType = '', 'content-encoding': contentEncoding = '' } = request.headers;
     const type = contentType.replace(/;.*/s, '').trim().toLowerCase();
     if (type !== '' && type !== 'application/json' && !type.endsWith('+json')) {
@@ -45,7 +51,10 @@ export class BodyReader {
       discard(request);
       throw malformed(`A body with "Content-Encoding: ${encoding}" is not read: send it as it is`);
     }
-    return { value: parseObject(await this.text(request, limit, memory)) };
+    if (readText === undefined) return { value: parseObject(await this.text(request, limit, memory)) };
+    const text = await this.readBy(readText, request, limit.bytes, memory);
+    checkShape(Buffer.from(text), limit);
+    return { value: parseObject(text) };
   }
 
   /**
@@ -60,13 +69,37 @@ export class BodyReader {
    * Reads the bytes of a body, of which there may be so many.
    * @throws BodyError
    */
-  async bytes(request: IncomingMessage, most: number, { budget, owner }: BodyMemory): Promise<Buffer> {
+  bytes(request: IncomingMessage, most: number, memory: BodyMemory): Promise<Buffer> {
+    return this.#within(request, most, Math.min(firstGuess, most), memory, (hold) => collect(request, most, hold));
+  }
+
+  /**
+   * Reads a body by another reader, which rejects with a `status` of 413 when it is larger than `most`. That reader cannot ask for
+   * more memory, so a body of unannounced length takes the most that it may have.
+   * @throws BodyError
+   */
+  readBy<T>(read: () => Promise<T>, request: IncomingMessage, most: number, memory: BodyMemory): Promise<T> {
+    return this.#within(request, most, most, memory, async () => {
+      try {
+        return await read();
+      } catch (error) {
+        throw (error as { status?: number }).status === 413 ? tooLarge(most) : malformed(brokenOff);
+      }
+    });
+  }
+
+  async #within<T>(
+    request: IncomingMessage,
+    most: number,
+    guess: number,
+    { budget, owner }: BodyMemory,
+    read: (hold: BodyHold) => Promise<T>,
+  ): Promise<T> {
     const declared = request.headers['content-length'];
     try {
       if (declared !== undefined && Number(declared) > most) throw tooLarge(most);
-      const expected = declared === undefined ? firstGuess : Number(declared);
-      this.#hold = await budget.take(owner, Math.min(expected, most));
-      return await collect(request, most, this.#hold);
+      this.#hold = await budget.take(owner, declared === undefined ? guess : Number(declared));
+      return await read(this.#hold);
     } catch (error) {
       discard(request);
       throw error;
@@ -123,13 +156,17 @@ export function discard(request: IncomingMessage): void {
 }
 
 function textOfJson(bytes: Buffer, limits: JsonLimits): string {
+  checkShape(bytes, limits);
+  const text = bytes.toString('utf8');
+  // Some editors and shells put a byte order mark first, which a reader of JSON may ignore (RFC 8259, 8.1).
+  return text.startsWith('\ufeff') ? text.slice(1) : text;
+}
+
+function checkShape(bytes: Buffer, limits: JsonLimits): void {
   const exceeded = exceededLimit(bytes, limits);
   const { levels, values } = limits;
   if (exceeded === 'levels') throw malformed(`The body is nested deeper than ${levels} levels`);
   if (exceeded === 'values') throw malformed(`The body has more than ${values} values`);
-  const text = bytes.toString('utf8');
-  // Some editors and shells put a byte order mark first, which a reader of JSON may ignore (RFC 8259, 8.1).
-  return text.startsWith('\ufeff') ? text.slice(1) : text;
 }
 
 function parseObject(text: string): unknown {

@@ -7,6 +7,8 @@ import {
   BodyReader,
   type JsonBody,
 } from '@fernpost/request-bodies';
+import type { Context, Middleware } from 'koa';
+import { HttpMethodEnum, type KoaBodyMiddlewareOptions, koaBody } from 'koa-body';
 import { AppError, invalidField } from '../lib/errors.ts';
 import { keyedBudgetSize, openBudgetSize } from './body-budget.ts';
 
@@ -36,6 +38,9 @@ export const bodyLimits = {
 } as const satisfies Record<string, Omit<BodyLimit, 'levels'>>;
 export type BodyLimitName = keyof typeof bodyLimits;
 
+const jsonType = 'application/json';
+const formType = 'application/x-www-form-urlencoded';
+
 const budgets = { open: new BodyBudget(openBudgetSize), keyed: new BodyBudget(keyedBudgetSize()) };
 
 /** Whose memory a body takes: that of a network address, or of a project, a session or a provider who showed who they are. */
@@ -54,8 +59,18 @@ export class RouteBody {
   /**
    * A JSON body (docs/contract/core.md#1-10): an empty one is `{}`; one of another content type is not read and counts as `{}`.
    */
-  json(request: IncomingMessage, name: BodyLimitName, owner: BodyOwner): Promise<JsonBody> {
-    return refusing(this.#reader.json(request, limitOf(name), memoryOf(owner)));
+  json(ctx: Context, name: BodyLimitName, owner: BodyOwner): Promise<JsonBody> {
+    const read = readJson.get(name);
+    const text = read && (async () => ((await readAs(jsonType, read, ctx)) ?? '') as string);
+    return refusing(this.#reader.json(ctx.req, limitOf(name), memoryOf(owner), text));
+  }
+
+  /** The fields of a form, whatever its content type; of a repeated one the first. */
+  form(ctx: Context, name: BodyLimitName, owner: BodyOwner): Promise<Record<string, unknown>> {
+    const read = readForm.get(name);
+    if (read === undefined) throw new Error(`A form is larger than koa-body may read: ${name}`);
+    const fields = async () => ((await readAs(formType, read, ctx)) ?? {}) as Record<string, unknown>;
+    return refusing(this.#reader.readBy(fields, ctx.req, limitOf(name).bytes, memoryOf(owner)));
   }
 
   /** The text of a JSON body that is parsed elsewhere. */
@@ -72,6 +87,33 @@ export class RouteBody {
   release(): void {
     this.#reader.release();
   }
+}
+
+// Larger bodies ask for memory while they come, and are checked as bytes before they take twice as much as a text.
+const mostByKoaBody = 2 * megabyte;
+const unlessAsked = { json: false, urlencoded: false, text: false, parsedMethods: Object.values(HttpMethodEnum) };
+// As text: its parser refuses `__proto__`, which we drop, and runs before levels and values are counted.
+const readJson = koaBodies((bytes) => ({ text: true, textTypes: [jsonType], textLimit: bytes }));
+const readForm = koaBodies((bytes) => ({
+  urlencoded: true,
+  formLimit: bytes,
+  queryString: { allowDots: false, duplicates: 'first' },
+}));
+
+function koaBodies(
+  options: (bytes: number) => Partial<KoaBodyMiddlewareOptions>,
+): ReadonlyMap<BodyLimitName, Middleware> {
+  const small = Object.entries(bodyLimits).filter(([, { bytes }]) => bytes <= mostByKoaBody);
+  return new Map(
+    small.map(([name, { bytes }]) => [name as BodyLimitName, koaBody({ ...unlessAsked, ...options(bytes) })]),
+  );
+}
+
+// koa-body goes by the exact media type. What counts as JSON or as a form has been decided before.
+async function readAs(type: string, read: Middleware, ctx: Context): Promise<unknown> {
+  ctx.req.headers['content-type'] = type;
+  await read(ctx, async () => undefined);
+  return (ctx.request as { body?: unknown }).body;
 }
 
 function limitOf(name: BodyLimitName): BodyLimit {

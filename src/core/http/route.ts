@@ -91,8 +91,8 @@ export interface RouteOptions<
   body?: Body;
   /** How problems of the body are answered where that is not the 422 envelope. Null falls back to it. */
   bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
-  /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks. */
-  bodyKind?: 'json' | 'raw' | 'stream';
+  /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks; `form` the fields of an HTML form. */
+  bodyKind?: 'json' | 'form' | 'raw' | 'stream';
   /** What a body is that no schema checks: its media type, its fields as JSON Schemas, and those that may be left out. */
   bodyForm?: {
     type: string;

@@ -167,7 +167,8 @@ class RoutedRequest {
     const { req } = this.#ctx;
     if (bodyKind === 'stream') return { value: req };
     if (bodyKind === 'raw') return { value: await this.#reader.bytes(req, bodyLimit, this.#bodyOwner()) };
-    if (body !== undefined) return this.#reader.json(req, bodyLimit, this.#bodyOwner());
+    if (bodyKind === 'form') return { value: await this.#reader.form(this.#ctx, bodyLimit, this.#bodyOwner()) };
+    if (body !== undefined) return this.#reader.json(this.#ctx, bodyLimit, this.#bodyOwner());
     // Unread bytes would stay in the connection and be taken for the next request.
     discard(req);
     return { value: {} };

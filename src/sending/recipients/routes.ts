@@ -65,18 +65,16 @@ export const recipientRoutes = [
       },
     },
     description: 'Form fields: `action` (subscribe, unsubscribe) and `page`, the page with the form.',
-    bodyKind: 'raw',
+    bodyKind: 'form',
     bodyLimit: 'recipientForm',
     status: 303,
     textReply: 'text/html',
     handle: (visit) =>
       served(visit, async () => {
         await limitVisits(visit.db, visit.ip, visit.app.config);
-        const form = new URLSearchParams((visit.body as unknown as Buffer).toString('utf8'));
-        const action = form.get('action');
+        const { action, page } = visit.body as Record<string, unknown>;
         if (action !== 'subscribe' && action !== 'unsubscribe')
           return html(422, troublePage(visit.header('accept-language'), false));
-        const page = form.get('page');
         const name = page === 'unsubscribe' || page === 'subscribe' ? page : 'manage';
         return answered(await submitPage(visit.db, requestOf(visit, name), action, visit.app.config));
       }),
