@@ -41,6 +41,8 @@ export async function readMultipart(
   let refusal: unknown = null;
   let work: Promise<unknown> = Promise.resolve();
   form.on('file', (field, bytes, { filename, mimeType }) => {
+    // A body that breaks off is an error of its file as well, and one that nobody reads has no other listener.
+    bytes.on('error', () => undefined);
     try {
       const taken = refusal === null ? take({ field, filename, mimeType, bytes }) : null;
       if (taken === null) return void bytes.resume();
