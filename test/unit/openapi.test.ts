@@ -176,7 +176,7 @@ test('a field is described as what it is in its operation, not by its name', () 
   };
   expect(described('Error', 'success')).toBe('Always false.');
   expect(described('Error', 'error')).not.toMatch(/null/);
-  const [sent, emails] = ['SendEmailResponse', 'emails'] as const;
+  const [sent, emails] = ['SendEmailResult', 'emails'] as const;
   expect(described(sent, 'data', emails, 'contact', 'email')).toMatch(/address/i);
   expect(described(sent, 'data', emails, 'contact', 'id')).toMatch(/contact/i);
   expect(described(sent, 'data', emails, 'email')).toMatch(/ID of the email/);

@@ -167,7 +167,7 @@ function* announced(operations: readonly Operation[]): Generator<{ name: string;
     const name = id.charAt(0).toUpperCase() + id.slice(1);
     if (query) yield { name: `${name}Query`, schema: query };
     if (body && 'schema' in body) yield { name: `${name}Request`, schema: body.schema };
-    if (success.schema) yield { name: `${name}Response`, schema: success.schema };
+    if (success.schema) yield { name: `${name}Result`, schema: success.schema };
     if (failure?.schema) yield { name: `${name}Failure`, schema: failure.schema };
   }
 }

@@ -15,7 +15,7 @@ function documentOf(...operations: Operation[]) {
 /** The component that a schema of answers becomes, by the name of the operation. */
 function answered(schema: v.GenericSchema): object | undefined {
   const document = documentOf(operation({ success: { statuses: [200], description: '', headers: [], schema } }));
-  return document.components.schemas.CreateBookResponse;
+  return document.components.schemas.CreateBookResult;
 }
 
 test('what an operation takes and answers is named after it, and stands once', () => {

@@ -40,9 +40,9 @@ else:
 ${types.text}
 
 #: A recipient of \`send\` with the ID of their email.
-SentEmail: TypeAlias = "SendEmailResponseDataEmailsItem"
+SentEmail: TypeAlias = "SendEmailResultDataEmailsItem"
 #: The outcome of an item of \`send_batch\`.
-BatchOutcome: TypeAlias = "SendEmailBatchResponseDataResultsItem"
+BatchOutcome: TypeAlias = "SendEmailBatchResultDataResultsItem"
 `;
 }
 

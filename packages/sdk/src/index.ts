@@ -32,9 +32,9 @@ export type Contact = Schemas['Contact'];
 /** An email with what happened to it. */
 export type Email = Schemas['Email'];
 /** A recipient of `send` with the id of their email. */
-export type SentEmail = Schemas['SendEmailResponse']['data']['emails'][number];
+export type SentEmail = Schemas['SendEmailResult']['data']['emails'][number];
 /** What became of an item of `sendBatch`. */
-export type BatchOutcome = Schemas['SendEmailBatchResponse']['data']['results'][number];
+export type BatchOutcome = Schemas['SendEmailBatchResult']['data']['results'][number];
 
 /**
  * A client of the API of one project. `call` and `list` reach every operation of `/openapi.json` by its name; the methods beside them

@@ -3725,7 +3725,7 @@ export interface components {
             /** @description Whether contacts that are created are subscribed to marketing mail. Default: `true`. */
             subscribed?: boolean;
         };
-        AddSegmentMembersResponse: {
+        AddSegmentMembersResult: {
             /** @description Number of contacts that were added to the segment. */
             added: number;
             /** @description Number of contacts that were created. */
@@ -3759,7 +3759,7 @@ export interface components {
             /** @description Reasons for the result, as sentences for people. */
             reasons: string[];
         };
-        ArchiveCampaignResponse: {
+        ArchiveCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -3978,7 +3978,7 @@ export interface components {
                 message: string;
             };
         };
-        CallMcpResponse: {
+        CallMcpResult: {
             /**
              * @description Version of JSON-RPC: `2.0`.
              * @constant
@@ -4628,7 +4628,7 @@ export interface components {
             /** @description The campaign is paused if fewer emails than this are delivered by the end of the hold. 30% of the slice, at least 1, when absent; use 0 if the mail provider reports no deliveries. */
             minDelivered?: number;
         };
-        CancelCampaignResponse: {
+        CancelCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -4641,11 +4641,11 @@ export interface components {
             /** @description What was done, as a sentence for people. */
             message: string;
         };
-        CancelWorkflowExecutionsResponse: {
+        CancelWorkflowExecutionsResult: {
             /** @description Number of executions canceled. */
             cancelled: number;
         };
-        ComputeSegmentResponse: {
+        ComputeSegmentResult: {
             /** @description Number of contacts that entered the segment. */
             added: number;
             /** @description Number of contacts that left the segment. */
@@ -5048,7 +5048,7 @@ export interface components {
              */
             type: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
-        ContinueCampaignFromCanaryResponse: {
+        ContinueCampaignFromCanaryResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5077,7 +5077,7 @@ export interface components {
             /** @description ID of the segment whose members are counted. Required for `SEGMENT`. */
             segmentId?: string | null;
         };
-        CountCampaignAudienceResponse: {
+        CountCampaignAudienceResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5086,7 +5086,7 @@ export interface components {
             /** @description Contacts that the campaign would go to. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
-        CountCampaignCorrectionResponse: {
+        CountCampaignCorrectionResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5102,7 +5102,7 @@ export interface components {
              */
             who: "got" | "opened" | "clicked" | "not_opened" | "not_clicked";
         };
-        CountCampaignFollowUpResponse: {
+        CountCampaignFollowUpResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5111,13 +5111,13 @@ export interface components {
             /** @description Contacts that the follow-up would go to. */
             data: components["schemas"]["CampaignAudienceCount"];
         };
-        CountRecentActivityResponse: {
+        CountRecentActivityResult: {
             /** @description Number of events, emails and workflow executions created in that time. */
             count: number;
             /** @description How far back was counted, in minutes. */
             minutes: number;
         };
-        CountWorkflowContactsResponse: {
+        CountWorkflowContactsResult: {
             /** @description Number of contacts in the workflow now. */
             active: number;
             /** @description Number of contacts that are about to enter, by an event or a schedule. */
@@ -5164,7 +5164,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        CreateCampaignCorrectionResponse: {
+        CreateCampaignCorrectionResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5182,7 +5182,7 @@ export interface components {
             /** @description Subject line of the follow-up, with Liquid variables; that of the campaign when absent. */
             subject?: string;
         };
-        CreateCampaignFollowUpResponse: {
+        CreateCampaignFollowUpResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5230,7 +5230,7 @@ export interface components {
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
-        CreateCampaignResponse: {
+        CreateCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5396,7 +5396,7 @@ export interface components {
              */
             unit: "minutes" | "hours" | "days";
         };
-        DeleteCampaignResponse: {
+        DeleteCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -5405,22 +5405,22 @@ export interface components {
             /** @description What was done, as a sentence for people. */
             message: string;
         };
-        DeleteContactFieldResponse: {
+        DeleteContactFieldResult: {
             /** @description Number of contacts that the field was removed from. */
             deletedFrom: number;
         };
-        DeleteDomainResponse: {
+        DeleteDomainResult: {
             /**
              * @description Always true.
              * @constant
              */
             success: true;
         };
-        DeleteEventsResponse: {
+        DeleteEventsResult: {
             /** @description Number of events that were deleted. */
             deletedCount: number;
         };
-        DeleteProjectResponse: {
+        DeleteProjectResult: {
             /**
              * @description Always true.
              * @constant
@@ -5435,7 +5435,7 @@ export interface components {
             /** @description `true` deletes the templates. Otherwise the request only checks that they exist. */
             delete?: boolean;
         };
-        DeleteTemplatesResponse: {
+        DeleteTemplatesResult: {
             /** @description Number of templates deleted, for a request with `delete`. */
             deleted: number;
         } | {
@@ -5448,7 +5448,7 @@ export interface components {
             /** @description `true` deletes the workflows. Otherwise the request only checks that they exist. */
             delete?: boolean;
         };
-        DeleteWorkflowsResponse: {
+        DeleteWorkflowsResult: {
             /** @description Number of workflows deleted, for a request with `delete`. */
             deleted: number;
         } | {
@@ -5650,7 +5650,7 @@ export interface components {
             /** @description Selectors of the DKIM records. */
             tokens: string[];
         };
-        DuplicateCampaignResponse: {
+        DuplicateCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6253,7 +6253,7 @@ export interface components {
             /** @description JSON type of the value, such as `null`; only when another type is expected. */
             received?: string;
         };
-        GetActivityStatsResponse: {
+        GetActivityStatsResult: {
             /** @description Number of events tracked. */
             totalEvents: number;
             /** @description Number of emails created or received, except suppressed ones. */
@@ -6275,7 +6275,7 @@ export interface components {
             /** @description `totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent. */
             clickRate: number;
         };
-        GetCampaignAuditResponse: {
+        GetCampaignAuditResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6284,7 +6284,7 @@ export interface components {
             /** @description The ledger of the current send, counted by verdict. */
             data: components["schemas"]["CampaignAudit"];
         };
-        GetCampaignAveragesResponse: {
+        GetCampaignAveragesResult: {
             /** @description Number of campaigns created in the window. */
             total: number;
             /** @description Number of these that are drafts or scheduled. */
@@ -6296,7 +6296,7 @@ export interface components {
             /** @description Clicked emails of the sent campaigns, as a percentage of all their emails; one decimal. */
             averageClickRate: number;
         };
-        GetCampaignDryRunResponse: {
+        GetCampaignDryRunResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6305,7 +6305,7 @@ export interface components {
             /** @description The dry run. */
             data: components["schemas"]["CampaignDryRun"];
         };
-        GetCampaignResponse: {
+        GetCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6314,7 +6314,7 @@ export interface components {
             /** @description The campaign. */
             data: components["schemas"]["CampaignWithSegment"];
         };
-        GetCampaignStatsResponse: {
+        GetCampaignStatsResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6323,7 +6323,7 @@ export interface components {
             /** @description Counts and rates of the campaign. */
             data: components["schemas"]["CampaignStats"];
         };
-        GetCampaignVersionResponse: {
+        GetCampaignVersionResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6332,7 +6332,7 @@ export interface components {
             /** @description The version with its content. */
             data: components["schemas"]["ContentVersionWithContent"];
         };
-        GetContactFieldUsageResponse: {
+        GetContactFieldUsageResult: {
             /** @description Segments whose conditions use the field. */
             usedInSegments: {
                 /** @description ID of the segment, campaign or workflow. */
@@ -6359,7 +6359,7 @@ export interface components {
             /** @description Whether the field can be deleted, because nothing uses it. */
             canDelete: boolean;
         };
-        GetImageUsageResponse: {
+        GetImageUsageResult: {
             /** @description Templates whose body contains the image, newest first; up to 100. */
             templates: {
                 /** @description ID of the template. */
@@ -6379,7 +6379,7 @@ export interface components {
             /** @description How many of the newest campaigns were searched. Older ones are not searched. */
             searchedCampaigns: number;
         };
-        GetProjectAuditLogResponse: {
+        GetProjectAuditLogResult: {
             /** @description Entries of this page, newest first. */
             data: {
                 /**
@@ -6426,7 +6426,7 @@ export interface components {
             /** @description Cursor of the next page; null on the last page. */
             cursor: string | null;
         };
-        GetProjectAuditLogVerifyResponse: {
+        GetProjectAuditLogVerifyResult: {
             /** @description Whether every entry is unchanged and none is missing. */
             valid: boolean;
             /** @description Number of entries that were checked. */
@@ -6441,7 +6441,7 @@ export interface components {
                 position: number;
             } | null;
         };
-        GetProjectReputationResponse: {
+        GetProjectReputationResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6450,7 +6450,7 @@ export interface components {
             /** @description How the project’s emails are received. */
             data: components["schemas"]["ProjectReputation"];
         };
-        GetProjectResponse: {
+        GetProjectResult: {
             /**
              * @description Always true.
              * @constant
@@ -6459,7 +6459,7 @@ export interface components {
             /** @description The project. */
             data: components["schemas"]["ProjectSummary"];
         };
-        GetProjectSetupStateResponse: {
+        GetProjectSetupStateResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6491,7 +6491,7 @@ export interface components {
                 };
             };
         };
-        GetTemplateUsageResponse: {
+        GetTemplateUsageResult: {
             /** @description Number of workflow steps that send the template. */
             workflowSteps: number;
             /** @description Number of emails created from the template, including emails not sent yet. */
@@ -6754,11 +6754,11 @@ export interface components {
                 hostedInvoiceUrl: string | null;
             }[];
         };
-        ListActivityTypesResponse: {
+        ListActivityTypesResult: {
             /** @description Types of activities, for `types` in `GET /activity`. */
             types: string[];
         };
-        ListCampaignResultsResponse: {
+        ListCampaignResultsResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6767,7 +6767,7 @@ export interface components {
             /** @description Results of the current send. */
             data: components["schemas"]["CampaignResults"];
         };
-        ListCampaignVersionsResponse: {
+        ListCampaignVersionsResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -6776,11 +6776,11 @@ export interface components {
             /** @description Versions of the campaign, newest first; up to 100. */
             data: components["schemas"]["ContentVersion"][];
         };
-        ListContactEventsResponse: {
+        ListContactEventsResult: {
             /** @description Events of the contact, newest first. */
             events: components["schemas"]["Event"][];
         };
-        ListContactExecutionsResponse: {
+        ListContactExecutionsResult: {
             /** @description The contact’s latest executions, newest first; up to 100. */
             data: {
                 /**
@@ -6867,7 +6867,7 @@ export interface components {
                 };
             }[];
         };
-        ListContactFieldValuesResponse: {
+        ListContactFieldValuesResult: {
             /** @description Name of the field, as in the request. */
             field: string;
             /** @description Distinct values in their stored JSON type, in ascending order of their text. */
@@ -6877,7 +6877,7 @@ export interface components {
             /** @description The limit that was applied; there may be further values when `count` reaches it. */
             limit: number;
         };
-        ListContactFieldsResponse: {
+        ListContactFieldsResult: {
             /** @description Fields of the project's contacts. */
             fields: {
                 /** @description Name of the field: `email`, `subscribed`, `createdAt`, `updatedAt` or `data.<key>`. */
@@ -6895,7 +6895,7 @@ export interface components {
             /** @description Number of fields. */
             count: number;
         };
-        ListContactSegmentsResponse: {
+        ListContactSegmentsResult: {
             /** @description Segments that the contact is in now. */
             data: {
                 /**
@@ -6914,11 +6914,11 @@ export interface components {
                 enteredAt: string | null;
             }[];
         };
-        ListEventNamesResponse: {
+        ListEventNamesResult: {
             /** @description Names of the project's events, most frequent first. */
             eventNames: string[];
         };
-        ListEventsResponse: {
+        ListEventsResult: {
             /** @description Events of the project, newest first. */
             events: {
                 /** @description ID of the event. */
@@ -6949,11 +6949,11 @@ export interface components {
                 } | null;
             }[];
         };
-        ListInvitationsResponse: {
+        ListInvitationsResult: {
             /** @description Open invitations of the project. */
             data: components["schemas"]["Invitation"][];
         };
-        ListProjectMembersResponse: {
+        ListProjectMembersResult: {
             /**
              * @description Always true.
              * @constant
@@ -6962,7 +6962,7 @@ export interface components {
             /** @description Members of the project. */
             data: components["schemas"]["ListedMember"][];
         };
-        ListProjectSummariesResponse: {
+        ListProjectSummariesResult: {
             /**
              * @description Always true.
              * @constant
@@ -6971,7 +6971,7 @@ export interface components {
             /** @description The project of the key, or the projects of the session. */
             data: components["schemas"]["ProjectSummary"] | components["schemas"]["ProjectSummary"][];
         };
-        ListRunningActivityResponse: {
+        ListRunningActivityResult: {
             /** @description What is running, newest first; up to 50. */
             data: {
                 /**
@@ -6996,7 +6996,7 @@ export interface components {
             /** @description Why emails of the project are waiting for the mail provider; null while they are not. */
             hold: components["schemas"]["SendingHold"] | null;
         };
-        ListSegmentContactsResponse: {
+        ListSegmentContactsResult: {
             /** @description Members of this page. */
             data: components["schemas"]["Contact"][];
             /** @description Number of this page, from 1. */
@@ -7008,7 +7008,7 @@ export interface components {
             /** @description Number of pages. */
             totalPages: number;
         };
-        ListSuppressedEmailsResponse: {
+        ListSuppressedEmailsResult: {
             /** @description Suppressed emails, newest first. */
             emails: {
                 /** @description ID of the email. */
@@ -7029,11 +7029,11 @@ export interface components {
             /** @description Cursor of the next page; null on the last page. */
             nextCursor: string | null;
         };
-        ListUpcomingActivityResponse: {
+        ListUpcomingActivityResult: {
             /** @description Upcoming activities, soonest first. */
             activities: components["schemas"]["Activity"][];
         };
-        ListWorkflowExecutionsResponse: {
+        ListWorkflowExecutionsResult: {
             /** @description Executions on this page, newest first. */
             executions: components["schemas"]["ListedWorkflowExecution"][];
             /** @description The same list as `executions`. */
@@ -7047,7 +7047,7 @@ export interface components {
             /** @description Number of pages. */
             totalPages: number;
         };
-        ListWorkflowFieldsResponse: {
+        ListWorkflowFieldsResult: {
             /** @description Names of the fields. */
             fields: string[];
             /** @description The same fields with their types. */
@@ -7062,7 +7062,7 @@ export interface components {
             /** @description Number of fields. */
             count: number;
         };
-        ListWorkflowVersionsResponse: {
+        ListWorkflowVersionsResult: {
             /** @description Versions on this page, newest first. */
             data: {
                 /** @description Version number, counting from 1. */
@@ -7088,7 +7088,7 @@ export interface components {
             /** @description Number of pages. */
             totalPages: number;
         };
-        ListWorkflowsResponse: {
+        ListWorkflowsResult: {
             /** @description Workflows on this page. */
             data: {
                 /**
@@ -7243,7 +7243,7 @@ export interface components {
             /** @description 1 to 500 email addresses, in any letter case. */
             emails: string[];
         };
-        LookupContactsResponse: {
+        LookupContactsResult: {
             /** @description Addresses that belong to a contact, in the spelling and order of the request. */
             found: string[];
             /** @description Addresses that belong to no contact, in the spelling and order of the request. */
@@ -7282,7 +7282,7 @@ export interface components {
                 reason?: string | null;
             };
         };
-        MigrateWorkflowResponse: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
+        MigrateWorkflowResult: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
         MultiConditionStepConfig: {
             /**
              * @description `multi`: one branch for each comparison, and `default` if none matches.
@@ -7372,7 +7372,7 @@ export interface components {
              */
             role: "MEMBER" | "ADMIN" | "OWNER";
         };
-        PauseCampaignResponse: {
+        PauseCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7393,7 +7393,7 @@ export interface components {
             /** @description How many of the newest contacts to return; 0 to count only. Default: `10`. */
             limit?: number;
         };
-        PreviewSegmentResponse: {
+        PreviewSegmentResult: {
             /** @description Number of contacts that match. */
             total: number;
             /** @description The newest contacts that match, at most `limit`. */
@@ -7403,7 +7403,7 @@ export interface components {
             /** @description Email address to check. */
             address: string;
         };
-        PreviewSuppressionRulesResponse: {
+        PreviewSuppressionRulesResult: {
             /** @description Whether mail to the address would be suppressed. */
             suppressed: boolean;
             /** @description The rule that matches; null when none does. */
@@ -7448,7 +7448,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        PreviewTemplateResponse: {
+        PreviewTemplateResult: {
             /** @description Rendered subject line. */
             subject: string;
             /** @description Rendered HTML, including the footer if there is one. */
@@ -7632,11 +7632,11 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        RefreshSegmentResponse: {
+        RefreshSegmentResult: {
             /** @description Number of members now. */
             memberCount: number;
         };
-        RegenerateProjectKeysResponse: {
+        RegenerateProjectKeysResult: {
             /**
              * Format: uuid
              * @description ID of the project.
@@ -7669,7 +7669,7 @@ export interface components {
             /** @description Email addresses of the contacts to remove. */
             emails: string[];
         };
-        RemoveSegmentMembersResponse: {
+        RemoveSegmentMembersResult: {
             /** @description Number of contacts that were removed from the segment. */
             removed: number;
         };
@@ -7738,7 +7738,7 @@ export interface components {
             /** @description `true` returns what would happen, and changes nothing. Default: `false`. */
             dryRun?: boolean;
         };
-        ReplaceWorkflowGraphResponse: components["schemas"]["WorkflowGraphPreview"] | components["schemas"]["ReplacedWorkflowGraph"];
+        ReplaceWorkflowGraphResult: components["schemas"]["WorkflowGraphPreview"] | components["schemas"]["ReplacedWorkflowGraph"];
         ReplacedWorkflowGraph: {
             /**
              * @description `false`: the graph was replaced.
@@ -7775,7 +7775,7 @@ export interface components {
              */
             only?: "failed" | "all";
         };
-        ResendCampaignResponse: {
+        ResendCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7790,7 +7790,7 @@ export interface components {
             /** @description Whether to also resend an email that may have arrived. The recipient may receive it twice. Default: `false`. */
             evenIfItArrived?: boolean;
         };
-        RestoreCampaignVersionResponse: {
+        RestoreCampaignVersionResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7799,7 +7799,7 @@ export interface components {
             /** @description The campaign with the restored content. */
             data: components["schemas"]["Campaign"];
         };
-        ResumeCampaignResponse: {
+        ResumeCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7814,7 +7814,7 @@ export interface components {
             /** @description IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent. */
             executionIds?: string[];
         };
-        RetryWorkflowExecutionsResponse: {
+        RetryWorkflowExecutionsResult: {
             /** @description Number of executions that resume at the step that failed. */
             retried: number;
             /** @description Number of executions that do not: they did not fail, or their contact is in the workflow again. */
@@ -7832,7 +7832,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        ReviseCampaignResponse: {
+        ReviseCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7941,7 +7941,7 @@ export interface components {
             /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately. */
             scheduledFor?: unknown;
         };
-        SendCampaignResponse: {
+        SendCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -7961,7 +7961,7 @@ export interface components {
              */
             mode?: "all" | "each";
         };
-        SendEmailBatchResponse: {
+        SendEmailBatchResult: {
             /**
              * @description Always `true`, also when items were refused in the mode `each`. A failed request returns an `Error` instead.
              * @constant
@@ -8105,7 +8105,7 @@ export interface components {
             /** @description How long to hold the email so that it can be canceled, `15m` to `24h`. It cannot be combined with `scheduledFor`. */
             hold?: string | null;
         };
-        SendEmailResponse: {
+        SendEmailResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -8199,7 +8199,7 @@ export interface components {
             /** @description Messages to render: `all`, or a number from 1 to 1,000,000 spread over the audience. Every contact is checked either way. Default: `"all"`. */
             sample?: "all" | number;
         };
-        StartCampaignDryRunResponse: {
+        StartCampaignDryRunResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -8430,7 +8430,7 @@ export interface components {
             /** @description Name of the event to call the endpoint with, 1 to 255 characters. Default: `"test.event"`. */
             type?: string;
         };
-        TestWebhookEndpointResponse: {
+        TestWebhookEndpointResult: {
             /**
              * Format: date-time
              * @description When the endpoint was called.
@@ -8513,7 +8513,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        TrackEventResponse: {
+        TrackEventResult: {
             /**
              * @description Always true.
              * @constant
@@ -8533,7 +8533,7 @@ export interface components {
             /** @description Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. */
             eventName?: string | null;
         };
-        UnarchiveCampaignResponse: {
+        UnarchiveCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -8622,7 +8622,7 @@ export interface components {
              */
             type?: "TRANSACTIONAL" | "MARKETING" | "HEADLESS";
         };
-        UpdateCampaignResponse: {
+        UpdateCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
              * @constant
@@ -8639,7 +8639,7 @@ export interface components {
             /** @description `true` archives the campaigns, `false` unarchives them. It cannot be combined with `delete`. */
             archived?: boolean;
         };
-        UpdateCampaignsResponse: {
+        UpdateCampaignsResult: {
             /** @description Number of drafts deleted, for a request with `delete`. */
             deleted: number;
         } | {
@@ -8695,7 +8695,7 @@ export interface components {
             /** @description New time to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends it immediately. */
             scheduledFor: string;
         };
-        UpdateProjectApiKeyResponse: {
+        UpdateProjectApiKeyResult: {
             /**
              * Format: uuid
              * @description ID of the key.
@@ -8799,7 +8799,7 @@ export interface components {
             /** @description Whether members are stored, with an event for each entry and exit. */
             trackMembership?: boolean;
         };
-        UpdateSuppressionRuleResponse: {
+        UpdateSuppressionRuleResult: {
             /**
              * @description Always true.
              * @constant
@@ -8911,7 +8911,7 @@ export interface components {
                 [key: string]: unknown;
             } | null;
         };
-        UpsertContactResponse: {
+        UpsertContactResult: {
             /**
              * Format: uuid
              * @description ID of the contact.
@@ -8966,7 +8966,7 @@ export interface components {
             /** @description Email address to verify. */
             email: string;
         };
-        VerifyAddressResponse: {
+        VerifyAddressResult: {
             /**
              * @description Always true.
              * @constant
@@ -10168,7 +10168,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SendEmailResponse"];
+                    "application/json": components["schemas"]["SendEmailResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10232,7 +10232,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SendEmailBatchResponse"];
+                    "application/json": components["schemas"]["SendEmailBatchResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10288,7 +10288,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TrackEventResponse"];
+                    "application/json": components["schemas"]["TrackEventResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10379,7 +10379,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListEventsResponse"];
+                    "application/json": components["schemas"]["ListEventsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10458,7 +10458,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListEventNamesResponse"];
+                    "application/json": components["schemas"]["ListEventNamesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10481,7 +10481,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The contact. */
+                /** @description ID of the contact. */
                 contactId: string;
             };
             cookie?: never;
@@ -10499,7 +10499,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListContactEventsResponse"];
+                    "application/json": components["schemas"]["ListContactEventsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10519,7 +10519,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The name of the event. */
+                /** @description Name of the event. */
                 eventName: string;
             };
             cookie?: never;
@@ -10558,7 +10558,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The name of the event. */
+                /** @description Name of the event. */
                 eventName: string;
             };
             cookie?: never;
@@ -10576,7 +10576,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteEventsResponse"];
+                    "application/json": components["schemas"]["DeleteEventsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10619,7 +10619,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["VerifyAddressResponse"];
+                    "application/json": components["schemas"]["VerifyAddressResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -10869,7 +10869,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The saved view. */
+                /** @description ID of the view. */
                 viewId: string;
             };
             cookie?: never;
@@ -10905,7 +10905,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The saved view. */
+                /** @description ID of the view. */
                 viewId: string;
             };
             cookie?: never;
@@ -11034,7 +11034,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpsertContactResponse"];
+                    "application/json": components["schemas"]["UpsertContactResult"];
                 };
             };
             /** @description OK. */
@@ -11048,7 +11048,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpsertContactResponse"];
+                    "application/json": components["schemas"]["UpsertContactResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11096,7 +11096,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["LookupContactsResponse"];
+                    "application/json": components["schemas"]["LookupContactsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11346,7 +11346,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListContactFieldsResponse"];
+                    "application/json": components["schemas"]["ListContactFieldsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11369,7 +11369,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The field. */
+                /** @description Name of the field, such as `data.plan`. */
                 field: string;
             };
             cookie?: never;
@@ -11387,7 +11387,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListContactFieldValuesResponse"];
+                    "application/json": components["schemas"]["ListContactFieldValuesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11408,7 +11408,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The field. */
+                /** @description Name of the field, such as `data.plan`. */
                 field: string;
             };
             cookie?: never;
@@ -11426,7 +11426,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetContactFieldUsageResponse"];
+                    "application/json": components["schemas"]["GetContactFieldUsageResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11446,7 +11446,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The field. */
+                /** @description Name of the field, such as `data.plan`. */
                 field: string;
             };
             cookie?: never;
@@ -11464,7 +11464,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteContactFieldResponse"];
+                    "application/json": components["schemas"]["DeleteContactFieldResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -11531,7 +11531,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file.
+                     * @description The CSV file, up to 5 MB.
                      */
                     file: string;
                 };
@@ -11576,7 +11576,7 @@ export interface operations {
                 "multipart/form-data": {
                     /**
                      * Format: binary
-                     * @description The file.
+                     * @description The CSV file, up to 5 MB.
                      */
                     file: string;
                 };
@@ -11615,7 +11615,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The job, to ask for its progress. */
+                /** @description ID of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -11653,7 +11653,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The job, to ask for its progress. */
+                /** @description ID of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -11717,7 +11717,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The job, to ask for its progress. */
+                /** @description ID of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -11974,7 +11974,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The job, to ask for its progress. */
+                /** @description ID of the job. */
                 jobId: string;
             };
             cookie?: never;
@@ -12136,7 +12136,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteTemplatesResponse"];
+                    "application/json": components["schemas"]["DeleteTemplatesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12343,7 +12343,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetTemplateUsageResponse"];
+                    "application/json": components["schemas"]["GetTemplateUsageResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12403,7 +12403,7 @@ export interface operations {
             path: {
                 /** @description ID of the template. */
                 id: string;
-                /** @description The number of the version. */
+                /** @description Number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -12445,7 +12445,7 @@ export interface operations {
             path: {
                 /** @description ID of the template. */
                 id: string;
-                /** @description The number of the version. */
+                /** @description Number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -12514,7 +12514,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PreviewTemplateResponse"];
+                    "application/json": components["schemas"]["PreviewTemplateResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12868,7 +12868,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateCampaignResponse"];
+                    "application/json": components["schemas"]["CreateCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12909,7 +12909,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignResponse"];
+                    "application/json": components["schemas"]["GetCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -12960,7 +12960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateCampaignResponse"];
+                    "application/json": components["schemas"]["UpdateCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13001,7 +13001,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                    "application/json": components["schemas"]["DeleteCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13039,7 +13039,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCampaignVersionsResponse"];
+                    "application/json": components["schemas"]["ListCampaignVersionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13061,7 +13061,7 @@ export interface operations {
             path: {
                 /** @description ID of the campaign. */
                 id: string;
-                /** @description The number of the version. */
+                /** @description Number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -13079,7 +13079,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignVersionResponse"];
+                    "application/json": components["schemas"]["GetCampaignVersionResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13103,7 +13103,7 @@ export interface operations {
             path: {
                 /** @description ID of the campaign. */
                 id: string;
-                /** @description The number of the version. */
+                /** @description Number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -13122,7 +13122,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RestoreCampaignVersionResponse"];
+                    "application/json": components["schemas"]["RestoreCampaignVersionResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13161,7 +13161,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DuplicateCampaignResponse"];
+                    "application/json": components["schemas"]["DuplicateCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13214,7 +13214,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SendCampaignResponse"];
+                    "application/json": components["schemas"]["SendCampaignResult"];
                 };
             };
             /** @description OK. */
@@ -13228,7 +13228,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["SendCampaignResponse"];
+                    "application/json": components["schemas"]["SendCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13269,7 +13269,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                    "application/json": components["schemas"]["DeleteCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13308,7 +13308,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CancelCampaignResponse"];
+                    "application/json": components["schemas"]["CancelCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13346,7 +13346,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PauseCampaignResponse"];
+                    "application/json": components["schemas"]["PauseCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13384,7 +13384,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ResumeCampaignResponse"];
+                    "application/json": components["schemas"]["ResumeCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13422,7 +13422,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ResendCampaignResponse"];
+                    "application/json": components["schemas"]["ResendCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13471,7 +13471,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                    "application/json": components["schemas"]["DeleteCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13520,7 +13520,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteCampaignResponse"];
+                    "application/json": components["schemas"]["DeleteCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13559,7 +13559,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ArchiveCampaignResponse"];
+                    "application/json": components["schemas"]["ArchiveCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13597,7 +13597,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UnarchiveCampaignResponse"];
+                    "application/json": components["schemas"]["UnarchiveCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13645,7 +13645,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateCampaignsResponse"];
+                    "application/json": components["schemas"]["UpdateCampaignsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13683,7 +13683,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignStatsResponse"];
+                    "application/json": components["schemas"]["GetCampaignStatsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13721,7 +13721,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignAuditResponse"];
+                    "application/json": components["schemas"]["GetCampaignAuditResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13767,7 +13767,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountCampaignAudienceResponse"];
+                    "application/json": components["schemas"]["CountCampaignAudienceResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13817,7 +13817,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["StartCampaignDryRunResponse"];
+                    "application/json": components["schemas"]["StartCampaignDryRunResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13841,7 +13841,7 @@ export interface operations {
             path: {
                 /** @description ID of the campaign. */
                 id: string;
-                /** @description The number of the dry run. */
+                /** @description Number of the dry run. */
                 n: string;
             };
             cookie?: never;
@@ -13859,7 +13859,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignDryRunResponse"];
+                    "application/json": components["schemas"]["GetCampaignDryRunResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -13897,7 +13897,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListCampaignResultsResponse"];
+                    "application/json": components["schemas"]["ListCampaignResultsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14000,7 +14000,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReviseCampaignResponse"];
+                    "application/json": components["schemas"]["ReviseCampaignResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14056,7 +14056,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateCampaignCorrectionResponse"];
+                    "application/json": components["schemas"]["CreateCampaignCorrectionResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14109,7 +14109,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountCampaignCorrectionResponse"];
+                    "application/json": components["schemas"]["CountCampaignCorrectionResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14160,7 +14160,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CreateCampaignFollowUpResponse"];
+                    "application/json": components["schemas"]["CreateCampaignFollowUpResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14210,7 +14210,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountCampaignFollowUpResponse"];
+                    "application/json": components["schemas"]["CountCampaignFollowUpResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14250,7 +14250,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ContinueCampaignFromCanaryResponse"];
+                    "application/json": components["schemas"]["ContinueCampaignFromCanaryResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14303,7 +14303,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListWorkflowsResponse"];
+                    "application/json": components["schemas"]["ListWorkflowsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14386,7 +14386,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListWorkflowFieldsResponse"];
+                    "application/json": components["schemas"]["ListWorkflowFieldsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14433,7 +14433,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteWorkflowsResponse"];
+                    "application/json": components["schemas"]["DeleteWorkflowsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14611,7 +14611,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListWorkflowVersionsResponse"];
+                    "application/json": components["schemas"]["ListWorkflowVersionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -14633,7 +14633,7 @@ export interface operations {
             path: {
                 /** @description ID of the workflow. */
                 id: string;
-                /** @description The number of the version. */
+                /** @description Number of the version. */
                 version: string;
             };
             cookie?: never;
@@ -14778,7 +14778,7 @@ export interface operations {
             path: {
                 /** @description ID of the workflow. */
                 id: string;
-                /** @description The step. */
+                /** @description ID of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -14820,7 +14820,7 @@ export interface operations {
             path: {
                 /** @description ID of the workflow. */
                 id: string;
-                /** @description The step. */
+                /** @description ID of the step. */
                 stepId: string;
             };
             cookie?: never;
@@ -15060,7 +15060,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListWorkflowExecutionsResponse"];
+                    "application/json": components["schemas"]["ListWorkflowExecutionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15148,7 +15148,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CancelWorkflowExecutionsResponse"];
+                    "application/json": components["schemas"]["CancelWorkflowExecutionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15192,7 +15192,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RetryWorkflowExecutionsResponse"];
+                    "application/json": components["schemas"]["RetryWorkflowExecutionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15215,7 +15215,7 @@ export interface operations {
             path: {
                 /** @description ID of the workflow. */
                 id: string;
-                /** @description The execution. */
+                /** @description ID of the execution. */
                 executionId: string;
             };
             cookie?: never;
@@ -15255,7 +15255,7 @@ export interface operations {
             path: {
                 /** @description ID of the workflow. */
                 id: string;
-                /** @description The execution. */
+                /** @description ID of the execution. */
                 executionId: string;
             };
             cookie?: never;
@@ -15314,7 +15314,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountWorkflowContactsResponse"];
+                    "application/json": components["schemas"]["CountWorkflowContactsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15353,7 +15353,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListContactExecutionsResponse"];
+                    "application/json": components["schemas"]["ListContactExecutionsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15404,7 +15404,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MigrateWorkflowResponse"];
+                    "application/json": components["schemas"]["MigrateWorkflowResult"];
                 };
             };
             /** @description OK. */
@@ -15418,7 +15418,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["MigrateWorkflowResponse"];
+                    "application/json": components["schemas"]["MigrateWorkflowResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15584,7 +15584,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ReplaceWorkflowGraphResponse"];
+                    "application/json": components["schemas"]["ReplaceWorkflowGraphResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15659,7 +15659,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The project. */
+                /** @description ID of the project. */
                 projectId: string;
             };
             cookie?: never;
@@ -15837,7 +15837,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteDomainResponse"];
+                    "application/json": components["schemas"]["DeleteDomainResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -15960,7 +15960,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetImageUsageResponse"];
+                    "application/json": components["schemas"]["GetImageUsageResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16377,7 +16377,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PreviewSegmentResponse"];
+                    "application/json": components["schemas"]["PreviewSegmentResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16551,7 +16551,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListSegmentContactsResponse"];
+                    "application/json": components["schemas"]["ListSegmentContactsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16603,7 +16603,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["AddSegmentMembersResponse"];
+                    "application/json": components["schemas"]["AddSegmentMembersResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16654,7 +16654,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RemoveSegmentMembersResponse"];
+                    "application/json": components["schemas"]["RemoveSegmentMembersResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16693,7 +16693,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ComputeSegmentResponse"];
+                    "application/json": components["schemas"]["ComputeSegmentResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16732,7 +16732,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RefreshSegmentResponse"];
+                    "application/json": components["schemas"]["RefreshSegmentResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16771,7 +16771,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListContactSegmentsResponse"];
+                    "application/json": components["schemas"]["ListContactSegmentsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16904,7 +16904,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateSuppressionRuleResponse"];
+                    "application/json": components["schemas"]["UpdateSuppressionRuleResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -16986,7 +16986,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["PreviewSuppressionRulesResponse"];
+                    "application/json": components["schemas"]["PreviewSuppressionRulesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17341,7 +17341,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListSuppressedEmailsResponse"];
+                    "application/json": components["schemas"]["ListSuppressedEmailsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17496,7 +17496,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListActivityTypesResponse"];
+                    "application/json": components["schemas"]["ListActivityTypesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17535,7 +17535,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetActivityStatsResponse"];
+                    "application/json": components["schemas"]["GetActivityStatsResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17573,7 +17573,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CountRecentActivityResponse"];
+                    "application/json": components["schemas"]["CountRecentActivityResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17608,7 +17608,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListRunningActivityResponse"];
+                    "application/json": components["schemas"]["ListRunningActivityResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17647,7 +17647,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListUpcomingActivityResponse"];
+                    "application/json": components["schemas"]["ListUpcomingActivityResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17800,7 +17800,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetCampaignAveragesResponse"];
+                    "application/json": components["schemas"]["GetCampaignAveragesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -17918,7 +17918,7 @@ export interface operations {
                 "X-Project-Id"?: components["parameters"]["ProjectId"];
             };
             path: {
-                /** @description The `permalink` of an earlier answer. */
+                /** @description `permalink` of an explanation. */
                 permalink: string;
             };
             cookie?: never;
@@ -18251,7 +18251,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetProjectReputationResponse"];
+                    "application/json": components["schemas"]["GetProjectReputationResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -18287,7 +18287,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetProjectSetupStateResponse"];
+                    "application/json": components["schemas"]["GetProjectSetupStateResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -18594,7 +18594,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["TestWebhookEndpointResponse"];
+                    "application/json": components["schemas"]["TestWebhookEndpointResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -18753,7 +18753,7 @@ export interface operations {
             path: {
                 /** @description ID of the webhook endpoint. */
                 id: string;
-                /** @description The event. */
+                /** @description ID of the event. */
                 eventId: string;
             };
             cookie?: never;
@@ -18793,7 +18793,7 @@ export interface operations {
             path: {
                 /** @description ID of the webhook endpoint. */
                 id: string;
-                /** @description The event. */
+                /** @description ID of the event. */
                 eventId: string;
             };
             cookie?: never;
@@ -18911,7 +18911,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallMcpResponse"];
+                    "application/json": components["schemas"]["CallMcpResult"];
                 };
             };
             /** @description OK. */
@@ -18925,7 +18925,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["CallMcpResponse"];
+                    "application/json": components["schemas"]["CallMcpResult"];
                 };
             };
             /** @description The request is malformed. */
@@ -19137,7 +19137,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["RegenerateProjectKeysResponse"];
+                    "application/json": components["schemas"]["RegenerateProjectKeysResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19169,7 +19169,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListProjectSummariesResponse"];
+                    "application/json": components["schemas"]["ListProjectSummariesResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19203,7 +19203,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetProjectResponse"];
+                    "application/json": components["schemas"]["GetProjectResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19238,7 +19238,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["UpdateProjectApiKeyResponse"][];
+                    "application/json": components["schemas"]["UpdateProjectApiKeyResult"][];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19286,7 +19286,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetProjectAuditLogResponse"];
+                    "application/json": components["schemas"]["GetProjectAuditLogResult"];
                     "text/csv": string;
                 };
             };
@@ -19323,7 +19323,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["GetProjectAuditLogVerifyResponse"];
+                    "application/json": components["schemas"]["GetProjectAuditLogVerifyResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19359,7 +19359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["DeleteProjectResponse"];
+                    "application/json": components["schemas"]["DeleteProjectResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19394,7 +19394,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListProjectMembersResponse"];
+                    "application/json": components["schemas"]["ListProjectMembersResult"];
                 };
             };
             400: components["responses"]["Error400"];
@@ -19429,7 +19429,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ListInvitationsResponse"];
+                    "application/json": components["schemas"]["ListInvitationsResult"];
                 };
             };
             400: components["responses"]["Error400"];

@@ -1,7 +1,7 @@
 import type { ApiDescription, Failure, Status } from '@fernpost/openapi';
 import { field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
-import { sessionCookie } from '../lib/session-cookie.ts';
+import { sessionCookie as cookieName } from '../lib/session-cookie.ts';
 import { tags } from './tags.ts';
 
 const text = v.string();
@@ -109,10 +109,10 @@ export type ParameterName = keyof typeof parameters;
 
 const securitySchemes = {
   secretKey: { type: 'http', scheme: 'bearer', description: 'Secret key of a project, `sk_…`' },
-  session: {
+  sessionCookie: {
     type: 'apiKey',
     in: 'cookie',
-    name: sessionCookie,
+    name: cookieName,
     description: 'Session of a signed-in user, set by `POST /auth/login`',
   },
   publicKey: { type: 'http', scheme: 'bearer', description: 'Public key of a project, `pk_…`' },

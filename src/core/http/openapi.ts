@@ -80,7 +80,7 @@ function securityOf({ access, refusesKeys }: Route): readonly SecurityScheme[] {
   if (access === 'none') return [];
   if (access === 'public') return ['publicKey'];
   if (access === 'secret') return ['secretKey'];
-  return access === 'cookie' || refusesKeys ? ['session'] : ['secretKey', 'session'];
+  return access === 'cookie' || refusesKeys ? ['sessionCookie'] : ['secretKey', 'sessionCookie'];
 }
 
 function pathParametersOf(route: Route): Record<string, PathParameter> {

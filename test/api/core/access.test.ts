@@ -150,11 +150,11 @@ test('the description of the API says of every route who may call it', async () 
     metricsToken: [],
     publicKey: ['publicKey'],
     secretKey: ['secretKey'],
-    person: ['session'],
-    personAlone: ['session'],
-    projectOfAdminsInPerson: ['session'],
-    contentOfAdminsInPerson: ['session'],
-    contentOfOwnersInPerson: ['session'],
+    person: ['sessionCookie'],
+    personAlone: ['sessionCookie'],
+    projectOfAdminsInPerson: ['sessionCookie'],
+    contentOfAdminsInPerson: ['sessionCookie'],
+    contentOfOwnersInPerson: ['sessionCookie'],
   };
   const [found, due]: [string[], string[]] = [[], []];
   for (const route of all) {
@@ -163,7 +163,7 @@ test('the description of the API says of every route who may call it', async () 
     const named = operation.security.flatMap((one: object) => Object.keys(one));
     for (const name of named) expect(body.components.securitySchemes).toHaveProperty(name);
     found.push(`${nameOf(route)}: ${named.join(' or ')}`);
-    due.push(`${nameOf(route)}: ${(schemes[rule] ?? ['secretKey', 'session']).join(' or ')}`);
+    due.push(`${nameOf(route)}: ${(schemes[rule] ?? ['secretKey', 'sessionCookie']).join(' or ')}`);
     if (/OfAdmins/.test(rule)) expect(operation.description, nameOf(route)).toContain('role ADMIN');
     if (/OfOwners/.test(rule)) expect(operation.description, nameOf(route)).toContain('role OWNER');
   }

@@ -53,7 +53,7 @@ export function Audit({
   );
 }
 
-type AuditTold = components['schemas']['GetCampaignAuditResponse']['data'];
+type AuditTold = components['schemas']['GetCampaignAuditResult']['data'];
 
 function Told({ told }: { told: AuditTold }) {
   return (

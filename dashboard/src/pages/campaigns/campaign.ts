@@ -4,7 +4,7 @@ import type { components } from '../../api/schema.d.ts';
 import type { Tone } from '../../ui/Badge.tsx';
 
 /** A campaign with its segment and what holds it. */
-export type Campaign = components['schemas']['GetCampaignResponse']['data'];
+export type Campaign = components['schemas']['GetCampaignResult']['data'];
 
 /** A campaign as its own calls answer it, without its segment, canary and approval. */
 export type SavedCampaign = Omit<Campaign, 'segment' | 'held' | 'hold' | 'canary' | 'approval'>;

@@ -8,7 +8,7 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { rate } from '../../words/numbers.ts';
 
-type Item = components['schemas']['ListRunningActivityResponse']['data'][number];
+type Item = components['schemas']['ListRunningActivityResult']['data'][number];
 
 /** What is being worked on right now, with how far it is. */
 export function Running({ project }: { project: string }) {

@@ -20,7 +20,7 @@ export function curlOf(request: Request): string {
 const credentials = {
   secretKey: '-H "Authorization: Bearer $SECRET_KEY"',
   publicKey: '-H "Authorization: Bearer $PUBLIC_KEY"',
-  session: '-b jar',
+  sessionCookie: '-b jar',
 } as const;
 
 function quoted(text: string): string {

@@ -60,10 +60,10 @@ function byHttpx(request: Request): string {
   const { operation, query, body, form, files, credential } = request;
   const path = filledPath(request, (variable) => `{${snake(variable)}}`);
   const address = `os.environ["FERNPOST_URL"] + ${path.includes('{') ? 'f' : ''}"${path}"`;
-  const key = { secretKey: 'SECRET_KEY', publicKey: 'PUBLIC_KEY', session: '' }[credential ?? 'session'];
+  const key = { secretKey: 'SECRET_KEY', publicKey: 'PUBLIC_KEY', sessionCookie: '' }[credential ?? 'sessionCookie'];
   const uploads = Object.entries(files ?? {}).map(([name, file]) => [name, new Expression(`open("${file}", "rb")`)]);
   const named = {
-    ...(credential === 'session' && { headers: { Cookie: new Expression('session_cookie') } }),
+    ...(credential === 'sessionCookie' && { headers: { Cookie: new Expression('session_cookie') } }),
     ...(key !== '' && { headers: { Authorization: new Expression(`f"Bearer {os.environ['${key}']}"`) } }),
     ...(Object.keys(query).length > 0 && { params: query }),
     ...(body !== undefined && { json: body }),

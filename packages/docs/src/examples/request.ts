@@ -18,7 +18,7 @@ export interface Request {
   form: Readonly<Record<string, unknown>> | null;
   /** The files that are uploaded, by their fields. */
   files: Readonly<Record<string, string>> | null;
-  credential: 'secretKey' | 'publicKey' | 'session' | null;
+  credential: 'secretKey' | 'publicKey' | 'sessionCookie' | null;
 }
 
 /** Reads from the document what an example of an operation sends. */
@@ -43,7 +43,7 @@ export function requestOf(document: OpenApiDocument, operation: Placed): Request
     files: whenAny(
       fields('multipart/form-data').map(([name]) => [name, name === 'image' ? 'image.png' : `${name}.csv`]),
     ),
-    credential: (['secretKey', 'publicKey', 'session'] as const).find((one) => schemes.includes(one)) ?? null,
+    credential: (['secretKey', 'publicKey', 'sessionCookie'] as const).find((one) => schemes.includes(one)) ?? null,
   };
 }
 

@@ -63,7 +63,7 @@ function byFetch(request: Request): string {
   const path = filledPath(request, (variable) => `\${${variable}}`);
   const address = `\`\${process.env.FERNPOST_URL}${path}${search.length === 0 ? '' : `?${search.join('&')}`}\``;
   const headers = {
-    ...(credential === 'session' && { Cookie: new Expression('sessionCookie') }),
+    ...(credential === 'sessionCookie' && { Cookie: new Expression('sessionCookie') }),
     ...(body !== undefined && { 'Content-Type': 'application/json' }),
   };
   const options = {

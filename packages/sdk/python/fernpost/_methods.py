@@ -61,9 +61,9 @@ class Contacts(Resource):
         result: types.Contact = self._client.call("getContact", path={"id": id}, query=query, **options)
         return result
 
-    def upsert(self, body: types.UpsertContactRequest, **options: Unpack[CallOptions]) -> types.UpsertContactResponse:
+    def upsert(self, body: types.UpsertContactRequest, **options: Unpack[CallOptions]) -> types.UpsertContactResult:
         """Create or update a contact by address. 201 when the contact is new, 200 when it existed. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
-        result: types.UpsertContactResponse = self._client.call("upsertContact", body=body, **options)
+        result: types.UpsertContactResult = self._client.call("upsertContact", body=body, **options)
         return result
 
     def update(self, id: str, body: Optional[types.UpdateContactRequest] = None, **options: Unpack[CallOptions]) -> types.Contact:
@@ -75,9 +75,9 @@ class Contacts(Resource):
         """Delete a contact with its events and emails. Permanently: at once, or with `restorable=true` after 7 days. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
         self._client.call("deleteContact", path={"id": id}, query=query, **options)
 
-    def lookup(self, body: types.LookupContactsRequest, **options: Unpack[CallOptions]) -> types.LookupContactsResponse:
+    def lookup(self, body: types.LookupContactsRequest, **options: Unpack[CallOptions]) -> types.LookupContactsResult:
         """Look up which addresses are contacts. Takes 1 to 500 addresses and returns them in the spelling and order of the request. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
-        result: types.LookupContactsResponse = self._client.call("lookupContacts", body=body, **options)
+        result: types.LookupContactsResult = self._client.call("lookupContacts", body=body, **options)
         return result
 
     def search(self, body: Optional[types.SearchContactsRequest] = None, **options: Unpack[CallOptions]) -> Page[types.Contact]:
@@ -117,7 +117,7 @@ class Contacts(Resource):
         """List the events of a contact. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         return self._client.pages("listContactEvents", path={"contactId": id}, query=query, **options)
 
-    def list_segments(self, id: str, **options: Unpack[CallOptions]) -> Page[types.ListContactSegmentsResponseDataItem]:
+    def list_segments(self, id: str, **options: Unpack[CallOptions]) -> Page[types.ListContactSegmentsResultDataItem]:
         """List the segments of a contact. Those that it is in now, static and dynamic. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         return self._client.pages("listContactSegments", path={"id": id}, **options)
 
@@ -156,28 +156,28 @@ class Segments(Resource):
         """Delete a segment. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
         self._client.call("deleteSegment", path={"id": id}, **options)
 
-    def preview(self, body: Optional[types.PreviewSegmentRequest] = None, **options: Unpack[CallOptions]) -> types.PreviewSegmentResponse:
+    def preview(self, body: Optional[types.PreviewSegmentRequest] = None, **options: Unpack[CallOptions]) -> types.PreviewSegmentResult:
         """Preview a condition. Returns how many contacts match a condition tree now, and the ten newest or as many as `limit` says. Nothing is stored. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
-        result: types.PreviewSegmentResponse = self._client.call("previewSegment", body=body, **options)
+        result: types.PreviewSegmentResult = self._client.call("previewSegment", body=body, **options)
         return result
 
     def list_contacts(self, id: str, query: Optional[types.ListSegmentContactsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.Contact]:
         """List the contacts of a segment. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         return self._client.pages("listSegmentContacts", path={"id": id}, query=query, **options)
 
-    def add_members(self, id: str, body: types.AddSegmentMembersRequest, **options: Unpack[CallOptions]) -> types.AddSegmentMembersResponse:
+    def add_members(self, id: str, body: types.AddSegmentMembersRequest, **options: Unpack[CallOptions]) -> types.AddSegmentMembersResult:
         """Add contacts to a STATIC segment. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
-        result: types.AddSegmentMembersResponse = self._client.call("addSegmentMembers", path={"id": id}, body=body, **options)
+        result: types.AddSegmentMembersResult = self._client.call("addSegmentMembers", path={"id": id}, body=body, **options)
         return result
 
-    def remove_members(self, id: str, body: types.RemoveSegmentMembersRequest, **options: Unpack[CallOptions]) -> types.RemoveSegmentMembersResponse:
+    def remove_members(self, id: str, body: types.RemoveSegmentMembersRequest, **options: Unpack[CallOptions]) -> types.RemoveSegmentMembersResult:
         """Remove contacts from a STATIC segment. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
-        result: types.RemoveSegmentMembersResponse = self._client.call("removeSegmentMembers", path={"id": id}, body=body, **options)
+        result: types.RemoveSegmentMembersResult = self._client.call("removeSegmentMembers", path={"id": id}, body=body, **options)
         return result
 
 
 class Events(Resource):
-    def list(self, query: Optional[types.ListEventsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListEventsResponseEventsItem]:
+    def list(self, query: Optional[types.ListEventsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListEventsResultEventsItem]:
         """List events. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:read`."""
         return self._client.pages("listEvents", query=query, **options)
 
@@ -200,9 +200,9 @@ class Events(Resource):
         result: types.EventUsage = self._client.call("getEventUsage", path={"eventName": name}, **options)
         return result
 
-    def delete(self, name: str, **options: Unpack[CallOptions]) -> types.DeleteEventsResponse:
+    def delete(self, name: str, **options: Unpack[CallOptions]) -> types.DeleteEventsResult:
         """Delete every event of a name. Names that a segment or workflow uses, and those of the service itself, cannot be deleted. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `contacts:write`."""
-        result: types.DeleteEventsResponse = self._client.call("deleteEvents", path={"eventName": name}, **options)
+        result: types.DeleteEventsResult = self._client.call("deleteEvents", path={"eventName": name}, **options)
         return result
 
 
@@ -216,21 +216,21 @@ class Suppressions(Resource):
         result: types.SuppressionRule = self._client.call("createSuppressionRule", body=body, **options)
         return result
 
-    def update(self, id: str, body: types.SuppressionRuleRequest, **options: Unpack[CallOptions]) -> types.UpdateSuppressionRuleResponse:
+    def update(self, id: str, body: types.SuppressionRuleRequest, **options: Unpack[CallOptions]) -> types.UpdateSuppressionRuleResult:
         """Replace a suppression rule. Needs the secret key, or a session with `X-Project-Id`."""
-        result: types.UpdateSuppressionRuleResponse = self._client.call("updateSuppressionRule", path={"id": id}, body=body, **options)
+        result: types.UpdateSuppressionRuleResult = self._client.call("updateSuppressionRule", path={"id": id}, body=body, **options)
         return result
 
     def delete(self, id: str, **options: Unpack[CallOptions]) -> None:
         """Delete a suppression rule. Emails that it suppressed are not sent afterwards, and still name the rule. Needs the secret key, or a session with `X-Project-Id`."""
         self._client.call("deleteSuppressionRule", path={"id": id}, **options)
 
-    def preview(self, body: types.PreviewSuppressionRulesRequest, **options: Unpack[CallOptions]) -> types.PreviewSuppressionRulesResponse:
+    def preview(self, body: types.PreviewSuppressionRulesRequest, **options: Unpack[CallOptions]) -> types.PreviewSuppressionRulesResult:
         """Preview which rule matches an address. Needs the secret key, or a session with `X-Project-Id`."""
-        result: types.PreviewSuppressionRulesResponse = self._client.call("previewSuppressionRules", body=body, **options)
+        result: types.PreviewSuppressionRulesResult = self._client.call("previewSuppressionRules", body=body, **options)
         return result
 
-    def list_emails(self, query: Optional[types.ListSuppressedEmailsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListSuppressedEmailsResponseEmailsItem]:
+    def list_emails(self, query: Optional[types.ListSuppressedEmailsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListSuppressedEmailsResultEmailsItem]:
         """List suppressed mail. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `emails:read`."""
         return self._client.pages("listSuppressedEmails", query=query, **options)
 
@@ -318,14 +318,14 @@ class Templates(Resource):
         result: types.Template = self._client.call("duplicateTemplate", path={"id": id}, **options)
         return result
 
-    def preview(self, body: types.PreviewTemplateRequest, **options: Unpack[CallOptions]) -> types.PreviewTemplateResponse:
+    def preview(self, body: types.PreviewTemplateRequest, **options: Unpack[CallOptions]) -> types.PreviewTemplateResult:
         """Preview content as a recipient would see it. Renders content without saving it: for a contact, with the values of `data` as `POST /v1/send` takes them, or with both. With neither, placeholders stay as they are. Sends and stores nothing. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`."""
-        result: types.PreviewTemplateResponse = self._client.call("previewTemplate", body=body, **options)
+        result: types.PreviewTemplateResult = self._client.call("previewTemplate", body=body, **options)
         return result
 
-    def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
+    def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResult:
         """Send a test of a template to a member or a test address. Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `templates`."""
-        result: types.DeleteCampaignResponse = self._client.call("testTemplate", path={"id": id}, body=body, **options)
+        result: types.DeleteCampaignResult = self._client.call("testTemplate", path={"id": id}, body=body, **options)
         return result
 
     def list_versions(self, id: str, **options: Unpack[CallOptions]) -> Page[types.ContentVersion]:
@@ -353,9 +353,9 @@ class Campaigns(Resource):
         result: types.Campaign = (self._client.call("updateCampaign", path={"id": id}, body=body, **options))["data"]
         return result
 
-    def delete(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
+    def delete(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteCampaignResult:
         """Delete a draft. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:write`."""
-        result: types.DeleteCampaignResponse = self._client.call("deleteCampaign", path={"id": id}, **options)
+        result: types.DeleteCampaignResult = self._client.call("deleteCampaign", path={"id": id}, **options)
         return result
 
     def duplicate(self, id: str, **options: Unpack[CallOptions]) -> types.Campaign:
@@ -403,9 +403,9 @@ class Campaigns(Resource):
         result: types.CampaignWithSegment = (self._client.call("unarchiveCampaign", path={"id": id}, **options))["data"]
         return result
 
-    def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
+    def test(self, id: str, body: types.TestCampaignRequest, **options: Unpack[CallOptions]) -> types.DeleteCampaignResult:
         """Send a test of a campaign to a member or a test address. Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`."""
-        result: types.DeleteCampaignResponse = self._client.call("testCampaign", path={"id": id}, body=body, **options)
+        result: types.DeleteCampaignResult = self._client.call("testCampaign", path={"id": id}, body=body, **options)
         return result
 
     def stats(self, id: str, **options: Unpack[CallOptions]) -> types.CampaignStats:
@@ -447,14 +447,14 @@ class Campaigns(Resource):
         result: types.Campaign = (self._client.call("createCampaignCorrection", path={"id": id}, body=body, **options))["data"]
         return result
 
-    def withdraw(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteCampaignResponse:
+    def withdraw(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteCampaignResult:
         """Withdraw or decline a send that is waiting for approval. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:send`."""
-        result: types.DeleteCampaignResponse = self._client.call("withdrawCampaignApproval", path={"id": id}, **options)
+        result: types.DeleteCampaignResult = self._client.call("withdrawCampaignApproval", path={"id": id}, **options)
         return result
 
 
 class Workflows(Resource):
-    def list(self, query: Optional[types.ListWorkflowsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListWorkflowsResponseDataItem]:
+    def list(self, query: Optional[types.ListWorkflowsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListWorkflowsResultDataItem]:
         """List workflows. By page number, or with `limit` and `cursor`. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         return self._client.pages("listWorkflows", query=query, **options)
 
@@ -492,12 +492,12 @@ class Workflows(Resource):
         result: types.Workflow = self._client.call("updateWorkflow", path={"id": id}, body={"enabled": False}, **options)
         return result
 
-    def replace_graph(self, id: str, body: types.ReplaceWorkflowGraphRequest, **options: Unpack[CallOptions]) -> types.ReplaceWorkflowGraphResponse:
+    def replace_graph(self, id: str, body: types.ReplaceWorkflowGraphRequest, **options: Unpack[CallOptions]) -> types.ReplaceWorkflowGraphResult:
         """Replace the whole graph. In one transaction, also while contacts are inside: they stay in their version, or are migrated by `migrate`, a plan as in `POST /workflows/{id}/migrate`. Steps keep their IDs; any other text as `id` names a new step, and `ids` returns its ID. An enabled workflow accepts only a graph without `issues`. `dryRun` changes nothing and returns what would change. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
-        result: types.ReplaceWorkflowGraphResponse = self._client.call("replaceWorkflowGraph", path={"id": id}, body=body, **options)
+        result: types.ReplaceWorkflowGraphResult = self._client.call("replaceWorkflowGraph", path={"id": id}, body=body, **options)
         return result
 
-    def list_versions(self, id: str, query: Optional[types.ListWorkflowVersionsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListWorkflowVersionsResponseDataItem]:
+    def list_versions(self, id: str, query: Optional[types.ListWorkflowVersionsQuery] = None, **options: Unpack[CallOptions]) -> Page[types.ListWorkflowVersionsResultDataItem]:
         """List the versions of a graph. The versions that contacts have entered, with the number of contacts in each. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
         return self._client.pages("listWorkflowVersions", path={"id": id}, query=query, **options)
 
@@ -525,24 +525,24 @@ class Workflows(Resource):
         result: types.WorkflowExecution = self._client.call("cancelWorkflowExecution", path={"id": id, "executionId": execution_id}, **options)
         return result
 
-    def cancel_executions(self, id: str, **options: Unpack[CallOptions]) -> types.CancelWorkflowExecutionsResponse:
+    def cancel_executions(self, id: str, **options: Unpack[CallOptions]) -> types.CancelWorkflowExecutionsResult:
         """Cancel every active execution of a workflow. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
-        result: types.CancelWorkflowExecutionsResponse = self._client.call("cancelWorkflowExecutions", path={"id": id}, **options)
+        result: types.CancelWorkflowExecutionsResult = self._client.call("cancelWorkflowExecutions", path={"id": id}, **options)
         return result
 
-    def retry_executions(self, id: str, body: Optional[types.RetryWorkflowExecutionsRequest] = None, **options: Unpack[CallOptions]) -> types.RetryWorkflowExecutionsResponse:
+    def retry_executions(self, id: str, body: Optional[types.RetryWorkflowExecutionsRequest] = None, **options: Unpack[CallOptions]) -> types.RetryWorkflowExecutionsResult:
         """Retry failed executions. Each resumes at the step that failed, in the current version if that has the step: fix the step, publish, and retry. A step that sends an email or calls a webhook does so again. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
-        result: types.RetryWorkflowExecutionsResponse = self._client.call("retryWorkflowExecutions", path={"id": id}, body=body, **options)
+        result: types.RetryWorkflowExecutionsResult = self._client.call("retryWorkflowExecutions", path={"id": id}, body=body, **options)
         return result
 
-    def count_contacts(self, id: str, query: Optional[types.CountWorkflowContactsQuery] = None, **options: Unpack[CallOptions]) -> types.CountWorkflowContactsResponse:
+    def count_contacts(self, id: str, query: Optional[types.CountWorkflowContactsQuery] = None, **options: Unpack[CallOptions]) -> types.CountWorkflowContactsResult:
         """Count the contacts at each step of a workflow. Beside the contacts who are there now, what happened to all who reached a step: how many took each path, and how many dropped off. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:read`."""
-        result: types.CountWorkflowContactsResponse = self._client.call("countWorkflowContacts", path={"id": id}, query=query, **options)
+        result: types.CountWorkflowContactsResult = self._client.call("countWorkflowContacts", path={"id": id}, query=query, **options)
         return result
 
-    def migrate(self, id: str, body: Optional[types.MigrateWorkflowRequest] = None, **options: Unpack[CallOptions]) -> types.MigrateWorkflowResponse:
+    def migrate(self, id: str, body: Optional[types.MigrateWorkflowRequest] = None, **options: Unpack[CallOptions]) -> types.MigrateWorkflowResult:
         """Migrate the contacts inside to the current graph. A rule for each step: `finish`, `moveAtNextStep`, `moveNow` (to `toStepId`) or `exit`. With `dryRun` it returns how many contacts each rule matches; without, it returns 202 and a job that you can poll and cancel. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `workflows:write`."""
-        result: types.MigrateWorkflowResponse = self._client.call("migrateWorkflow", path={"id": id}, body=body, **options)
+        result: types.MigrateWorkflowResult = self._client.call("migrateWorkflow", path={"id": id}, body=body, **options)
         return result
 
 
@@ -575,9 +575,9 @@ class WebhookEndpoints(Resource):
         result: types.WebhookEndpointWithSecret = self._client.call("rotateWebhookEndpointSecret", path={"id": id}, body=body, **options)
         return result
 
-    def test(self, id: str, body: Optional[types.TestWebhookEndpointRequest] = None, **options: Unpack[CallOptions]) -> types.TestWebhookEndpointResponse:
+    def test(self, id: str, body: Optional[types.TestWebhookEndpointRequest] = None, **options: Unpack[CallOptions]) -> types.TestWebhookEndpointResult:
         """Call a webhook endpoint with a test event. Waits for the response, up to 15 seconds. The event has no sequence number, and is not logged or retried. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN. Keys with scopes need `webhooks`."""
-        result: types.TestWebhookEndpointResponse = self._client.call("testWebhookEndpoint", path={"id": id}, body=body, **options)
+        result: types.TestWebhookEndpointResult = self._client.call("testWebhookEndpoint", path={"id": id}, body=body, **options)
         return result
 
     def list_deliveries(self, id: str, query: Optional[types.ListWebhookEndpointDeliveriesQuery] = None, **options: Unpack[CallOptions]) -> Page[types.WebhookDelivery]:
@@ -625,14 +625,14 @@ class Domains(Resource):
         result: types.DmarcCheck = self._client.call("checkDmarc", path={"id": id}, **options)
         return result
 
-    def delete(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteDomainResponse:
+    def delete(self, id: str, **options: Unpack[CallOptions]) -> types.DeleteDomainResult:
         """Remove a sender domain. Needs the secret key, or a session with `X-Project-Id`. Sessions need the role ADMIN."""
-        result: types.DeleteDomainResponse = self._client.call("deleteDomain", path={"id": id}, **options)
+        result: types.DeleteDomainResult = self._client.call("deleteDomain", path={"id": id}, **options)
         return result
 
 
 class Keys(Resource):
-    def list(self, **options: Unpack[CallOptions]) -> Page[types.UpdateProjectApiKeyResponse]:
+    def list(self, **options: Unpack[CallOptions]) -> Page[types.UpdateProjectApiKeyResult]:
         """List the API keys with scopes. Needs the secret key of the project, or the session of a member. Sessions need the role ADMIN."""
         return self._client.pages("listProjectApiKeys", project="id", **options)
 
@@ -656,19 +656,19 @@ class Fernpost(Client):
         self.domains = Domains(self)
         self.keys = Keys(self)
 
-    def send(self, body: types.SendEmailRequest, **options: Unpack[CallOptions]) -> List[types.SendEmailResponseDataEmailsItem]:
+    def send(self, body: types.SendEmailRequest, **options: Unpack[CallOptions]) -> List[types.SendEmailResultDataEmailsItem]:
         """Send an email. Returns when the messages are durably queued; delivery follows. Each recipient becomes a contact and counts as a request against the rate limit; a request has at most 1,000. Needs the secret key. Keys with scopes need `emails:send`."""
-        result: List[types.SendEmailResponseDataEmailsItem] = (self.call("sendEmail", body=body, **options))["data"]["emails"]
+        result: List[types.SendEmailResultDataEmailsItem] = (self.call("sendEmail", body=body, **options))["data"]["emails"]
         return result
 
-    def send_batch(self, body: types.SendEmailBatchRequest, **options: Unpack[CallOptions]) -> List[Union[types.SendEmailBatchResponseDataResultsItem, types.SendEmailBatchResponseDataResultsItem2]]:
+    def send_batch(self, body: types.SendEmailBatchRequest, **options: Unpack[CallOptions]) -> List[Union[types.SendEmailBatchResultDataResultsItem, types.SendEmailBatchResultDataResultsItem2]]:
         """Send up to 100 emails in one request. Each item is a body of `POST /v1/send`; together they have at most 1,000 recipients, each of which counts against the rate limit. With the mode `all` nothing is sent unless everything can be, and fields are named like `emails.3.to`. With `each` the answer is 200 and says of each item whether it was accepted. One `Idempotency-Key` stands for the whole batch. Needs the secret key. Keys with scopes need `emails:send`."""
-        result: List[Union[types.SendEmailBatchResponseDataResultsItem, types.SendEmailBatchResponseDataResultsItem2]] = (self.call("sendEmailBatch", body=body, **options))["data"]["results"]
+        result: List[Union[types.SendEmailBatchResultDataResultsItem, types.SendEmailBatchResultDataResultsItem2]] = (self.call("sendEmailBatch", body=body, **options))["data"]["results"]
         return result
 
-    def track(self, body: types.TrackEventRequest, **options: Unpack[CallOptions]) -> types.TrackEventResponseData:
+    def track(self, body: types.TrackEventRequest, **options: Unpack[CallOptions]) -> types.TrackEventResultData:
         """Track an event of a contact. Creates the contact if it is new. Takes the public key, so browsers and apps can call it. Needs the public key. Keys with scopes need `events:write`."""
-        result: types.TrackEventResponseData = (self.call("trackEvent", body=body, **options))["data"]
+        result: types.TrackEventResultData = (self.call("trackEvent", body=body, **options))["data"]
         return result
 
     def verify_address(self, email: str, **options: Unpack[CallOptions]) -> types.AddressVerification:

@@ -58,7 +58,7 @@ class AddSegmentMembersRequest(TypedDict):
     """Whether contacts that are created are subscribed to marketing mail. Default: `true`."""
 
 
-class AddSegmentMembersResponse(TypedDict):
+class AddSegmentMembersResult(TypedDict):
     added: float
     """Number of contacts that were added to the segment."""
     created: float
@@ -94,7 +94,7 @@ class AddressVerification(TypedDict):
     """Reasons for the result, as sentences for people."""
 
 
-class ArchiveCampaignResponse(TypedDict):
+class ArchiveCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -541,7 +541,7 @@ class CallMcpFailureError(TypedDict):
     """Why the request failed, as a sentence."""
 
 
-class CallMcpResponse(TypedDict):
+class CallMcpResult(TypedDict):
     jsonrpc: Literal["2.0"]
     """Version of JSON-RPC: `2.0`."""
 
@@ -932,7 +932,7 @@ class CanaryOptionsStopIf(TypedDict):
     """Highest unsubscribe rate of the slice, in percent with at most two decimals; null or absent for no limit."""
 
 
-class CancelCampaignResponse(TypedDict):
+class CancelCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -943,12 +943,12 @@ class CancelCampaignResponse(TypedDict):
     """What was done, as a sentence for people."""
 
 
-class CancelWorkflowExecutionsResponse(TypedDict):
+class CancelWorkflowExecutionsResult(TypedDict):
     cancelled: float
     """Number of executions canceled."""
 
 
-class ComputeSegmentResponse(TypedDict):
+class ComputeSegmentResult(TypedDict):
     added: float
     """Number of contacts that entered the segment."""
     removed: float
@@ -1220,7 +1220,7 @@ class ContentVersionWithContentAuthor(TypedDict):
     """Email address of the user, or name of the key; null without one."""
 
 
-class ContinueCampaignFromCanaryResponse(TypedDict):
+class ContinueCampaignFromCanaryResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -1240,14 +1240,14 @@ class CountCampaignAudienceRequest(TypedDict):
     """ID of the segment whose members are counted. Required for `SEGMENT`."""
 
 
-class CountCampaignAudienceResponse(TypedDict):
+class CountCampaignAudienceResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
     """Contacts that the campaign would go to."""
 
 
-class CountCampaignCorrectionResponse(TypedDict):
+class CountCampaignCorrectionResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
@@ -1259,30 +1259,30 @@ class CountCampaignFollowUpRequest(TypedDict):
     """Recipients of the follow-up. `got`: all recipients of the campaign. `opened`, `clicked`: those who opened it or clicked a link. `not_opened`, `not_clicked`: those who did not. Bounced emails count for `got` only."""
 
 
-class CountCampaignFollowUpResponse(TypedDict):
+class CountCampaignFollowUpResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudienceCount
     """Contacts that the follow-up would go to."""
 
 
-class CountRecentActivityResponse(TypedDict):
+class CountRecentActivityResult(TypedDict):
     count: float
     """Number of events, emails and workflow executions created in that time."""
     minutes: float
     """How far back was counted, in minutes."""
 
 
-class CountWorkflowContactsResponse(TypedDict):
+class CountWorkflowContactsResult(TypedDict):
     active: float
     """Number of contacts in the workflow now."""
     arriving: float
     """Number of contacts that are about to enter, by an event or a schedule."""
-    steps: List[CountWorkflowContactsResponseStepsItem]
+    steps: List[CountWorkflowContactsResultStepsItem]
     """Steps of the graph, and of older versions that contacts are still in."""
 
 
-class CountWorkflowContactsResponseStepsItem(TypedDict):
+class CountWorkflowContactsResultStepsItem(TypedDict):
     stepId: Optional[str]
     """ID of the step."""
     name: Optional[str]
@@ -1297,11 +1297,11 @@ class CountWorkflowContactsResponseStepsItem(TypedDict):
     """Number of times the step was reached, within `days`."""
     dropped: float
     """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
-    branches: List[CountWorkflowContactsResponseStepsItemBranchesItem]
+    branches: List[CountWorkflowContactsResultStepsItemBranchesItem]
     """Number of times each path out of the step was taken, within `days`. May be up to a minute old."""
 
 
-class CountWorkflowContactsResponseStepsItemBranchesItem(TypedDict):
+class CountWorkflowContactsResultStepsItemBranchesItem(TypedDict):
     branch: str
     """Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps."""
     count: float
@@ -1321,7 +1321,7 @@ class CreateCampaignCorrectionRequest(TypedDict):
     """Blocks that the HTML body is compiled from, in place of `body`; see the templates guide."""
 
 
-class CreateCampaignCorrectionResponse(TypedDict):
+class CreateCampaignCorrectionResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -1335,7 +1335,7 @@ class CreateCampaignFollowUpRequest(TypedDict):
     """Subject line of the follow-up, with Liquid variables; that of the campaign when absent."""
 
 
-class CreateCampaignFollowUpResponse(TypedDict):
+class CreateCampaignFollowUpResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -1361,7 +1361,7 @@ CreateCampaignRequest = TypedDict(
 )
 
 
-class CreateCampaignResponse(TypedDict):
+class CreateCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -1497,29 +1497,29 @@ class DelayStepConfig(TypedDict):
     """Unit of `amount`: `minutes`, `hours` or `days` of 24 hours."""
 
 
-class DeleteCampaignResponse(TypedDict):
+class DeleteCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     message: str
     """What was done, as a sentence for people."""
 
 
-class DeleteContactFieldResponse(TypedDict):
+class DeleteContactFieldResult(TypedDict):
     deletedFrom: float
     """Number of contacts that the field was removed from."""
 
 
-class DeleteDomainResponse(TypedDict):
+class DeleteDomainResult(TypedDict):
     success: Literal[True]
     """Always true."""
 
 
-class DeleteEventsResponse(TypedDict):
+class DeleteEventsResult(TypedDict):
     deletedCount: float
     """Number of events that were deleted."""
 
 
-class DeleteProjectResponse(TypedDict):
+class DeleteProjectResult(TypedDict):
     success: Literal[True]
     """Always true."""
     message: str
@@ -1533,15 +1533,15 @@ class DeleteTemplatesRequest(TypedDict):
     """`true` deletes the templates. Otherwise the request only checks that they exist."""
 
 
-DeleteTemplatesResponse: TypeAlias = "Union[DeleteTemplatesResponseValue, DeleteTemplatesResponseValue2]"
+DeleteTemplatesResult: TypeAlias = "Union[DeleteTemplatesResultValue, DeleteTemplatesResultValue2]"
 
 
-class DeleteTemplatesResponseValue(TypedDict):
+class DeleteTemplatesResultValue(TypedDict):
     deleted: float
     """Number of templates deleted, for a request with `delete`."""
 
 
-class DeleteTemplatesResponseValue2(TypedDict):
+class DeleteTemplatesResultValue2(TypedDict):
     updated: float
     """Always 0. No template was changed, because the request did not set `delete`."""
 
@@ -1553,15 +1553,15 @@ class DeleteWorkflowsRequest(TypedDict):
     """`true` deletes the workflows. Otherwise the request only checks that they exist."""
 
 
-DeleteWorkflowsResponse: TypeAlias = "Union[DeleteWorkflowsResponseValue, DeleteWorkflowsResponseValue2]"
+DeleteWorkflowsResult: TypeAlias = "Union[DeleteWorkflowsResultValue, DeleteWorkflowsResultValue2]"
 
 
-class DeleteWorkflowsResponseValue(TypedDict):
+class DeleteWorkflowsResultValue(TypedDict):
     deleted: float
     """Number of workflows deleted, for a request with `delete`."""
 
 
-class DeleteWorkflowsResponseValue2(TypedDict):
+class DeleteWorkflowsResultValue2(TypedDict):
     updated: float
     """Always 0. No workflow was changed, because the request did not set `delete`."""
 
@@ -1740,7 +1740,7 @@ class DomainCheck(TypedDict):
     """Selectors of the DKIM records."""
 
 
-class DuplicateCampaignResponse(TypedDict):
+class DuplicateCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -2232,7 +2232,7 @@ ExportEmailsRequest = TypedDict(
 )
 
 
-class GetActivityStatsResponse(TypedDict):
+class GetActivityStatsResult(TypedDict):
     totalEvents: float
     """Number of events tracked."""
     totalEmailsSent: float
@@ -2255,14 +2255,14 @@ class GetActivityStatsResponse(TypedDict):
     """`totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent."""
 
 
-class GetCampaignAuditResponse(TypedDict):
+class GetCampaignAuditResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignAudit
     """The ledger of the current send, counted by verdict."""
 
 
-class GetCampaignAveragesResponse(TypedDict):
+class GetCampaignAveragesResult(TypedDict):
     total: float
     """Number of campaigns created in the window."""
     active: float
@@ -2275,40 +2275,40 @@ class GetCampaignAveragesResponse(TypedDict):
     """Clicked emails of the sent campaigns, as a percentage of all their emails; one decimal."""
 
 
-class GetCampaignDryRunResponse(TypedDict):
+class GetCampaignDryRunResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignDryRun
     """The dry run."""
 
 
-class GetCampaignResponse(TypedDict):
+class GetCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
     """The campaign."""
 
 
-class GetCampaignStatsResponse(TypedDict):
+class GetCampaignStatsResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignStats
     """Counts and rates of the campaign."""
 
 
-class GetCampaignVersionResponse(TypedDict):
+class GetCampaignVersionResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: ContentVersionWithContent
     """The version with its content."""
 
 
-class GetContactFieldUsageResponse(TypedDict):
-    usedInSegments: List[GetContactFieldUsageResponseUsedInSegmentsItem]
+class GetContactFieldUsageResult(TypedDict):
+    usedInSegments: List[GetContactFieldUsageResultUsedInSegmentsItem]
     """Segments whose conditions use the field."""
-    usedInCampaigns: List[GetContactFieldUsageResponseUsedInCampaignsItem]
+    usedInCampaigns: List[GetContactFieldUsageResultUsedInCampaignsItem]
     """Campaigns that use the field."""
-    usedInWorkflows: List[GetContactFieldUsageResponseUsedInWorkflowsItem]
+    usedInWorkflows: List[GetContactFieldUsageResultUsedInWorkflowsItem]
     """Workflows that use the field."""
     contactCount: float
     """Number of contacts with a value in the field."""
@@ -2316,44 +2316,44 @@ class GetContactFieldUsageResponse(TypedDict):
     """Whether the field can be deleted, because nothing uses it."""
 
 
-class GetContactFieldUsageResponseUsedInSegmentsItem(TypedDict):
+class GetContactFieldUsageResultUsedInSegmentsItem(TypedDict):
     id: str
     """ID of the segment, campaign or workflow."""
     name: str
     """Name of the segment, campaign or workflow."""
 
 
-class GetContactFieldUsageResponseUsedInCampaignsItem(TypedDict):
+class GetContactFieldUsageResultUsedInCampaignsItem(TypedDict):
     id: str
     """ID of the segment, campaign or workflow."""
     name: str
     """Name of the segment, campaign or workflow."""
 
 
-class GetContactFieldUsageResponseUsedInWorkflowsItem(TypedDict):
+class GetContactFieldUsageResultUsedInWorkflowsItem(TypedDict):
     id: str
     """ID of the segment, campaign or workflow."""
     name: str
     """Name of the segment, campaign or workflow."""
 
 
-class GetImageUsageResponse(TypedDict):
-    templates: List[GetImageUsageResponseTemplatesItem]
+class GetImageUsageResult(TypedDict):
+    templates: List[GetImageUsageResultTemplatesItem]
     """Templates whose body contains the image, newest first; up to 100."""
-    campaigns: List[GetImageUsageResponseCampaignsItem]
+    campaigns: List[GetImageUsageResultCampaignsItem]
     """Campaigns whose body contains the image, newest first; up to 100."""
     searchedCampaigns: float
     """How many of the newest campaigns were searched. Older ones are not searched."""
 
 
-class GetImageUsageResponseTemplatesItem(TypedDict):
+class GetImageUsageResultTemplatesItem(TypedDict):
     id: str
     """ID of the template."""
     name: str
     """Name of the template."""
 
 
-class GetImageUsageResponseCampaignsItem(TypedDict):
+class GetImageUsageResultCampaignsItem(TypedDict):
     id: str
     """ID of the campaign."""
     name: str
@@ -2362,21 +2362,21 @@ class GetImageUsageResponseCampaignsItem(TypedDict):
     """Status of the campaign: `DRAFT`, `SCHEDULED`, `SENDING`, `SENT` or `CANCELLED`."""
 
 
-class GetProjectAuditLogResponse(TypedDict):
-    data: List[GetProjectAuditLogResponseDataItem]
+class GetProjectAuditLogResult(TypedDict):
+    data: List[GetProjectAuditLogResultDataItem]
     """Entries of this page, newest first."""
     cursor: Optional[str]
     """Cursor of the next page; null on the last page."""
 
 
-class GetProjectAuditLogResponseDataItem(TypedDict):
+class GetProjectAuditLogResultDataItem(TypedDict):
     id: str
     """ID of the entry."""
     position: float
     """Position of the entry in the log of the project; positions have no gaps."""
     at: str
     """Time of the change."""
-    actor: GetProjectAuditLogResponseDataItemActor
+    actor: GetProjectAuditLogResultDataItemActor
     """Who made the change."""
     action: str
     """What was done, such as `campaign.sent`."""
@@ -2392,7 +2392,7 @@ class GetProjectAuditLogResponseDataItem(TypedDict):
     """Keyed hash of the caller's IP address, the same for requests from one address; null without one."""
 
 
-class GetProjectAuditLogResponseDataItemActor(TypedDict):
+class GetProjectAuditLogResultDataItemActor(TypedDict):
     """Who made the change."""
     kind: Literal["user", "key", "mcp", "system"]
     """Type of the actor: a member, an API key, a language model that uses a key, or the service itself."""
@@ -2402,25 +2402,25 @@ class GetProjectAuditLogResponseDataItemActor(TypedDict):
     """Email address of the user, or name of the key; null without one."""
 
 
-class GetProjectAuditLogVerifyResponse(TypedDict):
+class GetProjectAuditLogVerifyResult(TypedDict):
     valid: bool
     """Whether every entry is unchanged and none is missing."""
     entries: float
     """Number of entries that were checked."""
     missing: float
     """Number of missing entries; entries older than 400 days do not count."""
-    firstChanged: Optional[GetProjectAuditLogVerifyResponseFirstChanged]
+    firstChanged: Optional[GetProjectAuditLogVerifyResultFirstChanged]
     """The first entry that does not match the entries after it; null when all do."""
 
 
-class GetProjectAuditLogVerifyResponseFirstChanged(TypedDict):
+class GetProjectAuditLogVerifyResultFirstChanged(TypedDict):
     id: str
     """ID of the entry."""
     position: float
     """Position of the entry in the log."""
 
 
-class GetProjectReputationResponse(TypedDict):
+class GetProjectReputationResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: ProjectReputation
@@ -2512,7 +2512,7 @@ class ProjectReputationLevels(TypedDict):
     """Level of the complaint rate since the project was created."""
 
 
-class GetProjectResponse(TypedDict):
+class GetProjectResult(TypedDict):
     success: Literal[True]
     """Always true."""
     data: ProjectSummary
@@ -2530,14 +2530,14 @@ class ProjectSummary(TypedDict):
     """Time at which the project was created."""
 
 
-class GetProjectSetupStateResponse(TypedDict):
+class GetProjectSetupStateResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
-    data: GetProjectSetupStateResponseData
+    data: GetProjectSetupStateResultData
     """What is set up."""
 
 
-class GetProjectSetupStateResponseData(TypedDict):
+class GetProjectSetupStateResultData(TypedDict):
     """What is set up."""
     hasSubscription: bool
     """Whether the project has a paid subscription."""
@@ -2551,11 +2551,11 @@ class GetProjectSetupStateResponseData(TypedDict):
     """Whether a workflow is enabled."""
     publicKeyMode: Literal["contract", "hardened"]
     """How the public key is limited. `hardened` is recommended as soon as browsers or apps use the key."""
-    links: GetProjectSetupStateResponseDataLinks
+    links: GetProjectSetupStateResultDataLinks
     """Other pages of this deployment; null where they cannot be opened from elsewhere."""
 
 
-class GetProjectSetupStateResponseDataLinks(TypedDict):
+class GetProjectSetupStateResultDataLinks(TypedDict):
     """Other pages of this deployment; null where they cannot be opened from elsewhere."""
     inbox: Optional[str]
     """URL of the mail sandbox; null with any other mail provider."""
@@ -2563,18 +2563,18 @@ class GetProjectSetupStateResponseDataLinks(TypedDict):
     """URL of the executions in Temporal’s Web UI; null where it cannot be opened from elsewhere."""
 
 
-class GetTemplateUsageResponse(TypedDict):
+class GetTemplateUsageResult(TypedDict):
     workflowSteps: float
     """Number of workflow steps that send the template."""
     emailsSent: float
     """Number of emails created from the template, including emails not sent yet."""
-    steps: List[GetTemplateUsageResponseStepsItem]
+    steps: List[GetTemplateUsageResultStepsItem]
     """Workflow steps that send the template, by the age of their workflow."""
     campaigns: List[Any]
     """Always empty. A campaign has content of its own and does not refer to templates."""
 
 
-class GetTemplateUsageResponseStepsItem(TypedDict):
+class GetTemplateUsageResultStepsItem(TypedDict):
     id: str
     """ID of the step."""
     name: str
@@ -2811,36 +2811,36 @@ class InvoiceListUnpaidInvoicesItem(TypedDict):
     """URL of the invoice's page at the payment processor; null without one."""
 
 
-class ListActivityTypesResponse(TypedDict):
+class ListActivityTypesResult(TypedDict):
     types: List[str]
     """Types of activities, for `types` in `GET /activity`."""
 
 
-class ListCampaignResultsResponse(TypedDict):
+class ListCampaignResultsResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignResults
     """Results of the current send."""
 
 
-class ListCampaignVersionsResponse(TypedDict):
+class ListCampaignVersionsResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: List[ContentVersion]
     """Versions of the campaign, newest first; up to 100."""
 
 
-class ListContactEventsResponse(TypedDict):
+class ListContactEventsResult(TypedDict):
     events: List[Event]
     """Events of the contact, newest first."""
 
 
-class ListContactExecutionsResponse(TypedDict):
-    data: List[ListContactExecutionsResponseDataItem]
+class ListContactExecutionsResult(TypedDict):
+    data: List[ListContactExecutionsResultDataItem]
     """The contact’s latest executions, newest first; up to 100."""
 
 
-class ListContactExecutionsResponseDataItem(TypedDict):
+class ListContactExecutionsResultDataItem(TypedDict):
     id: str
     """ID of the execution."""
     workflowId: str
@@ -2863,17 +2863,17 @@ class ListContactExecutionsResponseDataItem(TypedDict):
     """When the execution was created."""
     updatedAt: str
     """When the execution last changed."""
-    contact: ListContactExecutionsResponseDataItemContact
+    contact: ListContactExecutionsResultDataItemContact
     """The contact in the workflow."""
-    currentStep: Optional[ListContactExecutionsResponseDataItemCurrentStep]
+    currentStep: Optional[ListContactExecutionsResultDataItemCurrentStep]
     """The step in `currentStepId`; null if there is none."""
     currentStepSince: Optional[str]
     """When the contact reached that step; null if there is none."""
-    workflow: ListContactExecutionsResponseDataItemWorkflow
+    workflow: ListContactExecutionsResultDataItemWorkflow
     """The workflow that the execution belongs to."""
 
 
-class ListContactExecutionsResponseDataItemContact(TypedDict):
+class ListContactExecutionsResultDataItemContact(TypedDict):
     """The contact in the workflow."""
     id: str
     """ID of the contact."""
@@ -2881,7 +2881,7 @@ class ListContactExecutionsResponseDataItemContact(TypedDict):
     """Address of the contact."""
 
 
-class ListContactExecutionsResponseDataItemCurrentStep(TypedDict):
+class ListContactExecutionsResultDataItemCurrentStep(TypedDict):
     id: str
     """ID of the step."""
     name: str
@@ -2890,7 +2890,7 @@ class ListContactExecutionsResponseDataItemCurrentStep(TypedDict):
     """Type of the step."""
 
 
-class ListContactExecutionsResponseDataItemWorkflow(TypedDict):
+class ListContactExecutionsResultDataItemWorkflow(TypedDict):
     """The workflow that the execution belongs to."""
     id: str
     """ID of the workflow."""
@@ -2898,7 +2898,7 @@ class ListContactExecutionsResponseDataItemWorkflow(TypedDict):
     """Name of the workflow."""
 
 
-class ListContactFieldValuesResponse(TypedDict):
+class ListContactFieldValuesResult(TypedDict):
     field: str
     """Name of the field, as in the request."""
     values: List[Union[str, float, bool]]
@@ -2909,14 +2909,14 @@ class ListContactFieldValuesResponse(TypedDict):
     """The limit that was applied; there may be further values when `count` reaches it."""
 
 
-class ListContactFieldsResponse(TypedDict):
-    fields: List[ListContactFieldsResponseFieldsItem]
+class ListContactFieldsResult(TypedDict):
+    fields: List[ListContactFieldsResultFieldsItem]
     """Fields of the project's contacts."""
     count: float
     """Number of fields."""
 
 
-class ListContactFieldsResponseFieldsItem(TypedDict):
+class ListContactFieldsResultFieldsItem(TypedDict):
     field: str
     """Name of the field: `email`, `subscribed`, `createdAt`, `updatedAt` or `data.<key>`."""
     type: Literal["string", "number", "boolean", "date"]
@@ -2927,12 +2927,12 @@ class ListContactFieldsResponseFieldsItem(TypedDict):
     """Share of contacts with a value, as a whole percentage from 0 to 100."""
 
 
-class ListContactSegmentsResponse(TypedDict):
-    data: List[ListContactSegmentsResponseDataItem]
+class ListContactSegmentsResult(TypedDict):
+    data: List[ListContactSegmentsResultDataItem]
     """Segments that the contact is in now."""
 
 
-class ListContactSegmentsResponseDataItem(TypedDict):
+class ListContactSegmentsResultDataItem(TypedDict):
     id: str
     """ID of the segment."""
     name: str
@@ -2943,17 +2943,17 @@ class ListContactSegmentsResponseDataItem(TypedDict):
     """When it entered; null where the segment keeps no memberships."""
 
 
-class ListEventNamesResponse(TypedDict):
+class ListEventNamesResult(TypedDict):
     eventNames: List[str]
     """Names of the project's events, most frequent first."""
 
 
-class ListEventsResponse(TypedDict):
-    events: List[ListEventsResponseEventsItem]
+class ListEventsResult(TypedDict):
+    events: List[ListEventsResultEventsItem]
     """Events of the project, newest first."""
 
 
-class ListEventsResponseEventsItem(TypedDict):
+class ListEventsResultEventsItem(TypedDict):
     id: str
     """ID of the event."""
     name: str
@@ -2970,21 +2970,21 @@ class ListEventsResponseEventsItem(TypedDict):
     """ID of the email that the event is about; null for none."""
     createdAt: str
     """Time at which the event was recorded."""
-    contact: Optional[ListEventsResponseEventsItemContact]
+    contact: Optional[ListEventsResultEventsItemContact]
     """The contact of the event; null when there is none."""
 
 
-class ListEventsResponseEventsItemContact(TypedDict):
+class ListEventsResultEventsItemContact(TypedDict):
     email: str
     """Email address of the contact."""
 
 
-class ListInvitationsResponse(TypedDict):
+class ListInvitationsResult(TypedDict):
     data: List[Invitation]
     """Open invitations of the project."""
 
 
-class ListProjectMembersResponse(TypedDict):
+class ListProjectMembersResult(TypedDict):
     success: Literal[True]
     """Always true."""
     data: List[ListedMember]
@@ -3002,21 +3002,21 @@ class ListedMember(TypedDict):
     """Time at which the user joined the project."""
 
 
-class ListProjectSummariesResponse(TypedDict):
+class ListProjectSummariesResult(TypedDict):
     success: Literal[True]
     """Always true."""
     data: Union[ProjectSummary, List[ProjectSummary]]
     """The project of the key, or the projects of the session."""
 
 
-class ListRunningActivityResponse(TypedDict):
-    data: List[ListRunningActivityResponseDataItem]
+class ListRunningActivityResult(TypedDict):
+    data: List[ListRunningActivityResultDataItem]
     """What is running, newest first; up to 50."""
     hold: Optional[SendingHold]
     """Why emails of the project are waiting for the mail provider; null while they are not."""
 
 
-class ListRunningActivityResponseDataItem(TypedDict):
+class ListRunningActivityResultDataItem(TypedDict):
     type: Literal["campaign", "import", "bulk", "migration"]
     """What is running: a `campaign`, a contact `import`, a `bulk` change of contacts, or a `migration` of a workflow’s contacts."""
     id: str
@@ -3031,7 +3031,7 @@ class ListRunningActivityResponseDataItem(TypedDict):
     """When it started."""
 
 
-class ListSegmentContactsResponse(TypedDict):
+class ListSegmentContactsResult(TypedDict):
     data: List[Contact]
     """Members of this page."""
     page: float
@@ -3044,14 +3044,14 @@ class ListSegmentContactsResponse(TypedDict):
     """Number of pages."""
 
 
-class ListSuppressedEmailsResponse(TypedDict):
-    emails: List[ListSuppressedEmailsResponseEmailsItem]
+class ListSuppressedEmailsResult(TypedDict):
+    emails: List[ListSuppressedEmailsResultEmailsItem]
     """Suppressed emails, newest first."""
     nextCursor: Optional[str]
     """Cursor of the next page; null on the last page."""
 
 
-class ListSuppressedEmailsResponseEmailsItem(TypedDict):
+class ListSuppressedEmailsResultEmailsItem(TypedDict):
     id: str
     """ID of the email."""
     createdAt: str
@@ -3083,12 +3083,12 @@ class SuppressionMatch(TypedDict):
     """Time of the match."""
 
 
-class ListUpcomingActivityResponse(TypedDict):
+class ListUpcomingActivityResult(TypedDict):
     activities: List[Activity]
     """Upcoming activities, soonest first."""
 
 
-class ListWorkflowExecutionsResponse(TypedDict):
+class ListWorkflowExecutionsResult(TypedDict):
     executions: List[ListedWorkflowExecution]
     """Executions on this page, newest first."""
     data: List[ListedWorkflowExecution]
@@ -3151,16 +3151,16 @@ class ListedWorkflowExecutionCurrentStep(TypedDict):
     """Type of the step."""
 
 
-class ListWorkflowFieldsResponse(TypedDict):
+class ListWorkflowFieldsResult(TypedDict):
     fields: List[str]
     """Names of the fields."""
-    typedFields: List[ListWorkflowFieldsResponseTypedFieldsItem]
+    typedFields: List[ListWorkflowFieldsResultTypedFieldsItem]
     """The same fields with their types."""
     count: float
     """Number of fields."""
 
 
-class ListWorkflowFieldsResponseTypedFieldsItem(TypedDict):
+class ListWorkflowFieldsResultTypedFieldsItem(TypedDict):
     field: str
     """Name of the field, such as `contact.email` or `event.total`."""
     type: str
@@ -3169,8 +3169,8 @@ class ListWorkflowFieldsResponseTypedFieldsItem(TypedDict):
     """`Contact Fields`, `Custom Data` for data of the contact, or `Event Data`."""
 
 
-class ListWorkflowVersionsResponse(TypedDict):
-    data: List[ListWorkflowVersionsResponseDataItem]
+class ListWorkflowVersionsResult(TypedDict):
+    data: List[ListWorkflowVersionsResultDataItem]
     """Versions on this page, newest first."""
     page: float
     """Number of this page, from 1."""
@@ -3182,7 +3182,7 @@ class ListWorkflowVersionsResponse(TypedDict):
     """Number of pages."""
 
 
-class ListWorkflowVersionsResponseDataItem(TypedDict):
+class ListWorkflowVersionsResultDataItem(TypedDict):
     version: float
     """Version number, counting from 1."""
     createdAt: str
@@ -3195,8 +3195,8 @@ class ListWorkflowVersionsResponseDataItem(TypedDict):
     """Number of contacts in the workflow that have this version."""
 
 
-class ListWorkflowsResponse(TypedDict):
-    data: List[ListWorkflowsResponseDataItem]
+class ListWorkflowsResult(TypedDict):
+    data: List[ListWorkflowsResultDataItem]
     """Workflows on this page."""
     page: float
     """Number of this page, from 1."""
@@ -3212,8 +3212,8 @@ class ListWorkflowsResponse(TypedDict):
     """Pass it as `cursor` to get the next page; null on the last page."""
 
 
-ListWorkflowsResponseDataItem = TypedDict(
-    "ListWorkflowsResponseDataItem",
+ListWorkflowsResultDataItem = TypedDict(
+    "ListWorkflowsResultDataItem",
     {
         "id": "str",
         "projectId": "str",
@@ -3225,12 +3225,12 @@ ListWorkflowsResponseDataItem = TypedDict(
         "allowReentry": "bool",
         "createdAt": "str",
         "updatedAt": "str",
-        "_count": "ListWorkflowsResponseDataItemCount",
+        "_count": "ListWorkflowsResultDataItemCount",
     },
 )
 
 
-class ListWorkflowsResponseDataItemCount(TypedDict):
+class ListWorkflowsResultDataItemCount(TypedDict):
     """Numbers of steps and executions of the workflow."""
     steps: float
     """Number of steps."""
@@ -3243,7 +3243,7 @@ class LookupContactsRequest(TypedDict):
     """1 to 500 email addresses, in any letter case."""
 
 
-class LookupContactsResponse(TypedDict):
+class LookupContactsResult(TypedDict):
     found: List[str]
     """Addresses that belong to a contact, in the spelling and order of the request."""
     notFound: List[str]
@@ -3280,7 +3280,7 @@ class MigrateWorkflowRequestOtherwise(TypedDict):
     """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
-MigrateWorkflowResponse: TypeAlias = "Union[WorkflowMigrationPreview, WorkflowMigration]"
+MigrateWorkflowResult: TypeAlias = "Union[WorkflowMigrationPreview, WorkflowMigration]"
 
 
 class WorkflowMigrationPreview(TypedDict):
@@ -3411,7 +3411,7 @@ class OwnProject(TypedDict):
     """Your role in the project."""
 
 
-class PauseCampaignResponse(TypedDict):
+class PauseCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -3432,7 +3432,7 @@ class PreviewSegmentRequest(TypedDict):
     """How many of the newest contacts to return; 0 to count only. Default: `10`."""
 
 
-class PreviewSegmentResponse(TypedDict):
+class PreviewSegmentResult(TypedDict):
     total: float
     """Number of contacts that match."""
     contacts: List[Contact]
@@ -3444,14 +3444,14 @@ class PreviewSuppressionRulesRequest(TypedDict):
     """Email address to check."""
 
 
-class PreviewSuppressionRulesResponse(TypedDict):
+class PreviewSuppressionRulesResult(TypedDict):
     suppressed: bool
     """Whether mail to the address would be suppressed."""
-    match: Optional[PreviewSuppressionRulesResponseMatch]
+    match: Optional[PreviewSuppressionRulesResultMatch]
     """The rule that matches; null when none does."""
 
 
-class PreviewSuppressionRulesResponseMatch(TypedDict):
+class PreviewSuppressionRulesResultMatch(TypedDict):
     ruleId: str
     """ID of the rule that matches."""
     name: str
@@ -3479,7 +3479,7 @@ class PreviewTemplateRequest(TypedDict):
     """Values for the variables, as `data` in `POST /v1/send`. They take precedence over the contact’s data and are not stored. With neither `data` nor `contactId`, variables are left as they are."""
 
 
-class PreviewTemplateResponse(TypedDict):
+class PreviewTemplateResult(TypedDict):
     subject: str
     """Rendered subject line."""
     html: str
@@ -3542,12 +3542,12 @@ class QueuedJob(TypedDict):
     """ID of the job; use it to read its progress."""
 
 
-class RefreshSegmentResponse(TypedDict):
+class RefreshSegmentResult(TypedDict):
     memberCount: float
     """Number of members now."""
 
 
-class RegenerateProjectKeysResponse(TypedDict):
+class RegenerateProjectKeysResult(TypedDict):
     id: str
     """ID of the project."""
     name: str
@@ -3573,7 +3573,7 @@ class RemoveSegmentMembersRequest(TypedDict):
     """Email addresses of the contacts to remove."""
 
 
-class RemoveSegmentMembersResponse(TypedDict):
+class RemoveSegmentMembersResult(TypedDict):
     removed: float
     """Number of contacts that were removed from the segment."""
 
@@ -3642,7 +3642,7 @@ class ReplaceWorkflowGraphRequestMigrateOtherwise(TypedDict):
     """Reason that executions end with, for `exit`; up to 200 characters."""
 
 
-ReplaceWorkflowGraphResponse: TypeAlias = "Union[WorkflowGraphPreview, ReplacedWorkflowGraph]"
+ReplaceWorkflowGraphResult: TypeAlias = "Union[WorkflowGraphPreview, ReplacedWorkflowGraph]"
 
 
 class WorkflowGraphPreview(TypedDict):
@@ -3884,7 +3884,7 @@ class ReplayWebhookEndpointRequest(TypedDict):
     """`failed` delivers only events that used up their attempts, `all` every event of the period. Default: `"all"`."""
 
 
-class ResendCampaignResponse(TypedDict):
+class ResendCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -3898,14 +3898,14 @@ class ResendEmailRequest(TypedDict):
     """Whether to also resend an email that may have arrived. The recipient may receive it twice. Default: `false`."""
 
 
-class RestoreCampaignVersionResponse(TypedDict):
+class RestoreCampaignVersionResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
     """The campaign with the restored content."""
 
 
-class ResumeCampaignResponse(TypedDict):
+class ResumeCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -3919,7 +3919,7 @@ class RetryWorkflowExecutionsRequest(TypedDict):
     """IDs of failed executions to retry, 1 to 1,000; the latest 1,000 when absent."""
 
 
-class RetryWorkflowExecutionsResponse(TypedDict):
+class RetryWorkflowExecutionsResult(TypedDict):
     retried: float
     """Number of executions that resume at the step that failed."""
     skipped: float
@@ -3937,7 +3937,7 @@ class ReviseCampaignRequest(TypedDict):
     """Blocks that the new HTML body is compiled from, in place of `body`; absent keeps the current content."""
 
 
-class ReviseCampaignResponse(TypedDict):
+class ReviseCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -3993,7 +3993,7 @@ class SendCampaignRequest(TypedDict):
     """When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately."""
 
 
-class SendCampaignResponse(TypedDict):
+class SendCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -4068,30 +4068,30 @@ class SendEmailRequestAttachmentsItem(TypedDict):
     """ID by which the HTML refers to an inline file, as `cid:<contentId>`. Required for `inline`."""
 
 
-class SendEmailBatchResponse(TypedDict):
+class SendEmailBatchResult(TypedDict):
     success: Literal[True]
     """Always `true`, also when items were refused in the mode `each`. A failed request returns an `Error` instead."""
-    data: SendEmailBatchResponseData
+    data: SendEmailBatchResultData
     """Results of the batch."""
 
 
-class SendEmailBatchResponseData(TypedDict):
+class SendEmailBatchResultData(TypedDict):
     """Results of the batch."""
-    results: List[Union[SendEmailBatchResponseDataResultsItem, SendEmailBatchResponseDataResultsItem2]]
+    results: List[Union[SendEmailBatchResultDataResultsItem, SendEmailBatchResultDataResultsItem2]]
     """One result for each item, in the order of the request."""
     timestamp: str
     """When the batch was processed."""
 
 
-class SendEmailBatchResponseDataResultsItem(TypedDict):
+class SendEmailBatchResultDataResultsItem(TypedDict):
     ok: Literal[True]
     """`true`: the item was accepted."""
-    emails: List[SendEmailBatchResponseDataResultsItemEmailsItem]
+    emails: List[SendEmailBatchResultDataResultsItemEmailsItem]
     """One item for each recipient, in the order of `to`."""
 
 
-class SendEmailBatchResponseDataResultsItemEmailsItem(TypedDict):
-    contact: SendEmailBatchResponseDataResultsItemEmailsItemContact
+class SendEmailBatchResultDataResultsItemEmailsItem(TypedDict):
+    contact: SendEmailBatchResultDataResultsItemEmailsItemContact
     """The recipient, as a contact of the project."""
     email: str
     """ID of the email, for `GET /v1/emails/{id}`."""
@@ -4101,7 +4101,7 @@ class SendEmailBatchResponseDataResultsItemEmailsItem(TypedDict):
     """When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request."""
 
 
-class SendEmailBatchResponseDataResultsItemEmailsItemContact(TypedDict):
+class SendEmailBatchResultDataResultsItemEmailsItemContact(TypedDict):
     """The recipient, as a contact of the project."""
     id: str
     """ID of the contact."""
@@ -4109,14 +4109,14 @@ class SendEmailBatchResponseDataResultsItemEmailsItemContact(TypedDict):
     """Address of the contact."""
 
 
-class SendEmailBatchResponseDataResultsItem2(TypedDict):
+class SendEmailBatchResultDataResultsItem2(TypedDict):
     ok: Literal[False]
     """`false`: the item was refused."""
-    error: SendEmailBatchResponseDataResultsItem2Error
+    error: SendEmailBatchResultDataResultsItem2Error
     """Why the item was refused, as `POST /v1/send` would return it."""
 
 
-class SendEmailBatchResponseDataResultsItem2Error(TypedDict):
+class SendEmailBatchResultDataResultsItem2Error(TypedDict):
     """Why the item was refused, as `POST /v1/send` would return it."""
     code: str
     """Error code, such as `VALIDATION_ERROR`."""
@@ -4126,13 +4126,13 @@ class SendEmailBatchResponseDataResultsItem2Error(TypedDict):
     """HTTP status that `POST /v1/send` would have returned."""
     details: NotRequired[Dict[str, Any]]
     """Further facts about the error; absent if there are none."""
-    errors: NotRequired[List[SendEmailBatchResponseDataResultsItem2ErrorErrorsItem]]
+    errors: NotRequired[List[SendEmailBatchResultDataResultsItem2ErrorErrorsItem]]
     """Problems by field; absent if the error is about no field."""
     suggestion: NotRequired[str]
     """How to fix the request; absent if there is nothing to suggest."""
 
 
-class SendEmailBatchResponseDataResultsItem2ErrorErrorsItem(TypedDict):
+class SendEmailBatchResultDataResultsItem2ErrorErrorsItem(TypedDict):
     field: str
     """Path of the field, such as `attachments.0.content`."""
     message: str
@@ -4143,23 +4143,23 @@ class SendEmailBatchResponseDataResultsItem2ErrorErrorsItem(TypedDict):
     """Type of the value that was received; absent if it does not matter."""
 
 
-class SendEmailResponse(TypedDict):
+class SendEmailResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
-    data: SendEmailResponseData
+    data: SendEmailResultData
     """Emails that were accepted."""
 
 
-class SendEmailResponseData(TypedDict):
+class SendEmailResultData(TypedDict):
     """Emails that were accepted."""
-    emails: List[SendEmailResponseDataEmailsItem]
+    emails: List[SendEmailResultDataEmailsItem]
     """One item for each recipient, in the order of `to`."""
     timestamp: str
     """When the request was accepted."""
 
 
-class SendEmailResponseDataEmailsItem(TypedDict):
-    contact: SendEmailResponseDataEmailsItemContact
+class SendEmailResultDataEmailsItem(TypedDict):
+    contact: SendEmailResultDataEmailsItemContact
     """The recipient, as a contact of the project."""
     email: str
     """ID of the email, for `GET /v1/emails/{id}`."""
@@ -4169,7 +4169,7 @@ class SendEmailResponseDataEmailsItem(TypedDict):
     """When the held email is sent unless it is canceled before; null if it is not held. Only with `scheduledFor` or `hold` in the request."""
 
 
-class SendEmailResponseDataEmailsItemContact(TypedDict):
+class SendEmailResultDataEmailsItemContact(TypedDict):
     """The recipient, as a contact of the project."""
     id: str
     """ID of the contact."""
@@ -4199,7 +4199,7 @@ class StartCampaignDryRunRequest(TypedDict):
     """Messages to render: `all`, or a number from 1 to 1,000,000 spread over the audience. Every contact is checked either way. Default: `"all"`."""
 
 
-class StartCampaignDryRunResponse(TypedDict):
+class StartCampaignDryRunResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignDryRun
@@ -4337,7 +4337,7 @@ class TestWebhookEndpointRequest(TypedDict):
     """Name of the event to call the endpoint with, 1 to 255 characters. Default: `"test.event"`."""
 
 
-class TestWebhookEndpointResponse(TypedDict):
+class TestWebhookEndpointResult(TypedDict):
     at: str
     """When the endpoint was called."""
     statusCode: Optional[float]
@@ -4400,14 +4400,14 @@ class TestWorkflowRequestGraphStepsItemPosition(TypedDict):
     """Pixels from the top."""
 
 
-class TrackEventResponse(TypedDict):
+class TrackEventResult(TypedDict):
     success: Literal[True]
     """Always true."""
-    data: TrackEventResponseData
+    data: TrackEventResultData
     """The recorded event."""
 
 
-class TrackEventResponseData(TypedDict):
+class TrackEventResultData(TypedDict):
     """The recorded event."""
     contact: str
     """ID of the contact."""
@@ -4417,7 +4417,7 @@ class TrackEventResponseData(TypedDict):
     """Time at which the event was recorded."""
 
 
-class UnarchiveCampaignResponse(TypedDict):
+class UnarchiveCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: CampaignWithSegment
@@ -4488,7 +4488,7 @@ UpdateCampaignRequest = TypedDict(
 )
 
 
-class UpdateCampaignResponse(TypedDict):
+class UpdateCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
     data: Campaign
@@ -4504,15 +4504,15 @@ class UpdateCampaignsRequest(TypedDict):
     """`true` archives the campaigns, `false` unarchives them. It cannot be combined with `delete`."""
 
 
-UpdateCampaignsResponse: TypeAlias = "Union[UpdateCampaignsResponseValue, UpdateCampaignsResponseValue2]"
+UpdateCampaignsResult: TypeAlias = "Union[UpdateCampaignsResultValue, UpdateCampaignsResultValue2]"
 
 
-class UpdateCampaignsResponseValue(TypedDict):
+class UpdateCampaignsResultValue(TypedDict):
     deleted: float
     """Number of drafts deleted, for a request with `delete`."""
 
 
-class UpdateCampaignsResponseValue2(TypedDict):
+class UpdateCampaignsResultValue2(TypedDict):
     updated: float
     """Number of campaigns archived or unarchived, for a request with `archived`."""
 
@@ -4546,7 +4546,7 @@ class UpdateEmailRequest(TypedDict):
     """New time to send the email, as an ISO 8601 instant with an offset; at most 30 days ahead. A time in the past sends it immediately."""
 
 
-class UpdateProjectApiKeyResponse(TypedDict):
+class UpdateProjectApiKeyResult(TypedDict):
     id: str
     """ID of the key."""
     name: str
@@ -4557,9 +4557,9 @@ class UpdateProjectApiKeyResponse(TypedDict):
     """What the key may do."""
     senderDomains: Optional[List[str]]
     """Domains that `from` may have; null for all verified domains."""
-    recipients: Optional[UpdateProjectApiKeyResponseRecipients]
+    recipients: Optional[UpdateProjectApiKeyResultRecipients]
     """Recipients that a test key may send to; null for a key that may send to anyone."""
-    mcp: Optional[UpdateProjectApiKeyResponseMcp]
+    mcp: Optional[UpdateProjectApiKeyResultMcp]
     """What the key allows a language model at `POST /mcp`; null for reading only."""
     expiresAt: Optional[str]
     """Time at which the key expires; null for never."""
@@ -4567,7 +4567,7 @@ class UpdateProjectApiKeyResponse(TypedDict):
     """Time until which the previous key keeps working after a rotation; null without one."""
     lastUsedAt: Optional[str]
     """Time of the last use, accurate to five minutes; null for never."""
-    createdBy: Optional[UpdateProjectApiKeyResponseCreatedBy]
+    createdBy: Optional[UpdateProjectApiKeyResultCreatedBy]
     """The user who created the key; null when the account no longer exists."""
     createdAt: str
     """Time at which the key was created."""
@@ -4575,14 +4575,14 @@ class UpdateProjectApiKeyResponse(TypedDict):
     """Time of the last change of the key."""
 
 
-class UpdateProjectApiKeyResponseRecipients(TypedDict):
+class UpdateProjectApiKeyResultRecipients(TypedDict):
     domains: List[str]
     """Domains that the key may send to."""
     addresses: List[str]
     """Email addresses that the key may send to."""
 
 
-class UpdateProjectApiKeyResponseMcp(TypedDict):
+class UpdateProjectApiKeyResultMcp(TypedDict):
     mode: Literal["read", "plan", "act"]
     """`read`: read only. `plan`: also create plans. `act`: also carry them out."""
     mostRecipients: NotRequired[int]
@@ -4591,7 +4591,7 @@ class UpdateProjectApiKeyResponseMcp(TypedDict):
     """Plans that a member has to approve: `always` all, `above` those that reach more than `mostRecipients`; with `never` such plans are refused instead. Default: `"above"`."""
 
 
-class UpdateProjectApiKeyResponseCreatedBy(TypedDict):
+class UpdateProjectApiKeyResultCreatedBy(TypedDict):
     id: str
     """ID of the user."""
     email: str
@@ -4637,7 +4637,7 @@ class UpdateSegmentRequest(TypedDict):
     """Whether members are stored, with an event for each entry and exit."""
 
 
-class UpdateSuppressionRuleResponse(TypedDict):
+class UpdateSuppressionRuleResult(TypedDict):
     success: Literal[True]
     """Always true."""
 
@@ -4731,8 +4731,8 @@ class UpsertContactRequest(TypedDict):
     """Custom fields, merged into those of the contact; `null` as a value deletes a key."""
 
 
-UpsertContactResponse = TypedDict(
-    "UpsertContactResponse",
+UpsertContactResult = TypedDict(
+    "UpsertContactResult",
     {
         "id": "str",
         "email": "str",
@@ -4742,12 +4742,12 @@ UpsertContactResponse = TypedDict(
         "projectId": "str",
         "createdAt": "str",
         "updatedAt": "str",
-        "_meta": "UpsertContactResponseMeta",
+        "_meta": "UpsertContactResultMeta",
     },
 )
 
 
-class UpsertContactResponseMeta(TypedDict):
+class UpsertContactResultMeta(TypedDict):
     """Whether the request created or updated the contact."""
     isNew: bool
     """Whether the request created the contact."""
@@ -4760,7 +4760,7 @@ class VerifyAddressRequest(TypedDict):
     """Email address to verify."""
 
 
-class VerifyAddressResponse(TypedDict):
+class VerifyAddressResult(TypedDict):
     success: Literal[True]
     """Always true."""
     data: AddressVerification
@@ -5469,6 +5469,6 @@ GetWebhookEndpointAuditQuery = TypedDict(
 
 
 #: A recipient of `send` with the ID of their email.
-SentEmail: TypeAlias = "SendEmailResponseDataEmailsItem"
+SentEmail: TypeAlias = "SendEmailResultDataEmailsItem"
 #: The outcome of an item of `send_batch`.
-BatchOutcome: TypeAlias = "SendEmailBatchResponseDataResultsItem"
+BatchOutcome: TypeAlias = "SendEmailBatchResultDataResultsItem"

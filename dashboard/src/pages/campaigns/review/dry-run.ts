@@ -4,7 +4,7 @@ import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 
 /** The report of a dry run. */
-export type DryRun = components['schemas']['GetCampaignDryRunResponse']['data'];
+export type DryRun = components['schemas']['GetCampaignDryRunResult']['data'];
 
 /** The latest dry run of a campaign, null before the first; it is read again until it ends. `start` begins another. */
 export function useDryRun(campaign: string) {

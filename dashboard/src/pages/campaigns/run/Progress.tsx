@@ -6,7 +6,7 @@ import { count, counted, rate } from '../../../words/numbers.ts';
 import type { Campaign } from '../campaign.ts';
 
 /** Counts and rates of a campaign. */
-export type Stats = components['schemas']['GetCampaignStatsResponse']['data'];
+export type Stats = components['schemas']['GetCampaignStatsResult']['data'];
 
 /** How far a campaign is, and what became of it so far. */
 export function Progress({ campaign, stats, isSending }: { campaign: Campaign; stats: Stats; isSending: boolean }) {

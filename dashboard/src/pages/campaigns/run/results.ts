@@ -4,7 +4,7 @@ import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 
 /** What became of a campaign over time, by link, and beside those before it. */
-export type Results = components['schemas']['ListCampaignResultsResponse']['data'];
+export type Results = components['schemas']['ListCampaignResultsResult']['data'];
 
 /** The results of a campaign, fresh while it is sending and now and then afterwards. */
 export function useResults(id: string, isSending: boolean) {

@@ -16,7 +16,7 @@ import { toast } from '../../../ui/toasts.tsx';
 import { WhyButton } from '../../explain/Why.tsx';
 import { executionStates, isActive } from '../../workflows/workflow.ts';
 
-type Execution = components['schemas']['ListContactExecutionsResponse']['data'][number];
+type Execution = components['schemas']['ListContactExecutionsResult']['data'][number];
 
 /** The workflows a contact is or was in: they are started here by hand, and stopped. */
 export function ContactWorkflows({ contact: { id, email } }: { contact: { id: string; email: string } }) {

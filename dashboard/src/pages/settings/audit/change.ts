@@ -1,7 +1,7 @@
 import type { components } from '../../../api/schema.d.ts';
 
 /** One change, as the log answers it. */
-export type Change = components['schemas']['GetProjectAuditLogResponse']['data'][number];
+export type Change = components['schemas']['GetProjectAuditLogResult']['data'][number];
 
 /** Who may have made a change. */
 export const kinds: Record<Change['actor']['kind'], string> = {

@@ -1,7 +1,7 @@
 import type { components } from '../../../api/schema.d.ts';
 
 /** A key with scopes, as the list of keys answers it. */
-export type ApiKey = components['schemas']['UpdateProjectApiKeyResponse'];
+export type ApiKey = components['schemas']['UpdateProjectApiKeyResult'];
 export type Scope = ApiKey['scopes'][number];
 
 /** What each area of the API can be opened for, by the column of the matrix. */

@@ -2,7 +2,7 @@ import type { components } from '../../../api/schema.d.ts';
 import type { Graph } from '../graph/draft.ts';
 import type { Workflow } from '../workflow.ts';
 
-type Answer = components['schemas']['ReplaceWorkflowGraphResponse'];
+type Answer = components['schemas']['ReplaceWorkflowGraphResult'];
 type Changes = Answer['changes'];
 
 const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;

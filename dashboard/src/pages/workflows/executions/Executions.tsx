@@ -141,7 +141,7 @@ function Filters({ steps }: { steps: Workflow['steps'] }) {
   );
 }
 
-type Execution = components['schemas']['ListWorkflowExecutionsResponse']['data'][number];
+type Execution = components['schemas']['ListWorkflowExecutionsResult']['data'][number];
 
 function ExecutionTable({ workflow, rows }: { workflow: string; rows: readonly Execution[] }) {
   const project = useProjectId();
