@@ -70,8 +70,8 @@ export const automationRoutes = [
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
     reply: v.union([
-      v.object({ deleted: field('Number of workflows deleted, for a request with `delete`.', v.number()) }),
-      v.object({
+      v.strictObject({ deleted: field('Number of workflows deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({
         updated: field('Always 0. No workflow was changed, because the request did not set `delete`.', v.number()),
       }),
     ]),

@@ -17,7 +17,7 @@ interface Operation {
 const document = openApiDocument(routes, 'https://fernpost.test') as {
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  components: { schemas: Record<string, object> };
+  components: Record<'schemas' | 'responses' | 'parameters' | 'securitySchemes', Record<string, object>>;
 };
 const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
   Object.entries(methods).map(([method, operation]) => ({ place: `${method.toUpperCase()} ${path}`, ...operation })),
@@ -124,6 +124,49 @@ test('forms that a word tells apart say which word stands for which', () => {
   };
   look(document);
   expect(unions).toBeGreaterThan(1);
+});
+
+test('no two things have one name in a client for Go', () => {
+  // Generators for Go name types without regard to the kind of a thing, and by what an operation takes and answers.
+  const { schemas, responses, parameters, securitySchemes } = document.components;
+  const kinds = { schemas, responses, parameters, securitySchemes };
+  const inGo = (name: string) => name.replaceAll(/[^A-Za-z0-9]/g, '').toLowerCase();
+  const owners = new Map<string, string[]>();
+  const own = (name: string, owner: string) => owners.set(inGo(name), [...(owners.get(inGo(name)) ?? []), owner]);
+  for (const [kind, parts] of Object.entries(kinds))
+    for (const name of Object.keys(parts)) own(name, `${kind}/${name}`);
+  for (const { operationId } of operations)
+    for (const suffix of ['Response', 'Res', 'Params', 'JSONRequestBody', 'JSONBody', 'OK', 'Created', 'Accepted'])
+      own(`${operationId}${suffix}`, `${operationId} (${suffix})`);
+  expect([...owners.values()].filter((all) => all.length > 1)).toEqual([]);
+});
+
+test('a union is of forms that can be told apart, or of one form and null', () => {
+  const unclear: string[] = [];
+  const look = (node: unknown, place: string) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { anyOf } = node as { anyOf?: { type?: string }[] };
+    if (Array.isArray(anyOf) && anyOf.filter(({ type }) => type !== 'null').length !== 1)
+      unclear.push(`${place}: describe one object, or close the forms with v.strictObject()`);
+    for (const [key, part] of Object.entries(node)) look(part, `${place}/${key}`);
+  };
+  look(document, '');
+  expect(unclear).toEqual([]);
+});
+
+test('an error is the envelope, and may be a text where the contract has bare ones', () => {
+  const referredTo = (place: string, status: string) => {
+    const found = operations.find((operation) => operation.place === place)?.responses[status] as { $ref?: string };
+    return found.$ref?.split('/').at(-1);
+  };
+  expect(referredTo('POST /contacts', '400')).toBe('AnyError400');
+  expect(referredTo('POST /contacts', '422')).toBe('Error422');
+  expect(referredTo('GET /contacts/import/{jobId}', '404')).toBe('AnyError404');
+  expect(referredTo('GET /contacts/{id}', '404')).toBe('Error404');
+  expect(document.components.schemas.AnyError).toMatchObject({
+    properties: { error: { oneOf: [{ type: 'string' }, { $ref: '#/components/schemas/ErrorDetails' }] } },
+    required: ['error'],
+  });
 });
 
 interface Word {

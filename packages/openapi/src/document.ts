@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import { ComponentSchemas } from './components.ts';
 import type { JsonSchema } from './json-schema.ts';
-import type { Answer, ApiDescription, Operation, RequestBody, Status } from './operation.ts';
+import type { Answer, ApiDescription, Operation, RequestBody } from './operation.ts';
 
 /**
  * The OpenAPI 3.1 document of an API. A schema stands once, below `components`, and is referred to by its name.
@@ -15,8 +15,8 @@ class DocumentWriter {
   readonly #api: ApiDescription;
   readonly #operations: readonly Operation[];
   readonly #schemas: ComponentSchemas;
-  /** The failures that operations refer to. */
-  readonly #sharedFailures = new Set<Status>();
+  /** The failures that operations refer to, by their names. */
+  readonly #failures = new Map<string, JsonSchema>();
 
   constructor(api: ApiDescription, operations: readonly Operation[]) {
     this.#api = api;
@@ -45,11 +45,7 @@ class DocumentWriter {
 
   #operation(operation: Operation): JsonSchema {
     const { summary, description, tag, id, security, body, success } = operation;
-    const answer = {
-      description: success.description,
-      headers: headerReferences(success.headers),
-      ...this.#contentOf(success),
-    };
+    const answer = this.#answer(success);
     return {
       summary,
       description,
@@ -125,33 +121,22 @@ class DocumentWriter {
     return Object.keys(content).length === 0 ? {} : { content };
   }
 
-  #failuresOf({ failures, failure }: Operation): JsonSchema {
+  #failuresOf({ failures }: Operation): JsonSchema {
     return Object.fromEntries(
-      failures.map((status) => {
-        if (failure !== undefined) return [status, this.#failure(status, failure)];
-        this.#sharedFailures.add(status);
-        return [status, { $ref: `#/components/responses/${this.#api.failureOf(status).name}` }];
+      failures.map((failure) => {
+        this.#failures.set(failure.name, this.#answer(failure));
+        return [failure.status, { $ref: `#/components/responses/${failure.name}` }];
       }),
     );
   }
 
-  #failure(status: Status, { schema, mediaType }: Pick<Answer, 'schema' | 'mediaType'> = {}): JsonSchema {
-    const { description, headers, schemas } = this.#api.failureOf(status);
-    const all: readonly v.GenericSchema[] = schema === undefined ? schemas : [...schemas, schema];
-    const [first, ...more] = all.map((each) => this.#schemas.of(each, 'output'));
-    return {
-      description,
-      headers: headerReferences(headers),
-      content: {
-        'application/json': { schema: more.length > 0 ? { anyOf: [first, ...more] } : first },
-        ...(mediaType === undefined ? {} : { [mediaType]: { schema: { type: 'string' } } }),
-      },
-    };
+  #answer(answer: Answer): JsonSchema {
+    const { description, headers } = answer;
+    return { description, headers: headerReferences(headers), ...this.#contentOf(answer) };
   }
 
   #responses(): JsonSchema {
-    const named = [...this.#sharedFailures].map((status) => [this.#api.failureOf(status).name, this.#failure(status)]);
-    return Object.fromEntries(named.sort(([one = ''], [other = '']) => (one < other ? -1 : 1)));
+    return Object.fromEntries([...this.#failures].sort(([one], [other]) => (one < other ? -1 : 1)));
   }
 }
 
@@ -163,12 +148,13 @@ interface ObjectSchema {
 
 // Operations that share a schema share its name, which is that of the first.
 function* announced(operations: readonly Operation[]): Generator<{ name: string; schema: v.GenericSchema }> {
-  for (const { id, query, body, success, failure } of operations) {
+  for (const { id, query, body, success, failures } of operations) {
     const name = id.charAt(0).toUpperCase() + id.slice(1);
     if (query) yield { name: `${name}Query`, schema: query };
     if (body && 'schema' in body) yield { name: `${name}Request`, schema: body.schema };
     if (success.schema) yield { name: `${name}Result`, schema: success.schema };
-    if (failure?.schema) yield { name: `${name}Failure`, schema: failure.schema };
+    const own = new Set(failures.map(({ schema }) => schema));
+    for (const schema of own) if (schema) yield { name: `${name}Failure`, schema };
   }
 }
 

@@ -1,6 +1,7 @@
 import { toJsonSchemaDefs } from '@valibot/to-json-schema';
 import type * as v from 'valibot';
 import { describedFields, shapeOf } from './names.ts';
+import { type Resolve, union } from './unions.ts';
 
 export type JsonSchema = Record<string, unknown>;
 
@@ -46,20 +47,24 @@ export function jsonSchemas(names: ReadonlyMap<v.GenericSchema, string>, typeMod
       return [referenceTo(fieldName(index)), { ...own, description: text }];
     }),
   );
-  return Object.fromEntries([...names.values()].map((name) => [name, inPlace(made[name], placed) as JsonSchema]));
+  const resolve: Resolve = (reference) => made[nameIn(reference)];
+  return Object.fromEntries(
+    [...names.values()].map((name) => [name, inPlace(made[name], placed, resolve) as JsonSchema]),
+  );
 }
 
 const fieldName = (index: number) => `field ${index}`;
 
 /** A schema with the described fields in their places, with defaults in words, and with what is said of a value that may be null. */
-function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>): unknown {
+function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>, resolve: Resolve): unknown {
   if (typeof node !== 'object' || node === null) return node;
-  if (Array.isArray(node)) return node.map((part) => inPlace(part, placed));
+  if (Array.isArray(node)) return node.map((part) => inPlace(part, placed, resolve));
   const { $ref, ...beside } = node as JsonSchema;
   const own = typeof $ref === 'string' ? placed.get($ref) : undefined;
-  if (own !== undefined) return inPlace({ ...own, ...beside }, placed);
+  if (own !== undefined) return inPlace({ ...own, ...beside }, placed, resolve);
   const { [defaultWords]: words, ...parts } = node as JsonSchema;
-  const made = described(Object.fromEntries(Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed)])));
+  const inner = Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed, resolve)]);
+  const made = union(described(Object.fromEntries(inner)), resolve);
   return words === undefined ? made : { ...made, description: [made.description, words].filter(Boolean).join(' ') };
 }
 
@@ -85,6 +90,8 @@ function adapted(schema: { type: string }, made: JsonSchema): JsonSchema | undef
   }
   // What may be anything may be null.
   if (schema.type === 'nullable' && JSON.stringify(made.anyOf) === '[{},{"type":"null"}]') return {};
+  // Generators for Go take a constant without a type for anything.
+  if (schema.type === 'literal') return { type: typeof made.const, ...made };
   if (made.default !== undefined) return defaultInWords(made);
   if (Array.isArray(made.required) && made.required.length === 0) {
     const { required: _, ...rest } = made;

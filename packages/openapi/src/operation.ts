@@ -66,17 +66,14 @@ export interface Operation {
   body?: RequestBody | undefined;
   success: Answer & { statuses: readonly number[] };
   /** How it may fail. */
-  failures: readonly Status[];
-  /** What its failures may carry beyond what those of all operations may; such failures stand where they are used. */
-  failure?: Pick<Answer, 'schema' | 'mediaType'> | undefined;
+  failures: readonly Failure[];
 }
 
-/** What a failure with a status looks like in every operation. */
-export interface Failure extends Pick<Answer, 'description' | 'headers'> {
-  /** Its name among the responses of the document. */
+/** An answer to a request that failed. */
+export interface Failure extends Answer {
+  status: Status;
+  /** Its name among the responses of the document: failures with the same name are the same. */
   name: string;
-  /** What it carries, in one of these forms, each of which needs a name (`nameSchemas`). */
-  schemas: readonly Schema[];
 }
 
 /** What the document says beside the operations. */
@@ -90,5 +87,4 @@ export interface ApiDescription {
   headers: Readonly<Record<string, JsonSchema>>;
   parameters: Readonly<Record<string, JsonSchema>>;
   securitySchemes: Readonly<Record<string, JsonSchema>>;
-  failureOf(status: Status): Failure;
 }

@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import type { ApiDescription, Operation } from '../src/index.ts';
+import type { ApiDescription, Failure as Failed, Operation, Status } from '../src/index.ts';
 import { nameSchemas } from '../src/names.ts';
 
 const Failure = v.object({ error: v.string() });
 nameSchemas({ Failure });
 
-/** A description of an API whose failures are `{ error }`. */
+/** A description of an API. */
 export const api: ApiDescription = {
   info: { title: 'Books', version: '1' },
   server: 'https://api.example.com',
@@ -16,13 +16,12 @@ export const api: ApiDescription = {
   headers: { 'X-Request-ID': { schema: { type: 'string' } } },
   parameters: { Page: { name: 'page', in: 'query', schema: { type: 'integer' } } },
   securitySchemes: { key: { type: 'http', scheme: 'bearer' } },
-  failureOf: (status) => ({
-    name: `Error${status}`,
-    description: 'It failed.',
-    headers: ['X-Request-ID'],
-    schemas: [Failure],
-  }),
 };
+
+/** A failure that operations share. */
+export function failed(status: Status): Failed {
+  return { status, name: `Error${status}`, description: 'It failed.', headers: ['X-Request-ID'], schema: Failure };
+}
 
 /** `POST /books` with whatever differs. */
 export function operation(differs: Partial<Operation> = {}): Operation {
@@ -37,7 +36,7 @@ export function operation(differs: Partial<Operation> = {}): Operation {
     pathParameters: {},
     parameters: [],
     success: { statuses: [201], description: 'Added.', headers: ['X-Request-ID'] },
-    failures: [422, 'default'],
+    failures: [failed(422), failed('default')],
     ...differs,
   };
 }

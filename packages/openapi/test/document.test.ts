@@ -76,22 +76,23 @@ test('a form that no schema checks has its fields, and a path its parameters', (
   });
 });
 
-test('failures of an operation of its own stand where they are used', () => {
-  const Lent = v.object({ lentTo: v.string() });
-  const document = documentOf(operation({ failures: [409], failure: { schema: Lent, mediaType: 'text/html' } }));
-  expect(document.paths['/books']?.post?.responses).toMatchObject({
-    409: {
-      content: {
-        'application/json': {
-          schema: {
-            anyOf: [{ $ref: '#/components/schemas/Failure' }, { $ref: '#/components/schemas/CreateBookFailure' }],
-          },
-        },
-        'text/html': { schema: { type: 'string' } },
-      },
+test('a failure stands once, by its name, and its body is named after the operation', () => {
+  const lent = {
+    status: 409,
+    name: 'Lent',
+    description: 'It is lent.',
+    headers: [],
+    schema: v.object({ lentTo: v.string() }),
+    mediaType: 'text/html',
+  } as const;
+  const document = documentOf(operation({ failures: [lent] }));
+  expect(document.paths['/books']?.post?.responses).toMatchObject({ 409: { $ref: '#/components/responses/Lent' } });
+  expect(document.components.responses.Lent).toMatchObject({
+    content: {
+      'application/json': { schema: { $ref: '#/components/schemas/CreateBookFailure' } },
+      'text/html': { schema: { type: 'string' } },
     },
   });
-  expect(document.components.responses).toEqual({});
 });
 
 test('a schema with a name is a component wherever it stands, and describes others', () => {
@@ -155,7 +156,27 @@ test('a union that a word tells apart has a discriminator, and another one has n
   expect(answered(v.variant('kind', [Paper, Numbered]))).not.toHaveProperty('discriminator');
 });
 
+const Closed = v.strictObject({ street: v.string() });
+const Open = v.object({ town: v.string() });
+nameSchemas({ Closed, Open });
+
 test.each([
+  ['values of different types', v.union([v.string(), v.number(), Open]), 'oneOf'],
+  ['a closed object and one that must have another field', v.union([Closed, Open]), 'oneOf'],
+  ['objects that one value may fit both of', v.union([Open, v.object({ street: v.string() })]), 'anyOf'],
+  ['numbers of two kinds', v.union([v.number(), v.pipe(v.number(), v.integer())]), 'anyOf'],
+  ['anything, and a text', v.union([v.string(), v.unknown()]), 'anyOf'],
+])('a union of %s', (_, schema, key) => {
+  expect(answered(v.object({ field: schema }))).toMatchObject({ properties: { field: { [key]: expect.any(Array) } } });
+});
+
+test.each([
+  [
+    'constants of a union are one enumeration',
+    v.union([v.literal('a'), v.literal('b')]),
+    { type: 'string', enum: ['a', 'b'] },
+  ],
+  ['a constant has a type', v.literal(true), { type: 'boolean', const: true }],
   ['an optional constant is a boolean', v.optional(v.literal(true)), { type: 'boolean' }],
   ['a default is told in words', v.optional(v.number(), 3), { type: 'number', description: 'Default: `3`.' }],
   ['what may be anything may be null', v.nullable(v.unknown()), {}],

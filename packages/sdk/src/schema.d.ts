@@ -3759,6 +3759,17 @@ export interface components {
             /** @description Reasons for the result, as sentences for people. */
             reasons: string[];
         };
+        AnyError: {
+            /** @description Always false; only in the envelope. */
+            success?: boolean;
+            /** @description The error, or only what went wrong as a sentence for people. */
+            error: string | components["schemas"]["ErrorDetails"];
+            /**
+             * Format: date-time
+             * @description Time of the response; only in the envelope.
+             */
+            timestamp?: string;
+        };
         ArchiveCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
@@ -3767,10 +3778,6 @@ export interface components {
             success: true;
             /** @description The archived or unarchived campaign. */
             data: components["schemas"]["CampaignWithSegment"];
-        };
-        BareError: {
-            /** @description What went wrong, as a sentence for people. */
-            error: string;
         };
         BillingConsumption: {
             /** @description The running billing period. */
@@ -3839,22 +3846,6 @@ export interface components {
             daily?: components["schemas"]["UsageLimit"];
             /** @description Currency of the account, such as `usd`; null without a customer. */
             currency: string | null;
-        };
-        BinaryConditionStepConfig: {
-            /**
-             * @description `binary`: one comparison with the branches `yes` and `no`. The default.
-             * @constant
-             */
-            mode?: "binary";
-            /** @description Field to compare, such as `data.plan`, up to 500 characters. */
-            field: string;
-            /**
-             * @description How the field is compared with `value`.
-             * @enum {string}
-             */
-            operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-            /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
-            value?: unknown;
         };
         BrandKit: {
             /** @description URL of the logo; null without one. Default: `null`. */
@@ -3968,11 +3959,11 @@ export interface components {
         };
         CallMcpFailure: {
             /**
-             * @description Version of JSON-RPC: `2.0`.
+             * @description Version of JSON-RPC: `2.0`; absent in the envelope of other errors.
              * @constant
              */
-            jsonrpc: "2.0";
-            /** @description Why the request failed, as in JSON-RPC. */
+            jsonrpc?: "2.0";
+            /** @description Why the request failed, as in JSON-RPC or as in the envelope. */
             error: {
                 /** @description Why the request failed, as a sentence. */
                 message: string;
@@ -4093,7 +4084,7 @@ export interface components {
             /** @description Number of contacts that would receive the campaign, as reviewed. */
             recipients: number;
             /** @description How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1. */
-            drift: "none" | "fewer" | number;
+            drift: ("none" | "fewer") | number;
             /** @description When the campaign is to be sent; null for immediately after approval. */
             scheduledFor: string | null;
             /** @description Actor that requested the send. They cannot approve it themselves. */
@@ -4347,6 +4338,38 @@ export interface components {
             /** @description Number of archived campaigns in the project. */
             archivedCount: number;
         };
+        CampaignRecipient: {
+            /**
+             * Format: uuid
+             * @description ID of the email.
+             */
+            emailId: string;
+            /**
+             * Format: uuid
+             * @description ID of the contact.
+             */
+            contactId: string;
+            /** @description Address the email was sent to. */
+            email: string;
+            /**
+             * @description `handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet. Absent with `type`, as everything about sending is.
+             * @enum {string}
+             */
+            verdict?: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
+            /** @description Why the recipient was skipped or failed, as a sentence; null for other verdicts. */
+            reason?: string | null;
+            /** @description Version of the content that was sent; null if nothing was. */
+            version?: number | null;
+            /** @description ID of the message at the mail provider; null if it was not sent. */
+            messageId?: string | null;
+            /** @description When the mail provider accepted the email; null if it did not. */
+            sentAt?: string | null;
+            /**
+             * Format: date-time
+             * @description With `type`, when the email bounced or was reported as spam; otherwise when it was sent or, for other verdicts, when the row last changed.
+             */
+            occurredAt: string;
+        };
         CampaignRecipientsPage: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
@@ -4354,56 +4377,7 @@ export interface components {
              */
             success: true;
             /** @description Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam. */
-            data: {
-                /**
-                 * Format: uuid
-                 * @description ID of the email.
-                 */
-                emailId: string;
-                /**
-                 * Format: uuid
-                 * @description ID of the contact.
-                 */
-                contactId: string;
-                /** @description Address of the recipient. */
-                email: string;
-                /**
-                 * @description `handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet.
-                 * @enum {string}
-                 */
-                verdict: "handed_over" | "skipped" | "failed" | "unknown" | "pending";
-                /** @description Why the recipient was skipped or failed, as a sentence; null for other verdicts. */
-                reason: string | null;
-                /** @description Version of the content that was sent; null if nothing was. */
-                version: number | null;
-                /** @description ID of the message at the mail provider; null if it was not sent. */
-                messageId: string | null;
-                /** @description When the mail provider accepted the email; null if it did not. */
-                sentAt: string | null;
-                /**
-                 * Format: date-time
-                 * @description When the email was sent; for other verdicts, when the row last changed.
-                 */
-                occurredAt: string;
-            }[] | {
-                /**
-                 * Format: uuid
-                 * @description ID of the email.
-                 */
-                emailId: string;
-                /**
-                 * Format: uuid
-                 * @description ID of the contact.
-                 */
-                contactId: string;
-                /** @description Address the email was sent to. */
-                email: string;
-                /**
-                 * Format: date-time
-                 * @description When the email bounced or was reported as spam.
-                 */
-                occurredAt: string;
-            }[];
+            data: components["schemas"]["CampaignRecipient"][];
             /** @description Pass it as `cursor` to get the next page; absent on the last page. */
             cursor?: string;
             /** @description Whether there is another page. A page may be short even if there is one. */
@@ -5387,15 +5361,6 @@ export interface components {
             /** @description Position among the transitions of the step, 0 to 1,000,000: lower numbers are tried first. Default: `0`. */
             priority?: number;
         };
-        DelayStepConfig: {
-            /** @description Length of the delay in `unit`; more than 0, and up to 365 days in total. */
-            amount: number;
-            /**
-             * @description Unit of `amount`: `minutes`, `hours` or `days` of 24 hours.
-             * @enum {string}
-             */
-            unit: "minutes" | "hours" | "days";
-        };
         DeleteCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
@@ -6006,35 +5971,36 @@ export interface components {
              */
             success: false;
             /** @description The error. */
-            error: {
-                /**
-                 * @description What went wrong, as a code for programs.
-                 * @example VALIDATION_ERROR
-                 */
-                code: string;
-                /** @description What went wrong, as a sentence for people. */
-                message: string;
-                /** @description HTTP status of the response. */
-                statusCode: number;
-                /**
-                 * Format: uuid
-                 * @description ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help.
-                 */
-                requestId: string;
-                /** @description Facts about the error, for programs; they depend on the code. */
-                details?: {
-                    [key: string]: unknown;
-                };
-                /** @description Every field that was refused. */
-                errors?: components["schemas"]["FieldProblem"][];
-                /** @description What to do about the error. */
-                suggestion?: string;
-            };
+            error: components["schemas"]["ErrorDetails"];
             /**
              * Format: date-time
              * @description Time of the response.
              */
             timestamp: string;
+        };
+        ErrorDetails: {
+            /**
+             * @description What went wrong, as a code for programs.
+             * @example VALIDATION_ERROR
+             */
+            code: string;
+            /** @description What went wrong, as a sentence for people. */
+            message: string;
+            /** @description HTTP status of the response. */
+            statusCode: number;
+            /**
+             * Format: uuid
+             * @description ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help.
+             */
+            requestId: string;
+            /** @description Facts about the error, for programs; they depend on the code. */
+            details?: {
+                [key: string]: unknown;
+            };
+            /** @description Every field that was refused. */
+            errors?: components["schemas"]["FieldProblem"][];
+            /** @description What to do about the error. */
+            suggestion?: string;
         };
         Event: {
             /** @description ID of the event. */
@@ -6059,7 +6025,24 @@ export interface components {
              */
             createdAt: string;
         };
-        EventToRecord: components["schemas"]["RecordedEvent"] | components["schemas"]["TrackEventRequest"];
+        EventToRecord: {
+            /** @description Email address of the contact, beside `event`; a new address creates a contact. */
+            email?: string;
+            /** @description Name of the event of the contact with this `email`. Needs `email`; ignored with `name`. */
+            event?: string;
+            /** @description Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged. */
+            subscribed?: boolean;
+            /** @description Data of the event. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description Name of the event, up to 255 characters; `event` without it. */
+            name?: string;
+            /** @description ID of the contact; null or absent for an event of no contact. */
+            contactId?: string | null;
+            /** @description ID of the email that the event is about; null or absent for none. */
+            emailId?: string | null;
+        };
         EventUsage: {
             /** @description Segments whose conditions use the event. */
             usedInSegments: {
@@ -6081,10 +6064,6 @@ export interface components {
             uniqueContacts: number;
             /** @description Whether the event can be deleted, because nothing uses it. */
             canDelete: boolean;
-        };
-        ExitStepConfig: {
-            /** @description Reason that executions end with, up to 200 characters; null or absent for none. */
-            reason?: string | null;
         };
         ExplainRequest: {
             /** @description ID or email address of the contact. */
@@ -7283,29 +7262,6 @@ export interface components {
             };
         };
         MigrateWorkflowResult: components["schemas"]["WorkflowMigrationPreview"] | components["schemas"]["WorkflowMigration"];
-        MultiConditionStepConfig: {
-            /**
-             * @description `multi`: one branch for each comparison, and `default` if none matches.
-             * @constant
-             */
-            mode: "multi";
-            /** @description Field to compare, such as `data.plan`, up to 500 characters. */
-            field: string;
-            /** @description Branches in the order in which they are tried, 1 to 20. */
-            branches: {
-                /** @description ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`. */
-                id: string;
-                /** @description Name of the branch, for the people who edit the workflow. */
-                name?: string | null;
-                /**
-                 * @description How the field is compared with `value`.
-                 * @enum {string}
-                 */
-                operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-                /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
-                value?: unknown;
-            }[];
-        };
         OwnProject: {
             /**
              * Format: uuid
@@ -7620,18 +7576,6 @@ export interface components {
             /** @description ID of the job; use it to read its progress. */
             jobId: string;
         };
-        RecordedEvent: {
-            /** @description Name of the event, up to 255 characters. */
-            name: string;
-            /** @description ID of the contact; null or absent for an event of no contact. */
-            contactId?: string | null;
-            /** @description ID of the email that the event is about; null or absent for none. */
-            emailId?: string | null;
-            /** @description Data of the event. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
-        };
         RefreshSegmentResult: {
             /** @description Number of members now. */
             memberCount: number;
@@ -7937,7 +7881,7 @@ export interface components {
             /** @description Fingerprint of a dry run. The send is refused if the campaign has changed since that review. Absent keeps the review of a scheduled campaign; null removes it. */
             fingerprint?: string | null;
             /** @description How far the audience may have changed since the dry run. `none`: exactly the reviewed contacts. `fewer`: nobody may have joined. A number from 0 to 1: the share of the audience that may have joined or left. Needs a `fingerprint`; `none` when absent. */
-            drift?: "none" | "fewer" | number;
+            drift?: ("none" | "fewer") | number;
             /** @description When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately. */
             scheduledFor?: unknown;
         };
@@ -8132,20 +8076,6 @@ export interface components {
                 /** @description When the request was accepted. */
                 timestamp: string;
             };
-        };
-        SendEmailStepConfig: {
-            /** @description ID of the template to send. */
-            templateId?: string | null;
-            /** @description Recipient of the email; the contact when absent. */
-            recipient?: {
-                /**
-                 * @description `CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`.
-                 * @enum {string}
-                 */
-                type?: "CONTACT" | "CUSTOM";
-                /** @description Address that receives the email. Required for `CUSTOM`. */
-                customEmail?: string | null;
-            } | null;
         };
         SendingHold: {
             /** @description Mail provider: `postmark`, `ses`, `smtp` or `sandbox`. */
@@ -8529,10 +8459,6 @@ export interface components {
                 timestamp: string;
             };
         };
-        TriggerStepConfig: {
-            /** @description Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. */
-            eventName?: string | null;
-        };
         UnarchiveCampaignResult: {
             /**
              * @description Always `true`. A failed request returns an `Error` instead.
@@ -8657,21 +8583,6 @@ export interface components {
             } | null;
             /** @description Why the subscription changes; `data.reason` of the event `contact.subscribed` or `contact.unsubscribed`. */
             reason?: string;
-        };
-        UpdateContactStepConfig: {
-            /** @description Contact data to set; `null` deletes a key. */
-            updates?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description Another name for `updates`, which takes precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`.
-             * @enum {string}
-             */
-            subscriptionAction?: "none" | "subscribe" | "unsubscribe";
         };
         UpdateContactViewRequest: {
             /** @description New name of the view. */
@@ -8975,12 +8886,6 @@ export interface components {
             /** @description The result of the verification. */
             data: components["schemas"]["AddressVerification"];
         };
-        WaitForEventStepConfig: {
-            /** @description Name of the event to wait for. */
-            eventName: string;
-            /** @description Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely. */
-            timeout?: number | null;
-        };
         WaitingPlan: {
             /**
              * Format: uuid
@@ -9266,25 +9171,6 @@ export interface components {
              * @description When the replay was requested.
              */
             createdAt: string;
-        };
-        WebhookStepConfig: {
-            /** @description URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables. */
-            url: string;
-            /**
-             * @description HTTP method of the call. Default: `"POST"`.
-             * @enum {string}
-             */
-            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description Headers of the call, up to 50; values can contain Liquid variables. */
-            headers?: {
-                [key: string]: string;
-            } | null;
-            /** @description JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent. */
-            body?: unknown;
-            /** @description Whether a response other than 2xx fails the execution. Default: `false`. */
-            failOnError?: boolean;
-            /** @description Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`. */
-            retries?: number;
         };
         Workflow: {
             /**
@@ -9637,7 +9523,91 @@ export interface components {
              */
             updatedAt: string;
         };
-        WorkflowStepConfig: components["schemas"]["TriggerStepConfig"] | components["schemas"]["SendEmailStepConfig"] | components["schemas"]["DelayStepConfig"] | components["schemas"]["WaitForEventStepConfig"] | components["schemas"]["WebhookStepConfig"] | components["schemas"]["UpdateContactStepConfig"] | components["schemas"]["ExitStepConfig"] | components["schemas"]["BinaryConditionStepConfig"] | components["schemas"]["MultiConditionStepConfig"];
+        WorkflowStepConfig: {
+            /** @description `TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for. */
+            eventName?: string | null;
+            /** @description `SEND_EMAIL`: ID of the template to send. */
+            templateId?: string | null;
+            /** @description `SEND_EMAIL`: Recipient of the email; the contact when absent. */
+            recipient?: {
+                /**
+                 * @description `CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`.
+                 * @enum {string}
+                 */
+                type?: "CONTACT" | "CUSTOM";
+                /** @description Address that receives the email. Required for `CUSTOM`. */
+                customEmail?: string | null;
+            } | null;
+            /** @description `DELAY`: Length of the delay in `unit`; more than 0, and up to 365 days in total. */
+            amount?: number;
+            /**
+             * @description `DELAY`: Unit of `amount`: `minutes`, `hours` or `days` of 24 hours.
+             * @enum {string}
+             */
+            unit?: "minutes" | "hours" | "days";
+            /** @description `WAIT_FOR_EVENT`: Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely. */
+            timeout?: number | null;
+            /** @description `WEBHOOK`: URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables. */
+            url?: string;
+            /**
+             * @description `WEBHOOK`: HTTP method of the call. Default: `"POST"`.
+             * @enum {string}
+             */
+            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
+            /** @description `WEBHOOK`: Headers of the call, up to 50; values can contain Liquid variables. */
+            headers?: {
+                [key: string]: string;
+            } | null;
+            /** @description `WEBHOOK`: JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent. */
+            body?: unknown;
+            /** @description `WEBHOOK`: Whether a response other than 2xx fails the execution. Default: `false`. */
+            failOnError?: boolean;
+            /** @description `WEBHOOK`: Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`. */
+            retries?: number;
+            /** @description `UPDATE_CONTACT`: Contact data to set; `null` deletes a key. */
+            updates?: {
+                [key: string]: unknown;
+            } | null;
+            /** @description `UPDATE_CONTACT`: Another name for `updates`, which takes precedence. */
+            data?: {
+                [key: string]: unknown;
+            } | null;
+            /**
+             * @description `UPDATE_CONTACT`: `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`.
+             * @enum {string}
+             */
+            subscriptionAction?: "none" | "subscribe" | "unsubscribe";
+            /** @description `EXIT`: Reason that executions end with, up to 200 characters; null or absent for none. */
+            reason?: string | null;
+            /**
+             * @description `CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches.
+             * @enum {string}
+             */
+            mode?: "binary" | "multi";
+            /** @description `CONDITION`: Field to compare, such as `data.plan`, up to 500 characters. */
+            field?: string;
+            /**
+             * @description `CONDITION`: How the field is compared with `value`.
+             * @enum {string}
+             */
+            operator?: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+            /** @description `CONDITION`: Value to compare the field with; ignored for `exists` and `notExists`. */
+            value?: unknown;
+            /** @description `CONDITION`: Branches in the order in which they are tried, 1 to 20. */
+            branches?: {
+                /** @description ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`. */
+                id: string;
+                /** @description Name of the branch, for the people who edit the workflow. */
+                name?: string | null;
+                /**
+                 * @description How the field is compared with `value`.
+                 * @enum {string}
+                 */
+                operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
+                /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
+                value?: unknown;
+            }[];
+        };
         WorkflowStepExecution: {
             /**
              * Format: uuid
@@ -9967,6 +9937,56 @@ export interface components {
         };
     };
     responses: {
+        /** @description The request is malformed. In some cases `error` is only a sentence. */
+        AnyError400: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description The caller is known and may not do this. In some cases `error` is only a sentence. */
+        AnyError403: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description There is no such resource in this project. In some cases `error` is only a sentence. */
+        AnyError404: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description The body is too large. In some cases `error` is only a sentence. */
+        AnyError413: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AnyError"];
+            };
+        };
+        /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. In some cases `error` is only a sentence. */
+        AnyFailure: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["AnyError"];
+            };
+        };
         /** @description The request is malformed. */
         Error400: {
             headers: {
@@ -9974,7 +9994,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The request is malformed. */
+        Error400OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
         /** @description The key or the session is missing or not valid. */
@@ -9985,6 +10015,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The key or the session is missing or not valid. */
+        Error401OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
         /** @description A limit of the project is reached. */
@@ -10004,7 +10044,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description The caller is known and may not do this. */
+        Error403OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
         /** @description There is no such resource in this project. */
@@ -10014,7 +10064,7 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+                "application/json": components["schemas"]["Error"];
             };
         };
         /** @description The state of the resource, or an Idempotency-Key used before, forbids it. */
@@ -10047,6 +10097,16 @@ export interface components {
                 "application/json": components["schemas"]["Error"];
             };
         };
+        /** @description The body is too large. */
+        Error413OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
+            };
+        };
         /** @description Fields are missing or wrong; `errors` names each. */
         Error422: {
             headers: {
@@ -10055,6 +10115,16 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Fields are missing or wrong; `errors` names each. */
+        Error422OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
         /** @description Too many requests; repeat after `Retry-After` seconds. */
@@ -10066,6 +10136,17 @@ export interface components {
             };
             content: {
                 "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Too many requests; repeat after `Retry-After` seconds. */
+        Error429OfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                "Retry-After": components["headers"]["Retry-After"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
         /** @description Something the request needs is unavailable; repeat after `Retry-After` seconds. */
@@ -10086,7 +10167,17 @@ export interface components {
                 [name: string]: unknown;
             };
             content: {
-                "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"];
+                "application/json": components["schemas"]["Error"];
+            };
+        };
+        /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. */
+        FailureOfCallMcp: {
+            headers: {
+                "X-Request-ID": components["headers"]["X-Request-ID"];
+                [name: string]: unknown;
+            };
+            content: {
+                "application/json": components["schemas"]["CallMcpFailure"];
             };
         };
     };
@@ -10171,7 +10262,7 @@ export interface operations {
                     "application/json": components["schemas"]["SendEmailResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             402: components["responses"]["Error402"];
             403: components["responses"]["Error403"];
@@ -10341,7 +10432,7 @@ export interface operations {
                     "application/json": components["schemas"]["Event"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10579,7 +10670,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteEventsResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -10685,7 +10776,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactPage"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -10751,7 +10842,7 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -10851,7 +10942,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactView"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             409: components["responses"]["Error409"];
@@ -10936,7 +11027,7 @@ export interface operations {
                     "application/json": components["schemas"]["ContactView"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11051,7 +11142,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpsertContactResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11099,7 +11190,7 @@ export interface operations {
                     "application/json": components["schemas"]["LookupContactsResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11467,7 +11558,7 @@ export interface operations {
                     "application/json": components["schemas"]["DeleteContactFieldResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -11552,7 +11643,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedJob"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11597,7 +11688,7 @@ export interface operations {
                     "application/json": components["schemas"]["ImportPreview"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11639,7 +11730,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -11701,7 +11792,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -11765,7 +11856,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -11812,7 +11903,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedJob"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11860,7 +11951,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedJob"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11908,7 +11999,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedJob"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11957,7 +12048,7 @@ export interface operations {
                     "application/json": components["schemas"]["QueuedJob"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -11998,7 +12089,7 @@ export interface operations {
             400: components["responses"]["Error400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             default: components["responses"]["Failure"];
@@ -12091,7 +12182,7 @@ export interface operations {
                     "application/json": components["schemas"]["Template"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -14351,7 +14442,7 @@ export interface operations {
                     "application/json": components["schemas"]["Workflow"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -14752,7 +14843,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowStep"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -14910,7 +15001,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowTransition"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -15012,7 +15103,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowStep"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -15111,7 +15202,7 @@ export interface operations {
                     "application/json": components["schemas"]["WorkflowExecution"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -15725,9 +15816,9 @@ export interface operations {
                     "application/json": components["schemas"]["Domain"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
-            403: components["responses"]["Error403"];
+            403: components["responses"]["AnyError403"];
             413: components["responses"]["Error413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
@@ -15886,13 +15977,13 @@ export interface operations {
                     "application/json": components["schemas"]["UploadedImage"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            413: components["responses"]["Error413"];
+            413: components["responses"]["AnyError413"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
-            default: components["responses"]["Failure"];
+            default: components["responses"]["AnyFailure"];
         };
     };
     listImages: {
@@ -16038,14 +16129,14 @@ export interface operations {
                     "application/json": components["schemas"]["PaymentPage"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
             503: components["responses"]["Error503"];
-            default: components["responses"]["Failure"];
+            default: components["responses"]["AnyFailure"];
         };
     };
     openBillingPortal: {
@@ -16074,13 +16165,13 @@ export interface operations {
                     "application/json": components["schemas"]["PaymentPage"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
-            default: components["responses"]["Failure"];
+            default: components["responses"]["AnyFailure"];
         };
     };
     getBillingLimits: {
@@ -16157,7 +16248,7 @@ export interface operations {
                     "application/json": components["schemas"]["BillingLimits"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -16193,13 +16284,13 @@ export interface operations {
                     "application/json": components["schemas"]["BillingConsumption"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
-            default: components["responses"]["Failure"];
+            default: components["responses"]["AnyFailure"];
         };
     };
     listInvoices: {
@@ -16228,13 +16319,13 @@ export interface operations {
                     "application/json": components["schemas"]["InvoiceList"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
-            404: components["responses"]["Error404"];
+            404: components["responses"]["AnyError404"];
             422: components["responses"]["Error422"];
             429: components["responses"]["Error429"];
-            default: components["responses"]["Failure"];
+            default: components["responses"]["AnyFailure"];
         };
     };
     listSegments: {
@@ -16321,7 +16412,7 @@ export interface operations {
                     "application/json": components["schemas"]["Segment"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -16380,7 +16471,7 @@ export interface operations {
                     "application/json": components["schemas"]["PreviewSegmentResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -16508,7 +16599,7 @@ export interface operations {
                     "application/json": components["schemas"]["Segment"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -16606,7 +16697,7 @@ export interface operations {
                     "application/json": components["schemas"]["AddSegmentMembersResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -16657,7 +16748,7 @@ export interface operations {
                     "application/json": components["schemas"]["RemoveSegmentMembersResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -16856,7 +16947,7 @@ export interface operations {
                     "application/json": components["schemas"]["SuppressionRule"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             413: components["responses"]["Error413"];
@@ -16907,7 +16998,7 @@ export interface operations {
                     "application/json": components["schemas"]["UpdateSuppressionRuleResult"];
                 };
             };
-            400: components["responses"]["Error400"];
+            400: components["responses"]["AnyError400"];
             401: components["responses"]["Error401"];
             403: components["responses"]["Error403"];
             404: components["responses"]["Error404"];
@@ -18928,77 +19019,13 @@ export interface operations {
                     "application/json": components["schemas"]["CallMcpResult"];
                 };
             };
-            /** @description The request is malformed. */
-            400: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description The key or the session is missing or not valid. */
-            401: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description The caller is known and may not do this. */
-            403: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description The body is too large. */
-            413: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description Fields are missing or wrong; `errors` names each. */
-            422: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description Too many requests; repeat after `Retry-After` seconds. */
-            429: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    "Retry-After": components["headers"]["Retry-After"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
-            /** @description Any other failure; 5xx may be repeated with the same Idempotency-Key. */
-            default: {
-                headers: {
-                    "X-Request-ID": components["headers"]["X-Request-ID"];
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/json": components["schemas"]["Error"] | components["schemas"]["BareError"] | components["schemas"]["CallMcpFailure"];
-                };
-            };
+            400: components["responses"]["Error400OfCallMcp"];
+            401: components["responses"]["Error401OfCallMcp"];
+            403: components["responses"]["Error403OfCallMcp"];
+            413: components["responses"]["Error413OfCallMcp"];
+            422: components["responses"]["Error422OfCallMcp"];
+            429: components["responses"]["Error429OfCallMcp"];
+            default: components["responses"]["FailureOfCallMcp"];
         };
     };
     listProjectMcpPlans: {

@@ -31,6 +31,7 @@ export const contactFieldRoutes = [
     handle: ({ db, project, params }) => fieldUsage(db, project.id, params.field),
   }),
   route.delete('/contacts/fields/:field', {
+    bareRefusals: [400],
     pathTexts: { field: 'Name of the field, such as `data.plan`.' },
     heavy: true,
     ...inProject('contacts:write'),

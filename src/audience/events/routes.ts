@@ -125,6 +125,7 @@ export const eventRoutes = [
     handle: ({ db, project, params }) => eventUsage(db, project.id, params.eventName),
   }),
   route.delete('/events/:eventName', {
+    bareRefusals: [400],
     pathTexts: { eventName: 'Name of the event.' },
     heavy: true,
     ...inProject('contacts:write'),

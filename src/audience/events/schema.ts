@@ -47,7 +47,21 @@ export const RecordEvent = v.object({
 });
 export type RecordEvent = v.InferOutput<typeof RecordEvent>;
 
-const EventToRecord = v.union([RecordEvent, TrackBody]);
+const EventToRecord = v.partial(
+  v.object({
+    ...TrackBody.entries,
+    ...RecordEvent.entries,
+    name: field('Name of the event, up to 255 characters; `event` without it.', RecordEvent.entries.name),
+    event: field(
+      'Name of the event of the contact with this `email`. Needs `email`; ignored with `name`.',
+      TrackBody.entries.event,
+    ),
+    email: field(
+      'Email address of the contact, beside `event`; a new address creates a contact.',
+      TrackBody.entries.email,
+    ),
+  }),
+);
 /** `POST /events/track`: `RecordEvent`, or the body of `POST /v1/track`. Which of the two decides how it is checked. */
 export const TrackEither = describedBy(
   v.union([
@@ -153,4 +167,4 @@ export type EventUsage = v.InferOutput<typeof EventUsage>;
 /** The answer of `DELETE /events/{eventName}`. */
 export const EventDeletion = v.object({ deletedCount: field('Number of events that were deleted.', v.number()) });
 
-nameSchemas({ Event: EventBody, EventUsage, EventToRecord, RecordedEvent: RecordEvent, TrackEventRequest: TrackBody });
+nameSchemas({ Event: EventBody, EventUsage, EventToRecord, TrackEventRequest: TrackBody });

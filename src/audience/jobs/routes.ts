@@ -64,6 +64,7 @@ export const jobRoutes = [
     handle: ({ app, db, project, query }) => listJobs(db, project.id, query, app.config.CONTACT_HISTORY_DAYS),
   }),
   route.post('/contacts/import', {
+    bareRefusals: [400],
     ...inProject('contacts:write'),
     summary: 'Import contacts from a CSV file',
     operationId: 'importContacts',
@@ -76,6 +77,7 @@ export const jobRoutes = [
       dispatched(app, await queueImport(db, project.id, body as unknown as IncomingMessage, app.clock())),
   }),
   route.post('/contacts/import/preview', {
+    bareRefusals: [400],
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Preview an import of contacts',
@@ -87,6 +89,7 @@ export const jobRoutes = [
     handle: ({ db, project, body }) => previewImport(db, project.id, body as unknown as IncomingMessage),
   }),
   route.get('/contacts/import/:jobId', {
+    bareRefusals: [404],
     ...inProject('contacts:read'),
     summary: 'Get an import',
     reply: ImportJobBody,
@@ -94,6 +97,7 @@ export const jobRoutes = [
   }),
   ...(['import', 'bulk'] as const).map((kind) =>
     route.post(`/contacts/${kind}/:jobId/undo`, {
+      bareRefusals: [404],
       heavy: true,
       ...inProject('contacts:write'),
       summary: kind === 'import' ? 'Undo an import' : 'Undo a bulk change',
@@ -139,6 +143,7 @@ export const jobRoutes = [
     handle: async ({ app, db, project, body }) => dispatched(app, await queueSegmentEntries(db, project.id, body)),
   }),
   route.get('/contacts/bulk/:jobId', {
+    bareRefusals: [404],
     ...inProject('contacts:read'),
     summary: 'Get a bulk job',
     operationId: 'getBulkJob',

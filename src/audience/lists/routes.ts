@@ -14,6 +14,7 @@ const ids = { viewId: 'saved view' };
 /** Lists of contacts by any field: pages, files, and views that are kept. */
 export const contactListRoutes = [
   route.post('/contacts/search', {
+    bareRefusals: [400],
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Search contacts by any field',
@@ -26,6 +27,7 @@ export const contactListRoutes = [
     handle: ({ app, db, project, body }) => searchContacts(db, project.id, body, app.clock()),
   }),
   route.post('/contacts/export', {
+    bareRefusals: [400],
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Export contacts as CSV',
@@ -47,6 +49,7 @@ export const contactListRoutes = [
     handle: ({ db, project }) => listViews(db, project.id),
   }),
   route.post('/contacts/views', {
+    bareRefusals: [400],
     ...views,
     scope: 'contacts:write',
     refusals: [409],
@@ -61,6 +64,7 @@ export const contactListRoutes = [
     handle: ({ app, db, project, body }) => createView(db, project.id, body, app.clock()),
   }),
   route.patch('/contacts/views/:viewId', {
+    bareRefusals: [400],
     ...views,
     scope: 'contacts:write',
     refusals: [409],

@@ -62,6 +62,7 @@ export const segmentRoutes = [
     handle: ({ app, db, project, body }) => createSegment(db, project.id, body, app.clock()),
   }),
   route.post('/segments/preview', {
+    bareRefusals: [400],
     heavy: true,
     ...inProject('contacts:read'),
     summary: 'Preview a condition',
@@ -84,6 +85,7 @@ export const segmentRoutes = [
     handle: async ({ db, project, params }) => tagged(await getSegment(db, project.id, params.id)),
   }),
   route.patch('/segments/:id', {
+    bareRefusals: [400],
     heavy: true,
     ...inProject('contacts:write'),
     summary: 'Update a segment',

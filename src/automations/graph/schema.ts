@@ -12,7 +12,8 @@ import {
 } from '@fernpost/validation';
 import { longestNote, longestStepName, waitOutcomes } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
-import { StepConfigShape, stepTypes } from './step-configs.ts';
+import { StepConfigShape } from './step-config-shape.ts';
+import { stepTypes } from './step-configs.ts';
 
 const maxConfigLength = 256 * 1024;
 

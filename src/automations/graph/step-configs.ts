@@ -1,4 +1,4 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
+import { field } from '@fernpost/openapi/names';
 import {
   choice,
   coded,
@@ -110,7 +110,8 @@ const WaitForEventConfig = v.object({
   ),
 });
 
-const BinaryCondition = v.object({
+/** The config of a CONDITION with one comparison. */
+export const BinaryCondition = v.object({
   mode: field(
     '`binary`: one comparison with the branches `yes` and `no`. The default.',
     v.optional(v.literal('binary')),
@@ -133,7 +134,8 @@ const Branch = v.object({
   value: field('Value to compare the field with; ignored for `exists` and `notExists`.', v.optional(v.unknown())),
 });
 
-const MultiCondition = v.object({
+/** The config of a CONDITION with a branch for each comparison. */
+export const MultiCondition = v.object({
   mode: field('`multi`: one branch for each comparison, and `default` if none matches.', v.literal('multi')),
   field: field('Field to compare, such as `data.plan`, up to 500 characters.', conditionField),
   branches: field(
@@ -185,7 +187,8 @@ const ExitConfig = v.object({
   ),
 });
 
-const schemas = {
+/** The config of each type of step but CONDITION. */
+export const stepConfigs = {
   TRIGGER: TriggerConfig,
   SEND_EMAIL: SendEmailConfig,
   DELAY: DelayConfig,
@@ -195,27 +198,12 @@ const schemas = {
   EXIT: ExitConfig,
 } as const;
 
-/** How the API reference describes a config; one that is not finished yet may be stored too. */
-export const StepConfigShape = v.union([...Object.values(schemas), BinaryCondition, MultiCondition]);
-nameSchemas({
-  WorkflowStepConfig: StepConfigShape,
-  TriggerStepConfig: TriggerConfig,
-  SendEmailStepConfig: SendEmailConfig,
-  DelayStepConfig: DelayConfig,
-  WaitForEventStepConfig: WaitForEventConfig,
-  WebhookStepConfig: WebhookConfig,
-  UpdateContactStepConfig: UpdateContactConfig,
-  ExitStepConfig: ExitConfig,
-  BinaryConditionStepConfig: BinaryCondition,
-  MultiConditionStepConfig: MultiCondition,
-});
-
 /** The two shapes of a CONDITION step. */
 type ConditionConfig = v.InferOutput<typeof BinaryCondition> | v.InferOutput<typeof MultiCondition>;
 
 /** The checked config of each type of step. */
 export type StepConfigs = {
-  [Type in keyof typeof schemas]: v.InferOutput<(typeof schemas)[Type]>;
+  [Type in keyof typeof stepConfigs]: v.InferOutput<(typeof stepConfigs)[Type]>;
 } & { CONDITION: ConditionConfig };
 
 /** What reading a config came to: its checked form, or what is wrong with it, each `field` within the config. */
@@ -234,7 +222,7 @@ export function readStepConfig<Type extends StepType>(type: Type, config: unknow
 }
 
 function schemaOf(type: StepType, config: unknown): v.GenericSchema {
-  if (type !== 'CONDITION') return schemas[type];
+  if (type !== 'CONDITION') return stepConfigs[type];
   const mode = typeof config === 'object' && config !== null ? (config as { mode?: unknown }).mode : undefined;
   return mode === 'multi' ? MultiCondition : BinaryCondition;
 }

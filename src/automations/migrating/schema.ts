@@ -51,7 +51,7 @@ export const MigratePlan = v.object({
 export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 
 /** What a plan would do. */
-export const MigrationPreview = v.object({
+export const MigrationPreview = v.strictObject({
   dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
   toVersion: field('Number of the version that contacts would be migrated to.', v.number()),
   people: field('Number of contacts in the workflow that have another version.', v.number()),

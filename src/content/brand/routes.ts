@@ -22,6 +22,7 @@ export const brandRoutes = [
     handle: ({ app, db, project, body }) => putBrand(db, iconsUrlOf(app.config), project.id, body),
   }),
   route.get('/brand/icons/:file', {
+    bareRefusals: [404],
     pathTexts: { file: 'File name of the icon.' },
     access: 'none',
     summary: 'Download the icon of a social network',

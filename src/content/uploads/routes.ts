@@ -9,6 +9,7 @@ import { deleteImage, imageUsage, listImages, uploadImage } from './service.ts';
 /** Images for mail. */
 export const uploadRoutes = [
   route.post('/uploads/image', {
+    bareRefusals: [400, 413, 'default'],
     ...inProject('templates'),
     summary: 'Upload an image',
     operationId: 'uploadImage',
@@ -52,6 +53,7 @@ export const uploadRoutes = [
     handle: ({ app, db, project, params, log }) => deleteImage({ db, store: app.images, log }, project.id, params.id),
   }),
   route.get('/uploads/files/:projectId/:file', {
+    bareRefusals: [404],
     pathTexts: { file: 'File name of the image.' },
     access: 'none',
     summary: 'Download an uploaded image',

@@ -1,40 +1,7 @@
 import type { ApiDescription, Failure, Status } from '@fernpost/openapi';
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import * as v from 'valibot';
 import { sessionCookie as cookieName } from '../lib/session-cookie.ts';
+import { AnyError, ErrorEnvelope } from './error-schemas.ts';
 import { tags } from './tags.ts';
-
-const text = v.string();
-const FieldProblem = v.object({
-  field: field('Path of the field, such as `to.0.email`; empty for the request as a whole.', text),
-  message: field('What is wrong with the field, for people.', text),
-  code: field('What is wrong with the field, for programs, such as `invalid_type` or `too_big`.', text),
-  received: field('JSON type of the value, such as `null`; only when another type is expected.', v.optional(text)),
-});
-const ErrorEnvelope = v.object({
-  success: field('Always false.', v.literal(false)),
-  error: field(
-    'The error.',
-    v.object({
-      code: field('What went wrong, as a code for programs.', v.pipe(text, v.examples(['VALIDATION_ERROR']))),
-      message: field('What went wrong, as a sentence for people.', text),
-      statusCode: field('HTTP status of the response.', v.pipe(v.number(), v.integer())),
-      requestId: field(
-        'ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help.',
-        v.pipe(text, v.uuid()),
-      ),
-      details: field(
-        'Facts about the error, for programs; they depend on the code.',
-        v.optional(v.record(text, v.unknown())),
-      ),
-      errors: field('Every field that was refused.', v.optional(v.array(FieldProblem))),
-      suggestion: field('What to do about the error.', v.optional(text)),
-    }),
-  ),
-  timestamp: field('Time of the response.', v.pipe(text, v.isoTimestamp())),
-});
-const BareError = v.strictObject({ error: field('What went wrong, as a sentence for people.', text) });
-nameSchemas({ Error: ErrorEnvelope, BareError, FieldProblem });
 
 const failureTexts: Readonly<Record<Status, string>> = {
   400: 'The request is malformed.',
@@ -121,8 +88,8 @@ export type SecurityScheme = keyof typeof securitySchemes;
 
 const description = `Email delivery and audience service whose long-running work is durable.
 
-Requests carry \`Authorization: Bearer sk_…\`, the secret key of a project. Errors come in one envelope (\`Error\`); some older
-routes answer 400 and 404 with \`{ "error": "…" }\`.
+Requests carry \`Authorization: Bearer sk_…\`, the secret key of a project. Errors come in one envelope (\`Error\`); where
+\`AnyError\` is described, the body may be \`{ "error": "…" }\` alone.
 
 **Pages.** Lists that answer a \`cursor\` are read page by page: pass it unchanged, with the same filters, until \`hasMore\` is false or the
 cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\` or \`pageSize\` says how long a page is.
@@ -148,18 +115,19 @@ export function apiDescription(server: string): ApiDescription {
     headers,
     parameters,
     securitySchemes,
-    failureOf,
   };
 }
 
-// Some routes answer 400, 403 and 404 with a bare text (docs/contract/core.md#1-3).
-function failureOf(status: Status): Failure {
-  const mayBeBare = status === 'default' || status === 400 || status === 403 || status === 404;
+/** A failure of any operation; `mayBeText` where the error may be a bare text (docs/contract/core.md#1-3). */
+export function failureOf(status: Status, mayBeText = false): Failure {
   const isTemporary = status === 429 || status === 503;
+  const kind = status === 'default' ? 'Failure' : `Error${status}`;
+  const about = failureTexts[status] ?? `Error ${status}.`;
   return {
-    name: status === 'default' ? 'Failure' : `Error${status}`,
-    description: failureTexts[status] ?? `Error ${status}`,
+    status,
+    name: mayBeText ? `Any${kind}` : kind,
+    description: mayBeText ? `${about} In some cases \`error\` is only a sentence.` : about,
     headers: isTemporary ? ['X-Request-ID', 'Retry-After'] : ['X-Request-ID'],
-    schemas: mayBeBare ? [ErrorEnvelope, BareError] : [ErrorEnvelope],
+    schema: mayBeText ? AnyError : ErrorEnvelope,
   };
 }

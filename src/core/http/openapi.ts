@@ -1,5 +1,6 @@
 import {
   openApiDocument as documentOf,
+  type Failure,
   type JsonSchema,
   type Operation,
   type PathParameter,
@@ -7,7 +8,13 @@ import {
   type Status,
 } from '@fernpost/openapi';
 import { sizeText } from '@fernpost/request-bodies';
-import { apiDescription, type HeaderName, type ParameterName, type SecurityScheme } from './api-description.ts';
+import {
+  apiDescription,
+  failureOf,
+  type HeaderName,
+  type ParameterName,
+  type SecurityScheme,
+} from './api-description.ts';
 import { bodyLimits } from './body.ts';
 import { namesIgnoredFields } from './ignored-fields.ts';
 import { operationIds } from './operation-ids.ts';
@@ -22,8 +29,7 @@ export function openApiDocument(routes: readonly Route[], serverUrl: string): Js
 }
 
 function operationOf(route: Route, id: string): Operation {
-  const { method, path, summary, query, queryExample, status = 200, alsoStatus, reply, errorReply, textReply } = route;
-  const isPage = textReply === 'text/html' && route.access === 'none';
+  const { method, path, summary, query, queryExample, status = 200, alsoStatus, reply, textReply } = route;
   return {
     id,
     method,
@@ -44,12 +50,19 @@ function operationOf(route: Route, id: string): Operation {
       schema: reply,
       mediaType: textReply,
     },
-    failures: [...failuresOf(route), 'default'],
-    // Pages for browsers fail as pages.
-    ...(errorReply === undefined && !isPage
-      ? {}
-      : { failure: { schema: errorReply, mediaType: textReply === 'text/html' ? textReply : undefined } }),
+    failures: [...failuresOf(route), 'default' as const].map((status) => failureIn(route, id, status)),
   };
+}
+
+function failureIn(route: Route, id: string, status: Status): Failure {
+  const { access, bodyError, bareRefusals = [], errorReply, textReply } = route;
+  const mayBeText = bareRefusals.includes(status) || (status === 400 && bodyError !== undefined);
+  const failure = failureOf(status, mayBeText);
+  const own = `${failure.name}Of${id.charAt(0).toUpperCase()}${id.slice(1)}`;
+  if (errorReply !== undefined) return { ...failure, name: own, schema: errorReply };
+  // Pages for browsers fail as pages.
+  const isPage = textReply === 'text/html' && access === 'none';
+  return isPage ? { ...failure, name: `${failure.name}OfPage`, mediaType: textReply } : failure;
 }
 
 function tagOf(route: Route): string {

@@ -103,7 +103,7 @@ export interface RouteOptions<
   /** A request body as somebody would send it, for the API reference. */
   example?: Body extends AnySchema ? v.InferInput<NoInfer<Body>> : never;
   reply?: AnySchema;
-  /** Body of failures that are neither the envelope nor a bare error. */
+  /** Body of failures that may be another than the envelope and a bare error (`orEnvelope`). */
   errorReply?: AnySchema;
   /** Media type of a success that is no JSON, or that may be text in place of `reply`. */
   textReply?: 'text/csv' | 'text/html' | 'text/plain' | 'image/*';
@@ -113,6 +113,11 @@ export interface RouteOptions<
   alsoStatus?: number;
   /** Statuses of failures beyond those that every route of its kind may answer, for the API reference. */
   refusals?: readonly number[];
+  /**
+   * Those that may be bare (docs/contract/core.md#1-3), beside the 400 of a route with `bodyError`; `default` for statuses that are not
+   * described.
+   */
+  bareRefusals?: readonly (number | 'default')[];
   /**
    * Reads `Idempotency-Key` (docs/contract/core.md#1-8): the handler makes its writes through `writeOnce`, in one call, and
    * calls `keepAnswer` in it.

@@ -38,7 +38,10 @@ export const mcpRoutes = [
       type: 'application/json',
       fields: {
         jsonrpc: { type: 'string', description: 'The version of JSON-RPC: `2.0`.' },
-        id: { type: ['string', 'integer'], description: 'Identifies the request; a notification has none.' },
+        id: {
+          oneOf: [{ type: 'string' }, { type: 'integer' }],
+          description: 'Identifies the request; a notification has none.',
+        },
         method: { type: 'string', description: 'What to do, such as `tools/call`.' },
       },
       optional: ['id'],
@@ -46,9 +49,12 @@ export const mcpRoutes = [
     },
     reply: v.looseObject({ jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')) }),
     errorReply: v.looseObject({
-      jsonrpc: field('Version of JSON-RPC: `2.0`.', v.literal('2.0')),
+      jsonrpc: field(
+        'Version of JSON-RPC: `2.0`; absent in the envelope of other errors.',
+        v.optional(v.literal('2.0')),
+      ),
       error: field(
-        'Why the request failed, as in JSON-RPC.',
+        'Why the request failed, as in JSON-RPC or as in the envelope.',
         v.looseObject({ message: field('Why the request failed, as a sentence.', v.string()) }),
       ),
     }),

@@ -17,6 +17,7 @@ const redirect = { access: 'none', tag: 'auth', status: 302 } as const;
 /** Sign-in by GitHub and Google, where they are set up. */
 export const oauthRoutes = [
   route.get('/oauth/:provider/outbound', {
+    bareRefusals: [404],
     pathTexts: { provider: 'Sign-in provider: `github` or `google`.' },
     ...redirect,
     refusals: [404],
@@ -31,6 +32,7 @@ export const oauthRoutes = [
     },
   }),
   route.get('/oauth/:provider/callback', {
+    bareRefusals: [404],
     pathTexts: { provider: 'Sign-in provider: `github` or `google`.' },
     ...redirect,
     refusals: [404],

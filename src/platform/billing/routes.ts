@@ -2,6 +2,7 @@ import { field } from '@fernpost/openapi/names';
 import { type Payments, PaymentsUnreachable } from '@fernpost/payments';
 import * as v from 'valibot';
 import type { App } from '../../core/http/context.ts';
+import { orEnvelope } from '../../core/http/error-schemas.ts';
 import { reply, route } from '../../core/http/route.ts';
 import { AppError, bareBadRequest, bareNotFound } from '../../core/lib/errors.ts';
 import { changeLimits, readLimits } from './limits.ts';
@@ -12,7 +13,12 @@ import { paymentWebhookReplySchema, takePaymentWebhook } from './webhook.ts';
 
 const currencies = new Set(['usd', 'eur', 'gbp']);
 
-const paid = { access: 'project', guard: onlyWithBilling, tag: 'billing' } as const;
+const paid = {
+  access: 'project',
+  guard: onlyWithBilling,
+  bareRefusals: [400, 404, 'default'],
+  tag: 'billing',
+} as const;
 
 /** What a project may use and what it pays. */
 export const billingRoutes = [
@@ -56,6 +62,7 @@ export const billingRoutes = [
     handle: ({ app, db, project }) => readLimits({ ...app, db }, project.id),
   }),
   route.put('/users/@me/projects/:id/billing-limits', {
+    bareRefusals: [400],
     access: 'project',
     role: 'ADMIN',
     summary: 'Set the monthly limits',
@@ -111,7 +118,7 @@ export const billingRoutes = [
     bodyKind: 'raw',
     bodyLimit: 'paymentWebhook',
     reply: paymentWebhookReplySchema,
-    errorReply: paymentWebhookReplySchema,
+    errorReply: orEnvelope(paymentWebhookReplySchema),
     async handle({ app, db, params, body, header }) {
       if (params.processor !== 'stripe')
         throw new AppError(404, 'RESOURCE_NOT_FOUND', 'No such payment processor: only stripe');

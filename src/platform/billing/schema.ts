@@ -64,7 +64,7 @@ export const Consumption = v.object({
     'Usage in the period.',
     v.object({
       total: field('Number of emails in the period so far.', v.number()),
-      records: field('Always empty; kept for existing clients.', v.array(v.never())),
+      records: field('Always empty; kept for existing clients.', v.pipe(v.array(v.unknown()), v.maxLength(0))),
     }),
   ),
   credits: field(

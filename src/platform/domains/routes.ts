@@ -18,6 +18,7 @@ export const domainRoutes = [
     handle: ({ db, project, params }) => listDomains(db, project, params.projectId),
   }),
   route.post('/domains', {
+    bareRefusals: [400, 403],
     refusals: [503],
     access: 'dashboard',
     role: 'ADMIN',

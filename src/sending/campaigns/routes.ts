@@ -289,8 +289,8 @@ export const campaignRoutes = [
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], archived: true },
     bodyLimit: 'data',
     reply: v.union([
-      v.object({ deleted: field('Number of drafts deleted, for a request with `delete`.', v.number()) }),
-      v.object({
+      v.strictObject({ deleted: field('Number of drafts deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({
         updated: field('Number of campaigns archived or unarchived, for a request with `archived`.', v.number()),
       }),
     ]),

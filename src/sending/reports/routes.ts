@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { discard } from '@fernpost/request-bodies';
 import { RouteBody } from '../../core/http/body.ts';
 import type { App, Handled } from '../../core/http/context.ts';
+import { orEnvelope } from '../../core/http/error-schemas.ts';
 import { type Reply, type Route, reply, route } from '../../core/http/route.ts';
 import { AppError } from '../../core/lib/errors.ts';
 import { createReputationGuard, type ReputationGuard } from '../reputation/index.ts';
@@ -74,7 +75,7 @@ const shared = {
   tag: 'webhooks',
   bodyKind: 'stream',
   reply: webhookReplySchema,
-  errorReply: webhookReplySchema,
+  errorReply: orEnvelope(webhookReplySchema),
   exemptFromRateLimit: true,
 } as const;
 const ofPostmark = {

@@ -364,10 +364,9 @@ describe('the service about itself', () => {
     // Clients that are made from it have to expect what comes: two statuses of success, bare errors.
     const { responses } = document.paths['/contacts'].post;
     expect(Object.keys(responses)).toEqual(expect.arrayContaining(['200', '201']));
-    expect(responses['400']).toEqual({ $ref: '#/components/responses/Error400' });
-    expect(document.components.responses.Error400.content['application/json'].schema.anyOf).toContainEqual({
-      $ref: '#/components/schemas/BareError',
-    });
+    expect(responses['400']).toEqual({ $ref: '#/components/responses/AnyError400' });
+    expect(responses['401']).toEqual({ $ref: '#/components/responses/Error401' });
+    expect(schemas.AnyError.required).toEqual(['error']);
     const docs = await api.call(null, 'GET', '/docs');
     expect(docs.status).toBe(200);
     expect(docs.headers.get('content-security-policy')).toContain("default-src 'none'");

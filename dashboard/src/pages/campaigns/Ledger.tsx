@@ -23,7 +23,7 @@ const verdicts = {
   pending: { name: 'Pending', tone: 'info' },
 } as const satisfies Record<string, { name: string; tone: Tone }>;
 
-type Row = Extract<components['schemas']['CampaignRecipientsPage']['data'][number], { verdict: unknown }>;
+type Row = Required<components['schemas']['CampaignRecipient']>;
 
 /** What became of every recipient, one row for each. */
 export function Ledger({

@@ -418,7 +418,7 @@ class AsyncCampaigns(AsyncResource):
         result: types.CampaignAudit = (await self._client.call("getCampaignAudit", path={"id": id}, **options))["data"]
         return result
 
-    def list_recipients(self, id: str, query: Optional[types.ListCampaignRecipientsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[Any]:
+    def list_recipients(self, id: str, query: Optional[types.ListCampaignRecipientsQuery] = None, **options: Unpack[CallOptions]) -> AsyncPages[types.CampaignRecipient]:
         """List the recipients of a campaign with their verdicts. The ledger of the current send, of one `verdict` (handed_over, skipped, failed, unknown, pending) or of all; as a CSV file with `format=csv` or `Accept: text/csv`. With `type` (bounced, complained), the recipients whose mail bounced or was reported as spam, newest first. Needs the secret key, or a session with `X-Project-Id`. Keys with scopes need `campaigns:read`."""
         return self._client.pages("listCampaignRecipients", path={"id": id}, query=query, **options)
 

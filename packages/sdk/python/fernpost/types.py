@@ -94,6 +94,43 @@ class AddressVerification(TypedDict):
     """Reasons for the result, as sentences for people."""
 
 
+class AnyError(TypedDict):
+    success: NotRequired[bool]
+    """Always false; only in the envelope."""
+    error: Union[str, ErrorDetails]
+    """The error, or only what went wrong as a sentence for people."""
+    timestamp: NotRequired[str]
+    """Time of the response; only in the envelope."""
+
+
+class ErrorDetails(TypedDict):
+    code: str
+    """What went wrong, as a code for programs."""
+    message: str
+    """What went wrong, as a sentence for people."""
+    statusCode: int
+    """HTTP status of the response."""
+    requestId: str
+    """ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help."""
+    details: NotRequired[Dict[str, Any]]
+    """Facts about the error, for programs; they depend on the code."""
+    errors: NotRequired[List[FieldProblem]]
+    """Every field that was refused."""
+    suggestion: NotRequired[str]
+    """What to do about the error."""
+
+
+class FieldProblem(TypedDict):
+    field: str
+    """Path of the field, such as `to.0.email`; empty for the request as a whole."""
+    message: str
+    """What is wrong with the field, for people."""
+    code: str
+    """What is wrong with the field, for programs, such as `invalid_type` or `too_big`."""
+    received: NotRequired[str]
+    """JSON type of the value, such as `null`; only when another type is expected."""
+
+
 class ArchiveCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
@@ -233,7 +270,7 @@ class CampaignApproval(TypedDict):
     """Number of the dry run that was reviewed."""
     recipients: float
     """Number of contacts that would receive the campaign, as reviewed."""
-    drift: Union[Literal["none"], Literal["fewer"], float]
+    drift: Union[Literal["none", "fewer"], float]
     """How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1."""
     scheduledFor: Optional[str]
     """When the campaign is to be sent; null for immediately after approval."""
@@ -326,11 +363,6 @@ class CampaignCanaryStopped(TypedDict):
     """Percentage that was exceeded, or number of deliveries that was not reached."""
 
 
-class BareError(TypedDict):
-    error: str
-    """What went wrong, as a sentence for people."""
-
-
 class BillingConsumption(TypedDict):
     period: BillingConsumptionPeriod
     """The running billing period."""
@@ -410,17 +442,6 @@ class UsageLimit(TypedDict):
     """Whether at least 80 percent of the limit are used."""
     isBlocked: bool
     """Whether the limit is reached, so that further emails are refused."""
-
-
-class BinaryConditionStepConfig(TypedDict):
-    mode: NotRequired[Literal["binary"]]
-    """`binary`: one comparison with the branches `yes` and `no`. The default."""
-    field: str
-    """Field to compare, such as `data.plan`, up to 500 characters."""
-    operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
-    """How the field is compared with `value`."""
-    value: NotRequired[Any]
-    """Value to compare the field with; ignored for `exists` and `notExists`."""
 
 
 class BrandKit(TypedDict):
@@ -529,14 +550,14 @@ class BulkSelection(TypedDict):
 
 
 class CallMcpFailure(TypedDict):
-    jsonrpc: Literal["2.0"]
-    """Version of JSON-RPC: `2.0`."""
+    jsonrpc: NotRequired[Literal["2.0"]]
+    """Version of JSON-RPC: `2.0`; absent in the envelope of other errors."""
     error: CallMcpFailureError
-    """Why the request failed, as in JSON-RPC."""
+    """Why the request failed, as in JSON-RPC or as in the envelope."""
 
 
 class CallMcpFailureError(TypedDict):
-    """Why the request failed, as in JSON-RPC."""
+    """Why the request failed, as in JSON-RPC or as in the envelope."""
     message: str
     """Why the request failed, as a sentence."""
 
@@ -758,10 +779,31 @@ class CampaignPage(TypedDict):
     """Number of archived campaigns in the project."""
 
 
+class CampaignRecipient(TypedDict):
+    emailId: str
+    """ID of the email."""
+    contactId: str
+    """ID of the contact."""
+    email: str
+    """Address the email was sent to."""
+    verdict: NotRequired[Literal["handed_over", "skipped", "failed", "unknown", "pending"]]
+    """`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet. Absent with `type`, as everything about sending is."""
+    reason: NotRequired[Optional[str]]
+    """Why the recipient was skipped or failed, as a sentence; null for other verdicts."""
+    version: NotRequired[Optional[float]]
+    """Version of the content that was sent; null if nothing was."""
+    messageId: NotRequired[Optional[str]]
+    """ID of the message at the mail provider; null if it was not sent."""
+    sentAt: NotRequired[Optional[str]]
+    """When the mail provider accepted the email; null if it did not."""
+    occurredAt: str
+    """With `type`, when the email bounced or was reported as spam; otherwise when it was sent or, for other verdicts, when the row last changed."""
+
+
 class CampaignRecipientsPage(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
-    data: Union[List[CampaignRecipientsPageDataItem], List[CampaignRecipientsPageData2Item]]
+    data: List[CampaignRecipient]
     """Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam."""
     cursor: NotRequired[str]
     """Pass it as `cursor` to get the next page; absent on the last page."""
@@ -769,38 +811,6 @@ class CampaignRecipientsPage(TypedDict):
     """Whether there is another page. A page may be short even if there is one."""
     total: Optional[float]
     """Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`."""
-
-
-class CampaignRecipientsPageDataItem(TypedDict):
-    emailId: str
-    """ID of the email."""
-    contactId: str
-    """ID of the contact."""
-    email: str
-    """Address of the recipient."""
-    verdict: Literal["handed_over", "skipped", "failed", "unknown", "pending"]
-    """`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet."""
-    reason: Optional[str]
-    """Why the recipient was skipped or failed, as a sentence; null for other verdicts."""
-    version: Optional[float]
-    """Version of the content that was sent; null if nothing was."""
-    messageId: Optional[str]
-    """ID of the message at the mail provider; null if it was not sent."""
-    sentAt: Optional[str]
-    """When the mail provider accepted the email; null if it did not."""
-    occurredAt: str
-    """When the email was sent; for other verdicts, when the row last changed."""
-
-
-class CampaignRecipientsPageData2Item(TypedDict):
-    emailId: str
-    """ID of the email."""
-    contactId: str
-    """ID of the contact."""
-    email: str
-    """Address the email was sent to."""
-    occurredAt: str
-    """When the email bounced or was reported as spam."""
 
 
 class CampaignResults(TypedDict):
@@ -1490,13 +1500,6 @@ class CreateWorkflowTransitionRequestCondition(TypedDict):
     """Branch of the condition that takes this transition."""
 
 
-class DelayStepConfig(TypedDict):
-    amount: float
-    """Length of the delay in `unit`; more than 0, and up to 365 days in total."""
-    unit: Literal["minutes", "hours", "days"]
-    """Unit of `amount`: `minutes`, `hours` or `days` of 24 hours."""
-
-
 class DeleteCampaignResult(TypedDict):
     success: Literal[True]
     """Always `true`. A failed request returns an `Error` instead."""
@@ -1993,39 +1996,10 @@ class ErasureVerificationLeftItem(TypedDict):
 class Error(TypedDict):
     success: Literal[False]
     """Always false."""
-    error: ErrorError
+    error: ErrorDetails
     """The error."""
     timestamp: str
     """Time of the response."""
-
-
-class ErrorError(TypedDict):
-    """The error."""
-    code: str
-    """What went wrong, as a code for programs."""
-    message: str
-    """What went wrong, as a sentence for people."""
-    statusCode: int
-    """HTTP status of the response."""
-    requestId: str
-    """ID of the request: the `X-Request-ID` header of the response. Include it when you ask for help."""
-    details: NotRequired[Dict[str, Any]]
-    """Facts about the error, for programs; they depend on the code."""
-    errors: NotRequired[List[FieldProblem]]
-    """Every field that was refused."""
-    suggestion: NotRequired[str]
-    """What to do about the error."""
-
-
-class FieldProblem(TypedDict):
-    field: str
-    """Path of the field, such as `to.0.email`; empty for the request as a whole."""
-    message: str
-    """What is wrong with the field, for people."""
-    code: str
-    """What is wrong with the field, for programs, such as `invalid_type` or `too_big`."""
-    received: NotRequired[str]
-    """JSON type of the value, such as `null`; only when another type is expected."""
 
 
 class Event(TypedDict):
@@ -2047,29 +2021,21 @@ class Event(TypedDict):
     """Time at which the event was recorded."""
 
 
-EventToRecord: TypeAlias = "Union[RecordedEvent, TrackEventRequest]"
-
-
-class RecordedEvent(TypedDict):
-    name: str
-    """Name of the event, up to 255 characters."""
+class EventToRecord(TypedDict):
+    email: NotRequired[str]
+    """Email address of the contact, beside `event`; a new address creates a contact."""
+    event: NotRequired[str]
+    """Name of the event of the contact with this `email`. Needs `email`; ignored with `name`."""
+    subscribed: NotRequired[bool]
+    """Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged."""
+    data: NotRequired[Optional[Dict[str, Any]]]
+    """Data of the event."""
+    name: NotRequired[str]
+    """Name of the event, up to 255 characters; `event` without it."""
     contactId: NotRequired[Optional[str]]
     """ID of the contact; null or absent for an event of no contact."""
     emailId: NotRequired[Optional[str]]
     """ID of the email that the event is about; null or absent for none."""
-    data: NotRequired[Optional[Dict[str, Any]]]
-    """Data of the event."""
-
-
-class TrackEventRequest(TypedDict):
-    email: str
-    """Email address of the contact; a new address creates a contact."""
-    event: str
-    """Name of the event, up to 255 characters."""
-    subscribed: NotRequired[bool]
-    """Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged."""
-    data: NotRequired[Optional[Dict[str, Any]]]
-    """Data of the event; its values are also stored on the contact."""
 
 
 class EventUsage(TypedDict):
@@ -2097,11 +2063,6 @@ class EventUsageUsedInWorkflowsItem(TypedDict):
     """ID of the segment or workflow."""
     name: str
     """Name of the segment or workflow."""
-
-
-class ExitStepConfig(TypedDict):
-    reason: NotRequired[Optional[str]]
-    """Reason that executions end with, up to 200 characters; null or absent for none."""
 
 
 class ExplainRequest(TypedDict):
@@ -3342,26 +3303,6 @@ class WorkflowMigration(TypedDict):
     """When the migration ended; null while it runs."""
 
 
-class MultiConditionStepConfig(TypedDict):
-    mode: Literal["multi"]
-    """`multi`: one branch for each comparison, and `default` if none matches."""
-    field: str
-    """Field to compare, such as `data.plan`, up to 500 characters."""
-    branches: List[MultiConditionStepConfigBranchesItem]
-    """Branches in the order in which they are tried, 1 to 20."""
-
-
-class MultiConditionStepConfigBranchesItem(TypedDict):
-    id: str
-    """ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`."""
-    name: NotRequired[Optional[str]]
-    """Name of the branch, for the people who edit the workflow."""
-    operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
-    """How the field is compared with `value`."""
-    value: NotRequired[Any]
-    """Value to compare the field with; ignored for `exists` and `notExists`."""
-
-
 class OwnProject(TypedDict):
     id: str
     """ID of the project."""
@@ -3787,57 +3728,67 @@ class WorkflowWithGraphStepsItemPosition(TypedDict):
     """Pixels from the top."""
 
 
-WorkflowStepConfig: TypeAlias = "Union[TriggerStepConfig, SendEmailStepConfig, DelayStepConfig, WaitForEventStepConfig, WebhookStepConfig, UpdateContactStepConfig, ExitStepConfig, BinaryConditionStepConfig, MultiConditionStepConfig]"
-
-
-class TriggerStepConfig(TypedDict):
+class WorkflowStepConfig(TypedDict):
     eventName: NotRequired[Optional[str]]
-    """Name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`."""
-
-
-class SendEmailStepConfig(TypedDict):
+    """`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for."""
     templateId: NotRequired[Optional[str]]
-    """ID of the template to send."""
-    recipient: NotRequired[Optional[SendEmailStepConfigRecipient]]
-    """Recipient of the email; the contact when absent."""
+    """`SEND_EMAIL`: ID of the template to send."""
+    recipient: NotRequired[Optional[WorkflowStepConfigRecipient]]
+    """`SEND_EMAIL`: Recipient of the email; the contact when absent."""
+    amount: NotRequired[float]
+    """`DELAY`: Length of the delay in `unit`; more than 0, and up to 365 days in total."""
+    unit: NotRequired[Literal["minutes", "hours", "days"]]
+    """`DELAY`: Unit of `amount`: `minutes`, `hours` or `days` of 24 hours."""
+    timeout: NotRequired[Optional[float]]
+    """`WAIT_FOR_EVENT`: Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely."""
+    url: NotRequired[str]
+    """`WEBHOOK`: URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables."""
+    method: NotRequired[Literal["GET", "POST", "PUT", "PATCH", "DELETE"]]
+    """`WEBHOOK`: HTTP method of the call. Default: `"POST"`."""
+    headers: NotRequired[Optional[Dict[str, str]]]
+    """`WEBHOOK`: Headers of the call, up to 50; values can contain Liquid variables."""
+    body: NotRequired[Any]
+    """`WEBHOOK`: JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent."""
+    failOnError: NotRequired[bool]
+    """`WEBHOOK`: Whether a response other than 2xx fails the execution. Default: `false`."""
+    retries: NotRequired[int]
+    """`WEBHOOK`: Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`."""
+    updates: NotRequired[Optional[Dict[str, Any]]]
+    """`UPDATE_CONTACT`: Contact data to set; `null` deletes a key."""
+    data: NotRequired[Optional[Dict[str, Any]]]
+    """`UPDATE_CONTACT`: Another name for `updates`, which takes precedence."""
+    subscriptionAction: NotRequired[Literal["none", "subscribe", "unsubscribe"]]
+    """`UPDATE_CONTACT`: `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`."""
+    reason: NotRequired[Optional[str]]
+    """`EXIT`: Reason that executions end with, up to 200 characters; null or absent for none."""
+    mode: NotRequired[Literal["binary", "multi"]]
+    """`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches."""
+    field: NotRequired[str]
+    """`CONDITION`: Field to compare, such as `data.plan`, up to 500 characters."""
+    operator: NotRequired[Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]]
+    """`CONDITION`: How the field is compared with `value`."""
+    value: NotRequired[Any]
+    """`CONDITION`: Value to compare the field with; ignored for `exists` and `notExists`."""
+    branches: NotRequired[List[WorkflowStepConfigBranchesItem]]
+    """`CONDITION`: Branches in the order in which they are tried, 1 to 20."""
 
 
-class SendEmailStepConfigRecipient(TypedDict):
+class WorkflowStepConfigRecipient(TypedDict):
     type: NotRequired[Literal["CONTACT", "CUSTOM"]]
     """`CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`."""
     customEmail: NotRequired[Optional[str]]
     """Address that receives the email. Required for `CUSTOM`."""
 
 
-class WaitForEventStepConfig(TypedDict):
-    eventName: str
-    """Name of the event to wait for."""
-    timeout: NotRequired[Optional[float]]
-    """Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely."""
-
-
-class WebhookStepConfig(TypedDict):
-    url: str
-    """URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables."""
-    method: NotRequired[Literal["GET", "POST", "PUT", "PATCH", "DELETE"]]
-    """HTTP method of the call. Default: `"POST"`."""
-    headers: NotRequired[Optional[Dict[str, str]]]
-    """Headers of the call, up to 50; values can contain Liquid variables."""
-    body: NotRequired[Any]
-    """JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent."""
-    failOnError: NotRequired[bool]
-    """Whether a response other than 2xx fails the execution. Default: `false`."""
-    retries: NotRequired[int]
-    """Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`."""
-
-
-class UpdateContactStepConfig(TypedDict):
-    updates: NotRequired[Optional[Dict[str, Any]]]
-    """Contact data to set; `null` deletes a key."""
-    data: NotRequired[Optional[Dict[str, Any]]]
-    """Another name for `updates`, which takes precedence."""
-    subscriptionAction: NotRequired[Literal["none", "subscribe", "unsubscribe"]]
-    """`subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`."""
+class WorkflowStepConfigBranchesItem(TypedDict):
+    id: str
+    """ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`."""
+    name: NotRequired[Optional[str]]
+    """Name of the branch, for the people who edit the workflow."""
+    operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
+    """How the field is compared with `value`."""
+    value: NotRequired[Any]
+    """Value to compare the field with; ignored for `exists` and `notExists`."""
 
 
 class WorkflowWithGraphStepsItemTemplate(TypedDict):
@@ -3987,7 +3938,7 @@ class SendCampaignRequest(TypedDict):
     """Sends to a first slice of the audience and holds everyone else back. Absent keeps the canary of a scheduled campaign; null removes it."""
     fingerprint: NotRequired[Optional[str]]
     """Fingerprint of a dry run. The send is refused if the campaign has changed since that review. Absent keeps the review of a scheduled campaign; null removes it."""
-    drift: NotRequired[Union[Literal["none"], Literal["fewer"], float]]
+    drift: NotRequired[Union[Literal["none", "fewer"], float]]
     """How far the audience may have changed since the dry run. `none`: exactly the reviewed contacts. `fewer`: nobody may have joined. A number from 0 to 1: the share of the audience that may have joined or left. Needs a `fingerprint`; `none` when absent."""
     scheduledFor: NotRequired[Any]
     """When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately."""
@@ -4398,6 +4349,17 @@ class TestWorkflowRequestGraphStepsItemPosition(TypedDict):
     """Pixels from the left."""
     y: float
     """Pixels from the top."""
+
+
+class TrackEventRequest(TypedDict):
+    email: str
+    """Email address of the contact; a new address creates a contact."""
+    event: str
+    """Name of the event, up to 255 characters."""
+    subscribed: NotRequired[bool]
+    """Whether the contact is subscribed to marketing mail; absent leaves an existing contact unchanged."""
+    data: NotRequired[Optional[Dict[str, Any]]]
+    """Data of the event; its values are also stored on the contact."""
 
 
 class TrackEventResult(TypedDict):

@@ -1,4 +1,4 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
+import { describedFields, field, nameSchemas } from '@fernpost/openapi/names';
 import { choiceParameter, Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
 import { CursorParameter } from '../../../core/lib/cursor.ts';
@@ -113,12 +113,26 @@ export const LedgerRecipient = v.object({
 });
 export type LedgerRecipient = v.InferOutput<typeof LedgerRecipient>;
 
+/** Either of them, as one object: generators for Go cannot tell two lists apart. */
+const CampaignRecipient = v.object({
+  ...v.partial(LedgerRecipient).entries,
+  ...ReportedRecipient.entries,
+  verdict: field(
+    `${describedFields().get(LedgerRecipient.entries.verdict)?.text} Absent with \`type\`, as everything about sending is.`,
+    v.optional(LedgerRecipient.entries.verdict),
+  ),
+  occurredAt: field(
+    'With `type`, when the email bounced or was reported as spam; otherwise when it was sent or, for other verdicts, when the row last changed.',
+    Instant,
+  ),
+});
+
 /** A page of recipients; `cursor` is there while there is more. */
 export const RecipientsPage = v.object({
   success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
   data: field(
     'Recipients on this page: rows of the ledger, or, with `type`, recipients whose email bounced or was reported as spam.',
-    v.union([v.array(LedgerRecipient), v.array(ReportedRecipient)]),
+    v.array(CampaignRecipient),
   ),
   cursor: field('Pass it as `cursor` to get the next page; absent on the last page.', v.optional(v.string())),
   hasMore: field('Whether there is another page. A page may be short even if there is one.', v.boolean()),
@@ -128,4 +142,4 @@ export const RecipientsPage = v.object({
   ),
 });
 
-nameSchemas({ SentVersion, CampaignStats, CampaignAudit, CampaignRecipientsPage: RecipientsPage });
+nameSchemas({ SentVersion, CampaignStats, CampaignAudit, CampaignRecipient, CampaignRecipientsPage: RecipientsPage });

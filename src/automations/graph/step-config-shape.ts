@@ -1,0 +1,38 @@
+import { describedFields, field, nameSchemas } from '@fernpost/openapi/names';
+import * as v from 'valibot';
+import { BinaryCondition, MultiCondition, stepConfigs } from './step-configs.ts';
+
+/**
+ * How the API reference describes a config: one object with the fields of every type of step, because a config that is not finished yet
+ * may be stored too, and nothing in one says of what type it is.
+ */
+export const StepConfigShape = v.object({
+  ...of('TRIGGER', stepConfigs.TRIGGER.entries),
+  ...of('SEND_EMAIL', stepConfigs.SEND_EMAIL.entries),
+  ...of('DELAY', stepConfigs.DELAY.entries),
+  ...of('WAIT_FOR_EVENT', stepConfigs.WAIT_FOR_EVENT.entries),
+  ...of('WEBHOOK', stepConfigs.WEBHOOK.entries),
+  ...of('UPDATE_CONTACT', stepConfigs.UPDATE_CONTACT.entries),
+  ...of('EXIT', stepConfigs.EXIT.entries),
+  ...of('CONDITION', { ...BinaryCondition.entries, ...MultiCondition.entries }),
+  eventName: field(
+    '`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for.',
+    stepConfigs.TRIGGER.entries.eventName,
+  ),
+  mode: field(
+    '`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches.',
+    v.optional(v.picklist(['binary', 'multi'])),
+  ),
+});
+nameSchemas({ WorkflowStepConfig: StepConfigShape });
+
+// Each field says of what type of step it is.
+function of(type: string, entries: v.ObjectEntries): v.ObjectEntries {
+  const texts = describedFields();
+  return Object.fromEntries(
+    Object.entries(entries).map(([name, entry]) => [
+      name,
+      field(`\`${type}\`: ${texts.get(entry)?.text ?? ''}`, v.optional(entry)),
+    ]),
+  );
+}
