@@ -9506,8 +9506,10 @@ export interface components {
                 /** @description Pixels from the top. */
                 y: number;
             };
-            /** @description Configuration of the step, which depends on its type. */
-            config: components["schemas"]["WorkflowStepConfig"];
+            /** @description Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet. */
+            config: {
+                [key: string]: unknown;
+            };
             /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
             templateId: string | null;
             /** @description Note for the people who edit the workflow; null if there is none. */
@@ -9522,91 +9524,6 @@ export interface components {
              * @description When the step last changed.
              */
             updatedAt: string;
-        };
-        WorkflowStepConfig: {
-            /** @description `TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for. */
-            eventName?: string | null;
-            /** @description `SEND_EMAIL`: ID of the template to send. */
-            templateId?: string | null;
-            /** @description `SEND_EMAIL`: Recipient of the email; the contact when absent. */
-            recipient?: {
-                /**
-                 * @description `CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`.
-                 * @enum {string}
-                 */
-                type?: "CONTACT" | "CUSTOM";
-                /** @description Address that receives the email. Required for `CUSTOM`. */
-                customEmail?: string | null;
-            } | null;
-            /** @description `DELAY`: Length of the delay in `unit`; more than 0, and up to 365 days in total. */
-            amount?: number;
-            /**
-             * @description `DELAY`: Unit of `amount`: `minutes`, `hours` or `days` of 24 hours.
-             * @enum {string}
-             */
-            unit?: "minutes" | "hours" | "days";
-            /** @description `WAIT_FOR_EVENT`: Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely. */
-            timeout?: number | null;
-            /** @description `WEBHOOK`: URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables. */
-            url?: string;
-            /**
-             * @description `WEBHOOK`: HTTP method of the call. Default: `"POST"`.
-             * @enum {string}
-             */
-            method?: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
-            /** @description `WEBHOOK`: Headers of the call, up to 50; values can contain Liquid variables. */
-            headers?: {
-                [key: string]: string;
-            } | null;
-            /** @description `WEBHOOK`: JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent. */
-            body?: unknown;
-            /** @description `WEBHOOK`: Whether a response other than 2xx fails the execution. Default: `false`. */
-            failOnError?: boolean;
-            /** @description `WEBHOOK`: Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`. */
-            retries?: number;
-            /** @description `UPDATE_CONTACT`: Contact data to set; `null` deletes a key. */
-            updates?: {
-                [key: string]: unknown;
-            } | null;
-            /** @description `UPDATE_CONTACT`: Another name for `updates`, which takes precedence. */
-            data?: {
-                [key: string]: unknown;
-            } | null;
-            /**
-             * @description `UPDATE_CONTACT`: `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`.
-             * @enum {string}
-             */
-            subscriptionAction?: "none" | "subscribe" | "unsubscribe";
-            /** @description `EXIT`: Reason that executions end with, up to 200 characters; null or absent for none. */
-            reason?: string | null;
-            /**
-             * @description `CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches.
-             * @enum {string}
-             */
-            mode?: "binary" | "multi";
-            /** @description `CONDITION`: Field to compare, such as `data.plan`, up to 500 characters. */
-            field?: string;
-            /**
-             * @description `CONDITION`: How the field is compared with `value`.
-             * @enum {string}
-             */
-            operator?: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-            /** @description `CONDITION`: Value to compare the field with; ignored for `exists` and `notExists`. */
-            value?: unknown;
-            /** @description `CONDITION`: Branches in the order in which they are tried, 1 to 20. */
-            branches?: {
-                /** @description ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`. */
-                id: string;
-                /** @description Name of the branch, for the people who edit the workflow. */
-                name?: string | null;
-                /**
-                 * @description How the field is compared with `value`.
-                 * @enum {string}
-                 */
-                operator: "equals" | "notEquals" | "contains" | "notContains" | "greaterThan" | "lessThan" | "greaterThanOrEqual" | "lessThanOrEqual" | "exists" | "notExists";
-                /** @description Value to compare the field with; ignored for `exists` and `notExists`. */
-                value?: unknown;
-            }[];
         };
         WorkflowStepExecution: {
             /**
@@ -9780,8 +9697,10 @@ export interface components {
                 type: "TRIGGER" | "SEND_EMAIL" | "DELAY" | "WAIT_FOR_EVENT" | "CONDITION" | "WEBHOOK" | "UPDATE_CONTACT" | "EXIT";
                 /** @description Name of the step. */
                 name: string;
-                /** @description Configuration of the step, which depends on its type. */
-                config: components["schemas"]["WorkflowStepConfig"];
+                /** @description Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet. */
+                config: {
+                    [key: string]: unknown;
+                };
                 /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
                 templateId: string | null;
                 /** @description Note for the people who edit the workflow; null if there is none. */
@@ -9899,8 +9818,10 @@ export interface components {
                     /** @description Pixels from the top. */
                     y: number;
                 };
-                /** @description Configuration of the step, which depends on its type. */
-                config: components["schemas"]["WorkflowStepConfig"];
+                /** @description Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet. */
+                config: {
+                    [key: string]: unknown;
+                };
                 /** @description ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen. */
                 templateId: string | null;
                 /** @description Note for the people who edit the workflow; null if there is none. */

@@ -74,8 +74,8 @@ export const StepBody = v.object({
   name: field('Name of the step.', v.string()),
   position: field('Position of the step on the canvas.', StoredPosition),
   config: field(
-    'Configuration of the step, which depends on its type.',
-    describedBy(v.record(v.string(), v.unknown()), StepConfigShape),
+    'Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet.',
+    v.record(v.string(), v.unknown()),
   ),
   templateId: field(
     'ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen.',

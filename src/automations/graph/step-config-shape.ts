@@ -3,8 +3,8 @@ import * as v from 'valibot';
 import { BinaryCondition, MultiCondition, stepConfigs } from './step-configs.ts';
 
 /**
- * How the API reference describes a config: one object with the fields of every type of step, because a config that is not finished yet
- * may be stored too, and nothing in one says of what type it is.
+ * How the API reference describes the config of a request: one object with the fields of every type of step, because nothing in a
+ * config says of what type it is.
  */
 export const StepConfigShape = v.object({
   ...of('TRIGGER', stepConfigs.TRIGGER.entries),

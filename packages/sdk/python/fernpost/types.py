@@ -3702,8 +3702,8 @@ class WorkflowWithGraphStepsItem(TypedDict):
     """Name of the step."""
     position: WorkflowWithGraphStepsItemPosition
     """Position of the step on the canvas."""
-    config: WorkflowStepConfig
-    """Configuration of the step, which depends on its type."""
+    config: Dict[str, Any]
+    """Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet."""
     templateId: Optional[str]
     """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
@@ -3726,69 +3726,6 @@ class WorkflowWithGraphStepsItemPosition(TypedDict):
     """Pixels from the left."""
     y: float
     """Pixels from the top."""
-
-
-class WorkflowStepConfig(TypedDict):
-    eventName: NotRequired[Optional[str]]
-    """`TRIGGER`: name of the event that starts the workflow; null or absent for `MANUAL` and `SCHEDULE`. `WAIT_FOR_EVENT`: name of the event to wait for."""
-    templateId: NotRequired[Optional[str]]
-    """`SEND_EMAIL`: ID of the template to send."""
-    recipient: NotRequired[Optional[WorkflowStepConfigRecipient]]
-    """`SEND_EMAIL`: Recipient of the email; the contact when absent."""
-    amount: NotRequired[float]
-    """`DELAY`: Length of the delay in `unit`; more than 0, and up to 365 days in total."""
-    unit: NotRequired[Literal["minutes", "hours", "days"]]
-    """`DELAY`: Unit of `amount`: `minutes`, `hours` or `days` of 24 hours."""
-    timeout: NotRequired[Optional[float]]
-    """`WAIT_FOR_EVENT`: Seconds after which the wait ends, up to 31,536,000 (365 days); null or absent to wait indefinitely."""
-    url: NotRequired[str]
-    """`WEBHOOK`: URL to call, up to 4,000 characters. Scheme and host are literal; path and query can contain Liquid variables."""
-    method: NotRequired[Literal["GET", "POST", "PUT", "PATCH", "DELETE"]]
-    """`WEBHOOK`: HTTP method of the call. Default: `"POST"`."""
-    headers: NotRequired[Optional[Dict[str, str]]]
-    """`WEBHOOK`: Headers of the call, up to 50; values can contain Liquid variables."""
-    body: NotRequired[Any]
-    """`WEBHOOK`: JSON body of the call; its strings can contain Liquid variables. When absent, `contact`, `workflow`, `execution` and `event` are sent."""
-    failOnError: NotRequired[bool]
-    """`WEBHOOK`: Whether a response other than 2xx fails the execution. Default: `false`."""
-    retries: NotRequired[int]
-    """`WEBHOOK`: Number of retries after no response, 429 and 5xx; 0 to 5. Default: `0`."""
-    updates: NotRequired[Optional[Dict[str, Any]]]
-    """`UPDATE_CONTACT`: Contact data to set; `null` deletes a key."""
-    data: NotRequired[Optional[Dict[str, Any]]]
-    """`UPDATE_CONTACT`: Another name for `updates`, which takes precedence."""
-    subscriptionAction: NotRequired[Literal["none", "subscribe", "unsubscribe"]]
-    """`UPDATE_CONTACT`: `subscribe` or `unsubscribe` changes the subscription; `none` leaves it. Default: `"none"`."""
-    reason: NotRequired[Optional[str]]
-    """`EXIT`: Reason that executions end with, up to 200 characters; null or absent for none."""
-    mode: NotRequired[Literal["binary", "multi"]]
-    """`CONDITION`: `binary`, the default, is one comparison with the branches `yes` and `no`; `multi` has one branch for each comparison, and `default` if none matches."""
-    field: NotRequired[str]
-    """`CONDITION`: Field to compare, such as `data.plan`, up to 500 characters."""
-    operator: NotRequired[Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]]
-    """`CONDITION`: How the field is compared with `value`."""
-    value: NotRequired[Any]
-    """`CONDITION`: Value to compare the field with; ignored for `exists` and `notExists`."""
-    branches: NotRequired[List[WorkflowStepConfigBranchesItem]]
-    """`CONDITION`: Branches in the order in which they are tried, 1 to 20."""
-
-
-class WorkflowStepConfigRecipient(TypedDict):
-    type: NotRequired[Literal["CONTACT", "CUSTOM"]]
-    """`CONTACT`, or `CUSTOM` for the address in `customEmail`. Default: `"CONTACT"`."""
-    customEmail: NotRequired[Optional[str]]
-    """Address that receives the email. Required for `CUSTOM`."""
-
-
-class WorkflowStepConfigBranchesItem(TypedDict):
-    id: str
-    """ID of the branch, which transitions name in `branch`; 1 to 40 characters, except `default`."""
-    name: NotRequired[Optional[str]]
-    """Name of the branch, for the people who edit the workflow."""
-    operator: Literal["equals", "notEquals", "contains", "notContains", "greaterThan", "lessThan", "greaterThanOrEqual", "lessThanOrEqual", "exists", "notExists"]
-    """How the field is compared with `value`."""
-    value: NotRequired[Any]
-    """Value to compare the field with; ignored for `exists` and `notExists`."""
 
 
 class WorkflowWithGraphStepsItemTemplate(TypedDict):
@@ -5045,8 +4982,8 @@ class WorkflowStep(TypedDict):
     """Name of the step."""
     position: WorkflowStepPosition
     """Position of the step on the canvas."""
-    config: WorkflowStepConfig
-    """Configuration of the step, which depends on its type."""
+    config: Dict[str, Any]
+    """Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet."""
     templateId: Optional[str]
     """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
@@ -5164,8 +5101,8 @@ class WorkflowVersionStepsItem(TypedDict):
     """Type of the step. `config` depends on it."""
     name: str
     """Name of the step."""
-    config: WorkflowStepConfig
-    """Configuration of the step, which depends on its type."""
+    config: Dict[str, Any]
+    """Configuration of the step: a `WorkflowStepConfig`, or what was stored of one that is not finished yet."""
     templateId: Optional[str]
     """ID of the template that a `SEND_EMAIL` step sends; null for other steps, and until one is chosen."""
     note: Optional[str]
