@@ -19,7 +19,7 @@ export const api: ApiDescription = {
 };
 
 /** A failure that operations share. */
-export function failed(status: Status): Failed {
+function failed(status: Status): Failed {
   return { status, name: `Error${status}`, description: 'It failed.', headers: ['X-Request-ID'], schema: Failure };
 }
 

@@ -1,4 +1,4 @@
-import { describedBy, field } from '@fernpost/openapi/names';
+import { describedBy, field, nameSchemas } from '@fernpost/openapi/names';
 import { renderLimits } from '@fernpost/renderer';
 import { coded, codedAt, EmailField, JsonObject, SenderField, singleLine, textField } from '@fernpost/validation';
 import * as v from 'valibot';
@@ -184,6 +184,8 @@ export const SendBody = v.pipe(
   ),
 );
 export type SendBody = v.InferOutput<typeof SendBody>;
+// Named here, because items of a batch are described by it.
+nameSchemas({ SendEmailRequest: SendBody });
 
 /** The answer of `POST /v1/send`: one item for each recipient, in the order of `to`. */
 export const SendReply = v.object({
