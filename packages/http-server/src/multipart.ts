@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import busboy from 'busboy';
+import { Busboy, type BusboyInstance } from '@fastify/busboy';
 
 /** A file of a multipart body, while it arrives. */
 export interface ArrivingFile {
@@ -40,7 +40,9 @@ export async function readMultipart(
   const form = openForm(request, rules);
   let refusal: unknown = null;
   let work: Promise<unknown> = Promise.resolve();
-  form.on('file', (field, bytes, { filename, mimeType }) => {
+  let last = null as Readable | null;
+  form.on('file', (field, bytes, filename, _encoding, mimeType) => {
+    last = bytes;
     // A body that breaks off is an error of its file as well, and one that nobody reads has no other listener.
     bytes.on('error', () => undefined);
     try {
@@ -59,7 +61,7 @@ export async function readMultipart(
     }
   });
   if (takeField !== undefined)
-    form.on('field', (name, value, { valueTruncated }) => {
+    form.on('field', (name, value, _nameTruncated, valueTruncated) => {
       try {
         if (valueTruncated) throw rules.tooLarge();
         takeField(name, value);
@@ -76,7 +78,9 @@ export async function readMultipart(
   });
   try {
     await pipeline(request, form);
-  } catch {
+  } catch (error) {
+    // Nobody else ends the file that has not come to its end, and its reader would wait for ever.
+    last?.destroy(error as Error);
     await work.catch(() => undefined);
     throw refusal ?? rules.broken();
   }
@@ -84,16 +88,18 @@ export async function readMultipart(
   if (refusal !== null) throw refusal;
 }
 
-function openForm(request: IncomingMessage, rules: MultipartRules): busboy.Busboy {
+function openForm(request: IncomingMessage, rules: MultipartRules): BusboyInstance {
   const { headers } = request;
-  if (!/^multipart\/form-data\s*;/i.test(headers['content-type'] ?? '')) {
+  const type = headers['content-type'] ?? '';
+  if (!/^multipart\/form-data\s*;/i.test(type)) {
     request.resume();
     throw rules.notMultipart();
   }
   try {
-    // The limit counts as reached when a file has exactly so many bytes.
-    const limits = { fileSize: rules.fileBytes + 1, parts: rules.parts, fieldSize: 64 * 1024 };
-    return busboy({ headers, defParamCharset: 'utf8', limits });
+    const limits = { fileSize: rules.fileBytes, parts: rules.parts, fieldSize: 64 * 1024 };
+    const form = new Busboy({ headers: { ...headers, 'content-type': type }, limits });
+    // Its parser may report the same body again after the pipeline has ended with the first error.
+    return form.on('error', () => undefined);
   } catch {
     request.resume();
     throw rules.broken();

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { send } from '@koa/send';
 import type { Context, Middleware } from 'koa';
-import send from 'koa-send';
 import { readsPage } from './unmatched.ts';
 
 // Where `npm run build` leaves it.
