@@ -89,8 +89,8 @@ async function fill({ store, project }: Bench, count: number): Promise<void> {
   await empty(store);
   await store.db.rows('truncate contacts cascade');
   await store.db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, 'watcher.' || n || '@example.com', true, true, jsonb_build_object(
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), $1, 'watcher.' || n || '@example.com', true, jsonb_build_object(
        'firstName', 'Watcher ' || n, 'city', 'Harbour ' || n % 1000, 'plan', (array['free', 'pro', 'team'])[1 + n % 3])
      from generate_series(1, $2::int) n`,
     [project.projectId, count],

@@ -59,8 +59,8 @@ async function anAudience(db: Database): Promise<string> {
     [projectId],
   );
   await db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, 'person.' || n || '@example.com', true, true,
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), $1, 'person.' || n || '@example.com', true,
        jsonb_build_object('plan', 'free', 'score', n % 1000, 'country', 'DE', 'firstName', 'Person ' || n)
      from generate_series(0, $2::integer) n`,
     [projectId, contacts],

@@ -140,8 +140,8 @@ async function copyAndMerge(client: Client, projectId: string, { bytes }: CsvFil
     bytes,
   );
   await client.query(
-    `insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-     select distinct on (lower(trim(email))) uuidv7(), $1, lower(trim(email)), true, true, jsonb_strip_nulls(jsonb_build_object(
+    `insert into contacts as c (id, project_id, email, subscribed, data)
+     select distinct on (lower(trim(email))) uuidv7(), $1, lower(trim(email)), true, jsonb_strip_nulls(jsonb_build_object(
        'first name', first_name, 'last name', last_name, 'company', company, 'plan', plan, 'score', score::numeric,
        'signed up', signed_up, 'newsletter', newsletter::boolean))
      from list where email ~ '^[^@ ]+@[^@ ]+$' order by lower(trim(email)), line desc

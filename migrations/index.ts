@@ -79,6 +79,7 @@ import { Migration20261124101000_strangers } from './Migration20261124101000_str
 import { Migration20261124102000_key_limits } from './Migration20261124102000_key_limits.ts';
 import { Migration20261124120000_record_events } from './Migration20261124120000_record_events.ts';
 import { Migration20261124121000_written_events } from './Migration20261124121000_written_events.ts';
+import { Migration20261124123000_write_contacts } from './Migration20261124123000_write_contacts.ts';
 import { Migration20261124130000_accept_mail } from './Migration20261124130000_accept_mail.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
@@ -171,6 +172,11 @@ export const migrations = [
     isExclusive: true,
   },
   { name: 'Migration20261124121000_written_events', class: Migration20261124121000_written_events },
+  {
+    name: 'Migration20261124123000_write_contacts',
+    class: Migration20261124123000_write_contacts,
+    isExclusive: true,
+  },
   {
     name: 'Migration20261124130000_accept_mail',
     class: Migration20261124130000_accept_mail,

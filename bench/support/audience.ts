@@ -50,9 +50,9 @@ const cameAt = (number: string, count: string) =>
   `(date_trunc('day', now()) - ((${count} - ${number})::float8 / ${count}) * interval '1095 days')`;
 
 const contactRows = `
-  insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at, updated_at)
+  insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
   select ${idAt('at', 'n')}, $1, 'person.' || n || '@' || (array['example.com', 'example.org', 'kunde.example'])[1 + n % 3],
-    h % 5 <> 0, h % 5 <> 0,
+    h % 5 <> 0,
     jsonb_build_object(
       'plan', case when h % 10 < 6 then 'free' when h % 10 < 7 then 'pro' when h % 10 < 9 then 'team' else 'enterprise' end,
       'score', (h / 10) % 1000,

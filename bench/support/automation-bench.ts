@@ -29,8 +29,8 @@ export async function people(
   count: number,
 ): Promise<string[]> {
   const rows = await store.db.rows<{ id: string }>(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, 'walker-' || uuidv7() || '@example.com', true, true, '{"plan":"pro"}' from generate_series(1, $2::int)
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), $1, 'walker-' || uuidv7() || '@example.com', true, '{"plan":"pro"}' from generate_series(1, $2::int)
      returning id`,
     [projectId, count],
   );

@@ -52,8 +52,8 @@ export async function startFloor(
 
 const contact = `
   with contact as (
-    insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-    values ($2, $1, $3, true, true, $4::jsonb)
+    insert into contacts as c (id, project_id, email, subscribed, data)
+    values ($2, $1, $3, true, $4::jsonb)
     on conflict (project_id, email) do update set data = c.data || excluded.data, updated_at = now()
     returning id)`;
 const track = `${contact}

@@ -62,8 +62,8 @@ const contactId = (number: string) => idAt(epoch, number);
 const campaignId = (number: string) => idAt(`${epoch} + interval '1 day'`, number);
 
 const contactRows = `
-  insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at, updated_at)
-  select ${contactId('n')}, $1, 'reader.' || n || '@example.com', true, true, jsonb_build_object('firstName', 'Reader ' || n), ${epoch}, ${epoch}
+  insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
+  select ${contactId('n')}, $1, 'reader.' || n || '@example.com', true, jsonb_build_object('firstName', 'Reader ' || n), ${epoch}, ${epoch}
   from generate_series(1, $2::bigint) n`;
 
 const campaignRows = `

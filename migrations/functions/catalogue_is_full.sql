@@ -1,4 +1,4 @@
--- Whether the catalogue of a project takes no more keys. The trigger of limit_contact_data asks this for each write of a contact.
+-- Whether the catalogue of a project takes no more keys. Each write of contacts asks this.
 create or replace function catalogue_is_full(project uuid) returns boolean language plpgsql stable as $fn$
 begin
   return exists (select from full_catalogues where project_id = project);

@@ -52,11 +52,14 @@ begin
     on conflict (project_id, month, category) do update set
       settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
     returning 1),
-  flipped as (
-    update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-    where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-      and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
-    returning c.id as contact_id),
+  flipped as materialized (
+    select w.id
+    from (
+      select jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false, 'flipEmailId', id,
+        'flipData', jsonb_build_object('reason', 'bounce'))) as rows
+      from settled where outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0 having count(*) > 0) b,
+    write_contacts(project => project, given => b.rows, cause => '{"type": "report"}', limited_by => null,
+      subscribed_when_new => null, waits => true, restores => false) w),
   ended as (
     update campaign_claims k set settled = is_settled, holder = null,
       due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
@@ -84,11 +87,8 @@ begin
   select t.sent, t.skipped, t.failed, array(
     select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
     union all
-    select row(uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null, null)::new_event
-    from flipped join settled s using (contact_id)
-    union all
     select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
-    from settled s where outcome = 'BOUNCED')
+    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0)
   into sent, skipped, failed, happened from tally t;
   perform record_events(happened);
   return next;

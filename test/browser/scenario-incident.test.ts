@@ -24,9 +24,9 @@ beforeAll(async () => {
     project.id,
   ]);
   await world.database.db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
+    `insert into contacts (id, project_id, email, subscribed, data)
      select uuidv7(), $1, case when n % 2 = 0 then 'bounce+' || n || '@fair.test' else 'member-' || n || '@kranich.test' end,
-       true, true, jsonb_build_object('firstName', 'Member ' || n)
+       true, jsonb_build_object('firstName', 'Member ' || n)
      from generate_series(1, 60) n`,
     [project.id],
   );

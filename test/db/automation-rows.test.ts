@@ -32,8 +32,8 @@ async function inside(projectId: string, statuses: string[]) {
     const email = audience()[contacts.length]?.email;
     contacts.push(contact);
     await db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before)
-       values ($1, $2, $3, true, true)`,
+      `insert into contacts (id, project_id, email, subscribed)
+       values ($1, $2, $3, true)`,
       [contact, projectId, email],
     );
     await db.count(

@@ -41,8 +41,8 @@ export async function insertPopulation(
   const rows = subjects.map((subject) => ({ id: randomUUID(), subject }));
   const insert = (sql: string, records: unknown[]) => pool.query(sql, [projectId, JSON.stringify(records)]);
   await insert(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at, updated_at)
-     select id, $1, email, subscribed, subscribed, data, "createdAt", "updatedAt" from jsonb_to_recordset($2::jsonb)
+    `insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
+     select id, $1, email, subscribed, data, "createdAt", "updatedAt" from jsonb_to_recordset($2::jsonb)
        as r (id uuid, email text, subscribed boolean, data jsonb, "createdAt" timestamptz, "updatedAt" timestamptz)`,
     rows.map(({ id, subject }) => ({ id, ...subject.contact })),
   );

@@ -30,8 +30,8 @@ beforeAll(async () => {
   project = await aProject(database);
   const { db } = database;
   await db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select uuidv7(), $1, 'reader.' || n || '@example.com', true, true from generate_series(1, 300) n`,
+    `insert into contacts (id, project_id, email, subscribed)
+     select uuidv7(), $1, 'reader.' || n || '@example.com', true from generate_series(1, 300) n`,
     [project.id],
   );
   // One mail in a hundred is another project's; of each rare kind there is one, older than all the rest.

@@ -38,8 +38,8 @@ async function mail(daysAgo: number, columns: Record<string, unknown> = {}): Pro
   const names = Object.keys(row).map((name) => `"${name}"`);
   await database.db.count(
     `with owner as (
-       insert into contacts (id, project_id, email, subscribed, subscription_before)
-       values (gen_random_uuid(), $1, 'x.1.anna@kunde.example', true, true)
+       insert into contacts (id, project_id, email, subscribed)
+       values (gen_random_uuid(), $1, 'x.1.anna@kunde.example', true)
        on conflict (project_id, email) do update set subscribed = true returning id)
      insert into emails (contact_id, ${names.join(', ')})
      select owner.id, ${names.map((name) => `m.${name}`).join(', ')}

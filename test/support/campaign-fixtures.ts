@@ -50,8 +50,8 @@ export async function aCampaign(sql: Database, project: TestProject, changes: Ca
 /** Inserts contacts `watcher-1 … n@example.com` with a first name each, by one statement. */
 export async function contacts(sql: Database, projectId: string, count: number): Promise<void> {
   await sql.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, 'watcher-' || n || '@example.com', true, true, jsonb_build_object('firstName', 'Name' || n)
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select uuidv7(), $1, 'watcher-' || n || '@example.com', true, jsonb_build_object('firstName', 'Name' || n)
      from generate_series(1, $2::int) n`,
     [projectId, count],
   );

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { Client, type ClientBase } from 'pg';
+import { Client } from 'pg';
 import { inject } from 'vitest';
 import { openStore, type Store } from '../../src/core/database/orm.ts';
 import { entities } from '../../src/main/setup/entities.ts';
@@ -17,12 +17,8 @@ export async function testDatabase(
 ): Promise<TestDatabase> {
   const name = `test_${randomBytes(6).toString('hex')}`;
   await run(admin, `create database ${name} template ${template}`);
-  // Every writer of the service has to say why it changes contacts (contact_cause.sql). What a test itself writes has no cause.
-  await run(admin, `alter database ${name} set fernpost.cause_required = 'on'`);
   const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
   const store = await openStore({ url, poolSize, applicationName: 'fernpost-test' }, entities);
-  const onConnect = (client: ClientBase) => client.query(`set fernpost.cause = '{"type":"unknown"}'`);
-  Object.assign(store.db.pool.options, { onConnect });
   const close = async () => {
     await store.close();
     await run(admin, `drop database if exists ${name} with (force)`);

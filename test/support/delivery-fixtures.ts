@@ -59,10 +59,13 @@ export async function aContact(
 ): Promise<string> {
   const id = newId();
   const subscribed = changes.subscribed ?? true;
-  await sql.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data) values ($1, $2, $3, $4, $4, $5)`,
-    [id, projectId, email, subscribed, JSON.stringify(changes.data ?? {})],
-  );
+  await sql.count(`insert into contacts (id, project_id, email, subscribed, data) values ($1, $2, $3, $4, $5)`, [
+    id,
+    projectId,
+    email,
+    subscribed,
+    JSON.stringify(changes.data ?? {}),
+  ]);
   return id;
 }
 
@@ -112,8 +115,8 @@ export async function queueMany(
   const round = newId().slice(-8);
   const addresses = Array.from({ length: count }, (_, n) => `reader-${n}-${round}@example.com`);
   const rows = await sql.rows<{ id: string; email: string }>(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select id, $1, email, true, true from unnest($2::uuid[], $3::text[]) as c (id, email) returning id, email`,
+    `insert into contacts (id, project_id, email, subscribed)
+     select id, $1, email, true from unnest($2::uuid[], $3::text[]) as c (id, email) returning id, email`,
     [project.id, addresses.map(() => newId()), addresses],
   );
   await acceptMail(

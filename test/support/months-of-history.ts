@@ -79,10 +79,10 @@ export async function fillMonths(db: Database, projectId: string, from: string):
 
 // More join each month than in the one before.
 const contactRows = `
-  insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at, updated_at)
+  insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
   select uuidv7(at - now()), $1, split_part(first, ' ', 2) || '.' || split_part(last, ' ', 2) || case when n > 300 then n::text else '' end
       || '@' || (array['mailbox.example', 'posteo.example', 'webmail.example', 'uni-kiel.example'])[1 + h % 4],
-    h % 17 <> 0, h % 17 <> 0,
+    h % 17 <> 0,
     jsonb_build_object('firstName', split_part(first, ' ', 1), 'lastName', regexp_replace(last, ' \\S+$', ''),
       'city', ($5::text[])[1 + h % array_length($5::text[], 1)], 'birdsCounted', h % 900,
       'plan', (array['friend', 'friend', 'family', 'patron', 'team'])[1 + h / 7 % 5], 'memberSince', to_char(at, 'YYYY-MM-DD')),

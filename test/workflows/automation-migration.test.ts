@@ -66,8 +66,8 @@ async function fill(id: string, count: number): Promise<string[]> {
     return { id: newId(), email: `${newId()}.${person?.email}`, data: person?.data };
   });
   await db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select id, $1, email, true, true, data from jsonb_to_recordset($2::jsonb) as c (id uuid, email text, data jsonb)`,
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select id, $1, email, true, data from jsonb_to_recordset($2::jsonb) as c (id uuid, email text, data jsonb)`,
     [project.id, JSON.stringify(contacts)],
   );
   for (let from = 0; from < count; from += 200) {

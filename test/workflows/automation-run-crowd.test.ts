@@ -49,8 +49,8 @@ afterAll(() => database.close());
 async function aCrowd(count: number): Promise<string[]> {
   project = await aProject(database.db);
   const rows = await database.db.rows<{ id: string }>(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select uuidv7(), $1, 'walker-' || n || '@example.com', true, true from generate_series(1, $2::int) n returning id`,
+    `insert into contacts (id, project_id, email, subscribed)
+     select uuidv7(), $1, 'walker-' || n || '@example.com', true from generate_series(1, $2::int) n returning id`,
     [project.id, count],
   );
   return rows.map(({ id }) => id);

@@ -70,8 +70,8 @@ async function lowest(campaign: string, addresses: readonly string[], count: num
     .sort();
 }
 const joins = () =>
-  change(`insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-    values (uuidv7(), $1, 'late@example.com', true, true, '{}')`);
+  change(`insert into contacts (id, project_id, email, subscribed, data)
+    values (uuidv7(), $1, 'late@example.com', true, '{}')`);
 const unsubscribes = (n: number) =>
   change(`update contacts set subscribed = false where project_id = $1 and email = 'watcher-${n}@example.com'`);
 const watchers = (...without: number[]) =>

@@ -88,8 +88,8 @@ describe('a campaign that is cancelled', () => {
 
   test('during its expansion is a draft without rows', async () => {
     await db.db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before)
-       select uuidv7(), $1, 'guest-' || n || '@example.com', true, true from generate_series(1, 600) n`,
+      `insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), $1, 'guest-' || n || '@example.com', true from generate_series(1, 600) n`,
       [project.id],
     );
     // Held, so that nothing is handed over while the audience is being frozen.

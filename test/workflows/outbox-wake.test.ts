@@ -45,8 +45,8 @@ async function queuedMail(dueForSeconds: number, claim: string | null = null): P
       [projectId, key('public'), key('secret')],
     );
     await sql.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before)
-       values ($1, $2, 'ida.bauer@example.com', true, true)`,
+      `insert into contacts (id, project_id, email, subscribed)
+       values ($1, $2, 'ida.bauer@example.com', true)`,
       [contactId, projectId],
     );
     await sql.count(

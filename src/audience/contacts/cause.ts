@@ -1,4 +1,4 @@
-import { type Author, type Database, type Query, sql } from '../../core/database/sql.ts';
+import type { Author } from '../../core/database/sql.ts';
 
 /** What can change a contact; `unknown` stands where a program other than the service did. */
 export const causeTypes = [
@@ -26,23 +26,4 @@ export interface Cause {
   id?: string;
   /** Who asked for it, where somebody did. */
   by?: Pick<Author, 'kind' | 'id'>;
-}
-
-/** The cause of what the author of this session changes, as the setting `fernpost.cause` takes it. It may be the ID of a job as well. */
-export function causeText({ author }: Database, type: CauseType, id?: string | null): string {
-  const cause: Cause = { type, ...(id ? { id } : {}), ...(author && { by: { kind: author.kind, id: author.id } }) };
-  return JSON.stringify(cause);
-}
-
-/**
- * A condition that is always true, for the statement that writes contacts: it tells the triggers of the table why. It must be
- * evaluated for each contact that is written, and counts until the transaction ends.
- */
-export function because(db: Database, type: CauseType, id?: string | null): Query {
-  return sql`set_config('fernpost.cause', ${causeText(db, type, id)}, true) is not null`;
-}
-
-/** Tells the triggers of contacts why, and that the statements of this transaction write many rows each. */
-export function writingMany(tx: Database, type: CauseType, id?: string | null): Promise<unknown> {
-  return tx.row(sql`select set_config('fernpost.set_based', 'on', true), ${because(tx, type, id)}`);
 }

@@ -4,10 +4,7 @@ import { ofProject } from '../../platform/projects/index.ts';
 
 const p = defineEntity.properties;
 
-/**
- * A recipient. `subscriptionBefore` is the value the last write found, so that an upsert can tell whether it changed the
- * subscription.
- */
+/** A recipient. */
 export const Contact = defineEntity({
   name: 'Contact',
   tableName: 'contacts',
@@ -16,7 +13,6 @@ export const Contact = defineEntity({
     projectId: ofProject(),
     email: p.text(),
     subscribed: p.boolean(),
-    subscriptionBefore: p.boolean(),
     data: p.json<unknown>().defaultRaw("'{}'::jsonb"),
   },
   uniques: [{ properties: ['projectId', 'email'] }],

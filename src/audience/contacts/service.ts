@@ -4,20 +4,12 @@ import { splitData } from '../../core/lib/contact-data.ts';
 import { clampLimit, decodeCursor, pageOf } from '../../core/lib/cursor.ts';
 import { conflict, notFound } from '../../core/lib/errors.ts';
 import { recordChange } from '../../platform/audit/index.ts';
-import { because, causeText } from './cause.ts';
 import { Contact } from './entity.ts';
 import { type ContactFilter, contactSorts, countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
-import {
-  type ContactChanges,
-  changeContact,
-  contactBody,
-  existingAddresses,
-  findContact,
-  isUniqueViolation,
-  upsertContactRow,
-} from './queries.ts';
+import { contactBody, existingAddresses, findContact, isUniqueViolation } from './queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
-import { bringOneBack, movingToTrash, trashContacts } from './trash-queries.ts';
+import { bringOneBack, trashContacts } from './trash-queries.ts';
+import { type ContactRow, causeText, upsertContactRow, writeContact, writingAs } from './write.ts';
 
 /** Creates or changes a contact by its address (docs/contract/core.md#3-2). */
 export function upsertContact(
@@ -27,12 +19,12 @@ export function upsertContact(
 ): Promise<ContactBody & { isNew: boolean }> {
   const { set, remove } = splitData(data ?? {});
   const change = { email, subscribed: subscribed ?? null, set, remove };
-  if (subscribed !== true) return upsertContactRow(db, projectId, change, because(db, 'contact'));
+  if (subscribed !== true) return upsertContactRow(db, projectId, change, writingAs(db, 'contact'));
   return db.transaction(async (tx) => {
     const before = await tx.row<{ subscribed: boolean }>(
       sql`select subscribed from contacts where project_id = ${projectId} and email = ${email} for no key update`,
     );
-    const row = await upsertContactRow(tx, projectId, change, because(db, 'contact'));
+    const row = await upsertContactRow(tx, projectId, change, writingAs(tx, 'contact'));
     if (before?.subscribed === false)
       await recordChange(tx, projectId, { action: 'contact.resubscribed', target: row.id, after: { reason: null } });
     return row;
@@ -55,17 +47,18 @@ export async function patchContact(
 ): Promise<ContactBody> {
   const { set, remove } = splitData(data ?? {});
   try {
-    const fields = {
-      email: email ?? null,
+    const change = {
+      id,
+      newEmail: email ?? null,
       subscribed: subscribed ?? null,
-      clearData: data === null,
-      reason: reason ?? null,
+      clear: data === null,
       set,
       remove,
+      ...(reason == null ? {} : { flipData: { reason } }),
     };
     const row = await (subscribed === true
-      ? db.transaction((tx) => resubscribe(tx, projectId, id, fields))
-      : changeContact(db, projectId, id, fields, because(db, 'contact')));
+      ? db.transaction((tx) => resubscribe(tx, projectId, id, change, reason ?? null))
+      : writeContact(db, projectId, change, writingAs(db, 'contact')));
     if (row === null) throw notFound('contact', id);
     return row;
   } catch (error) {
@@ -76,13 +69,13 @@ export async function patchContact(
 }
 
 // Who subscribes somebody again must be able to say so later.
-async function resubscribe(tx: Database, projectId: string, id: string, fields: ContactChanges) {
+async function resubscribe(tx: Database, projectId: string, id: string, change: ContactRow, reason: string | null) {
   const before = await tx.row<{ subscribed: boolean }>(
     sql`select subscribed from contacts where project_id = ${projectId} and id = ${id} for no key update`,
   );
-  const row = await changeContact(tx, projectId, id, fields, because(tx, 'contact'));
+  const row = await writeContact(tx, projectId, change, writingAs(tx, 'contact'));
   if (before?.subscribed === false)
-    await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason: fields.reason } });
+    await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason } });
   return row;
 }
 
@@ -106,11 +99,9 @@ export function deleteContact(
 }
 
 async function moveToTrash(tx: Database, projectId: string, id: string): Promise<number> {
-  const cause = causeText(tx, 'contact');
-  await movingToTrash(tx, cause);
   // Locked first: what the trash keeps of it is read after that.
   await tx.row(sql`select 1 from contacts where project_id = ${projectId} and id = ${id} for update`);
-  return trashContacts(tx, projectId, { jobId: null, cause }, [id]);
+  return trashContacts(tx, projectId, { jobId: null, cause: causeText(tx, 'contact') }, [id]);
 }
 
 /**
@@ -119,9 +110,7 @@ async function moveToTrash(tx: Database, projectId: string, id: string): Promise
  */
 export async function restoreContact(db: Database, projectId: string, id: string): Promise<ContactBody> {
   await db.transaction(async (tx) => {
-    const cause = causeText(tx, 'contact');
-    await movingToTrash(tx, cause);
-    const outcome = await bringOneBack(tx, projectId, id, cause);
+    const outcome = await bringOneBack(tx, projectId, id, causeText(tx, 'contact'));
     if (outcome === 'absent') throw notFound('contact', id);
     if (outcome === 'taken') throw conflict('Another contact of this project has its address now', { field: 'email' });
     await recordChange(tx, projectId, { action: 'contact.restored', target: id });

@@ -1,6 +1,5 @@
-import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { flipEvents } from './flip-queries.ts';
+import { contactsWritten, writeContacts } from './write.ts';
 
 /** Days for which deleted contacts can be brought back. */
 export const trashDays = 7;
@@ -14,17 +13,9 @@ export const contactsAndTrash = raw(`(
   union all select id, project_id, email, subscribed, data from contacts_trash)`);
 
 /**
- * Says that this transaction moves contacts into the trash or out of it: triggers then keep mail, events and history, count
- * the contacts without noting a change, and end what is under way. What comes back is not held against the limits of new data.
- * `cause` is the ID of a job, or the text of a cause.
+ * Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. What
+ * follows a deletion (forget_contacts.sql) knows them by their rows in the trash. `cause` is the ID of a job, or the text of a cause.
  */
-export function movingToTrash(tx: Database, cause: string): Promise<unknown> {
-  return tx.row(sql`
-    select set_config('fernpost.trash', 'on', true), set_config('fernpost.set_based', 'on', true),
-      set_config('fernpost.cause', ${cause}, true)`);
-}
-
-/** Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. */
 export async function trashContacts(
   tx: Database,
   projectId: string,
@@ -58,7 +49,7 @@ export interface BroughtBack {
  */
 export async function bringBack(
   tx: Database,
-  jobId: string,
+  { projectId, jobId }: { projectId: string; jobId: string },
   by: string,
   after: string,
   limit: number,
@@ -68,12 +59,12 @@ export async function bringBack(
   const ids = page.map(({ id }) => id);
   const last = ids.at(-1) ?? null;
   if (last === null) return { last, contacts: 0, restored: 0 };
-  return { last, contacts: ids.length, restored: await restoreSome(tx, by, ids) };
+  return { last, contacts: ids.length, restored: await restoreSome(tx, projectId, by, ids) };
 }
 
 /**
- * Makes one contact of the trash a contact again, whoever has deleted it, in a transaction that is `movingToTrash` by the same cause.
- * Answers whether it was in the trash, and whether it is a contact now: its address may be taken.
+ * Makes one contact of the trash a contact again, whoever has deleted it, in a transaction. Returns whether it was in the trash, and
+ * whether it is a contact now: its address may be taken.
  */
 export async function bringOneBack(
   tx: Database,
@@ -83,30 +74,34 @@ export async function bringOneBack(
 ): Promise<'restored' | 'taken' | 'absent'> {
   const row = await tx.row(sql`select 1 from contacts_trash where project_id = ${projectId} and id = ${id} for update`);
   if (row === null) return 'absent';
-  return (await restoreSome(tx, cause, [id])) === 1 ? 'restored' : 'taken';
+  return (await restoreSome(tx, projectId, cause, [id])) === 1 ? 'restored' : 'taken';
 }
 
-async function restoreSome(tx: Database, cause: string, ids: readonly string[]): Promise<number> {
-  // Contacts are written in the order of their addresses, as every statement that writes many of them does.
-  const back = await tx.rows<{ id: string }>(sql`
-    insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at)
-    select id, project_id, email, subscribed, subscribed, data, created_at from contacts_trash
-    where id = any (${ids}::uuid[]) order by email
-    on conflict do nothing returning id`);
-  await reattach(
-    tx,
-    cause,
-    back.map(({ id }) => id),
+async function restoreSome(tx: Database, projectId: string, cause: string, ids: readonly string[]): Promise<number> {
+  const trashed = sql`(
+    select coalesce(jsonb_agg(jsonb_build_object('newId', id, 'email', email, 'subscribed', subscribed, 'set', data, 'createdAt', created_at)), '[]')
+    from contacts_trash where project_id = ${projectId} and id = any (${ids}::uuid[]))`;
+  const writing = { cause, restores: true };
+  const back = await tx.rows<{ id: string }>(
+    sql`select id from ${contactsWritten(projectId, trashed, { ...writing, subscribedWhenNew: false })}`,
   );
-  return back.length;
+  const restored = back.map(({ id }) => id);
+  if (restored.length === 0) return 0;
+  const left = await reattach(tx, cause, restored);
+  if (left.length > 0)
+    await writeContacts(
+      tx,
+      projectId,
+      left.map(({ id }) => ({ id, subscribed: false, flipData: { reason: 'undo' } })),
+      writing,
+    );
+  return restored.length;
 }
 
-const flips = flipEvents({ from: 'left_since flipped', data: `'{"reason": "undo"}'::jsonb` });
-
-async function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<void> {
-  if (ids.length === 0) return;
-  const given = sql`
-    back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
+// Returns those who have bounced or complained since, and are subscribed.
+function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<{ id: string }[]> {
+  return tx.rows<{ id: string }>(sql`
+    with back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
     members as (
       insert into segment_memberships (segment_id, contact_id, entered_at, exited_at)
       select m."segmentId", back.id, m."enteredAt", m."exitedAt"
@@ -114,14 +109,10 @@ async function reattach(tx: Database, cause: string, ids: readonly string[]): Pr
       where exists (select from segments s where s.id = m."segmentId")
       on conflict do nothing),
     noted as (${noteMoved('restored', cause, raw('back'))}),
-    recounted as (insert into contact_losses (project_id) select distinct project_id from back),
-    left_since as (
-      update contacts c set subscribed = false, subscription_before = true, updated_at = now()
-      from back where c.id = back.id and c.subscribed and exists (
-        select from emails e where e.contact_id = back.id
-          and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))
-      returning c.id, c.project_id, c.subscribed)`;
-  await tx.count(recordingEvents({ given, events: flips }));
+    recounted as (insert into contact_losses (project_id) select distinct project_id from back)
+    select id from back where subscribed and exists (
+      select from emails e where e.contact_id = back.id
+        and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))`);
 }
 
 function noteMoved(moved: 'deleted' | 'restored', cause: string, from: Query) {

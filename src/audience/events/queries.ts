@@ -7,12 +7,11 @@ import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { RecentResults } from '../../core/lib/recent-results.ts';
 import {
-  because,
   type ContactWrite,
   contactsAndTrash,
-  untilSeen,
-  upsertContactCtes,
-  upsertFlips,
+  contactsWritten,
+  withinDataLimits,
+  writingAs,
 } from '../contacts/index.ts';
 import { eventData } from './mail-data.ts';
 import type { EventBody } from './schema.ts';
@@ -28,31 +27,35 @@ export interface TrackedEvent {
  * Upserts the contact and records the event, in one statement. `data` is stored as it was sent.
  * @throws 422 for data over a limit
  */
-export function trackEvent(
+export async function trackEvent(
   db: Database,
   projectId: string,
   change: ContactWrite,
-  event: { name: string; data: JsonObjectValue | null },
+  { name, data }: { name: string; data: JsonObjectValue | null },
 ): Promise<TrackedEvent> {
   // The event comes after the change of subscription that it may bring about, in the order of ids too.
-  const given = upsertContactCtes(projectId, change, because(db, 'track'));
+  const writing = { ...writingAs(db, 'track'), subscribedWhenNew: true };
+  const written = contactsWritten(projectId, [{ ...change, flipId: newId() }], writing);
   const id = newId();
-  const tracked = newEvent({
+  const event = newEvent({
     id,
     projectId,
     contactId: sql`contact.id`,
-    name: event.name,
-    data: eventDataText(event.data),
+    name,
+    data: eventDataText(data),
     limitedBy: limitingKey(db),
   });
-  return untilSeen<TrackedEvent>(
-    db,
-    recordingEvents({
-      given,
-      events: sql`${upsertFlips(limitingKey(db))} union all select ${tracked} from contact`,
-      result: sql`select ${id}::uuid as id, contact.id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from contact`,
-    }),
+  const tracked = await withinDataLimits(
+    db.row<TrackedEvent>(
+      recordingEvents({
+        given: sql`contact as materialized (select id from ${written})`,
+        events: sql`select ${event} from contact`,
+        result: sql`select ${id}::uuid as id, contact.id as "contactId", ${raw(isoText(recordedAt))} as "createdAt" from contact`,
+      }),
+    ),
   );
+  if (tracked === null) throw new Error('A contact was not written');
+  return tracked;
 }
 
 /** Most bytes of the data of one event, as JSON. */

@@ -4,7 +4,7 @@ import { newEvent, recordingEvents } from '../../core/database/record-events.ts'
 import { type Database, limitingKey, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { because, type ContactWrite, groupedContactCtes } from '../contacts/index.ts';
+import { type ContactWrite, contactDataText, contactsWritten, writingAs } from '../contacts/index.ts';
 import { recordedAt, type TrackedEvent } from './queries.ts';
 
 interface TrackCall {
@@ -34,21 +34,19 @@ export async function trackTogether(
     subscribed === null &&
     remove.length === 0 &&
     (data === null || JSON.stringify(data).length <= mostCharacters);
-  return mayShare ? trackGroup(db, projectId, { unique: email, set, name, data }) : null;
+  if (!mayShare) return null;
+  contactDataText(set);
+  return trackGroup(db, projectId, { unique: email, set, name, data });
 }
 
 const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, projectId, calls) => {
-  const items = calls.map(({ unique, ...call }) => ({
-    ...call,
-    email: unique,
-    contact_id: newId(),
-    event_id: newId(),
-  }));
+  const contacts = calls.map(({ unique, set }) => ({ email: unique, set, newId: newId() }));
+  const items = calls.map(({ unique, name, data }) => ({ email: unique, name, data, event_id: newId() }));
+  const writing = { ...writingAs(db, 'track'), subscribedWhenNew: true, skipsHeld: true };
   const given = sql`
     item as materialized (
-      select * from json_to_recordset(${JSON.stringify(items)}::json)
-        as r (contact_id uuid, email text, set jsonb, event_id uuid, name text, data jsonb)),
-    ${groupedContactCtes(projectId, true, because(db, 'track'))},
+      select * from json_to_recordset(${JSON.stringify(items)}::json) as r (email text, event_id uuid, name text, data jsonb)),
+    contact as materialized (select id, email from ${contactsWritten(projectId, contacts, writing)}),
     tracked as materialized (
       select item.event_id as id, contact.id as contact_id, item.name, item.data from item join contact using (email))`;
   const tracked = newEvent({

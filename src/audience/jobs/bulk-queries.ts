@@ -1,15 +1,7 @@
-import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, sql, unprepared } from '../../core/database/sql.ts';
-import {
-  type ContactFilter,
-  flipEvents,
-  limitedByJob,
-  matchesNobody,
-  matching,
-  movingToTrash,
-  trashContacts,
-} from '../contacts/index.ts';
+import { type ContactFilter, contactsWritten, matchesNobody, matching, trashContacts } from '../contacts/index.ts';
 import { enterMembers, type LockedSegment } from '../segments/index.ts';
+import type { JobRow } from './queries.ts';
 
 /** What a step did to the contacts it was given. */
 export interface BulkStep {
@@ -18,26 +10,17 @@ export interface BulkStep {
   existing: string[];
 }
 
-const flips = flipEvents({ from: 'changed flipped', limitedBy: limitedByJob });
-
-/** Subscribes or unsubscribes those of the contacts that are not yet so, and records each change as an event. */
+/** Subscribes or unsubscribes those of the contacts that are not yet so, on behalf of a job. */
 export async function subscribeSome(
   db: Database,
-  projectId: string,
+  { id, projectId, limitedBy }: JobRow,
   ids: readonly string[],
   subscribed: boolean,
 ): Promise<BulkStep> {
-  // Contacts are locked in the order of their addresses, as every statement that writes many of them does.
-  const given = sql`
-    wanted as materialized (
-      select id, subscribed from contacts where project_id = ${projectId} and id = any(${ids}::uuid[])
-      order by email for update),
-    changed as (
-      update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
-      from wanted where c.id = wanted.id and wanted.subscribed <> ${subscribed}
-      returning c.id, c.project_id, c.subscribed)`;
-  const result = sql`select (select count(*) from changed)::integer as changed, array(select id from wanted) as existing`;
-  const [step] = await db.rows<BulkStep>(recordingEvents({ given, events: flips, result }));
+  const rows = ids.map((contactId) => ({ id: contactId, subscribed }));
+  const [step] = await db.rows<BulkStep>(sql`
+    select count(*) filter (where changed)::integer as changed, coalesce(array_agg(id), '{}') as existing
+    from ${contactsWritten(projectId, rows, { cause: id, limitedBy })}`);
   return step ?? nothing;
 }
 
@@ -49,7 +32,6 @@ export async function deleteSome(
   job: { id: string; projectId: string },
   ids: readonly string[],
 ): Promise<BulkStep> {
-  await movingToTrash(tx, job.id);
   // Locked first: what the trash keeps of them is read after that.
   const locked = await tx.rows<{ id: string }>(sql`
     select id from contacts where project_id = ${job.projectId} and id = any (${ids}::uuid[]) order by email for update`);

@@ -100,7 +100,7 @@ async function changeSome(
   ids: readonly string[],
 ): Promise<BulkStep | string> {
   if (operation === 'delete') return deleteSome(tx, job, ids);
-  if (operation !== 'add-to-segment') return subscribeSome(tx, job.projectId, ids, operation === 'subscribe');
+  if (operation !== 'add-to-segment') return subscribeSome(tx, job, ids, operation === 'subscribe');
   const segment = await lockSegment(tx, job.projectId, segmentId);
   return segment === null ? 'The segment was deleted while contacts were added' : enterSome(tx, segment, ids);
 }
@@ -109,7 +109,7 @@ async function takeBack(tx: Database, job: JobRow, { jobId, conflicts }: UndoSel
   const undone = { projectId: job.projectId, jobId, restoresConflicts: conflicts === 'restore' };
   const { expected = (await findJob(tx, jobId))?.total ?? 0, ...place } = job.place as UndoPlace &
     Pick<Portion['place'], 'expected'>;
-  const { next, contacts, changed } = await undoSome(tx, undone, job.id, place, contactsPerStep);
+  const { next, contacts, changed } = await undoSome(tx, undone, job, place, contactsPerStep);
   const position = Number(job.position) + contacts;
   const report = await advanceJob(tx, job, {
     // The last step moves the job as well.

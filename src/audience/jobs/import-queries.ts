@@ -1,7 +1,7 @@
-import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
-import { contactDataError, flipEvents, limitedByJob, withinDataLimits } from '../contacts/index.ts';
+import { contactDataError, type WrittenCounts, writeContacts } from '../contacts/index.ts';
 import type { ImportColumns, ImportRow, PlacedRow, RefusedRow } from './import-rows.ts';
+import type { JobRow } from './queries.ts';
 import type { ImportOptions } from './schema.ts';
 
 const consentKey = 'consentSource';
@@ -23,54 +23,20 @@ export function subscribingOf(
   return { subscribeNew, consent: isGiven ? { [consentKey]: consentSource } : {} };
 }
 
-const flips = flipEvents({
-  from: 'upserted flipped',
-  where: 'not is_new and subscribed <> subscription_before',
-  limitedBy: limitedByJob,
-});
-
 /**
- * Creates and updates contacts by one statement and records the flips of their subscriptions. No address may stand twice
- * among the rows. Contacts that are already as the row says are neither created nor updated.
+ * Creates and updates contacts on behalf of a job. No address may stand twice among the rows. Contacts that are already as the row says
+ * are neither created nor updated.
  * @throws ContactDataError, with nothing written, when the data of a contact would exceed a limit
  */
-export async function upsertContacts(
+export function upsertContacts(
   db: Database,
-  projectId: string,
+  { id, projectId, limitedBy }: JobRow,
   rows: readonly ImportRow[],
   { subscribeNew, consent }: Subscribing,
-): Promise<{ created: number; updated: number }> {
-  // A row that leaves the subscription alone has different values in the two columns, because the column itself cannot be
-  // null; what a new contact had before is never read. Every statement writes addresses in one order, which keeps two
-  // imports from a deadlock. Rows that are inserted as subscribed have the source of the consent in their data, which contacts
-  // who are there get only if this subscribes them.
-  const subscribes = sql`excluded.subscribed and excluded.subscription_before and not c.subscribed`;
-  const data = sql`c.data || case when ${subscribes} then excluded.data else excluded.data - ${Object.keys(consent)}::text[] end`;
-  const given = sql`
-      input as (
-        select * from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as r (email text, subscribed boolean, data jsonb)),
-      upserted as (
-        insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-        select uuidv7(), ${projectId}, email, coalesce(subscribed, ${subscribeNew}::boolean),
-          coalesce(subscribed, not ${subscribeNew}::boolean),
-          case when coalesce(subscribed, ${subscribeNew}::boolean) then ${JSON.stringify(consent)}::jsonb || data else data end
-        from input order by email
-        on conflict (project_id, email) do update set
-          subscription_before = c.subscribed,
-          subscribed = case
-            when excluded.subscribed = excluded.subscription_before then excluded.subscribed else c.subscribed end,
-          data = ${data},
-          updated_at = now()
-        where ${data} <> c.data
-          or (excluded.subscribed = excluded.subscription_before and excluded.subscribed <> c.subscribed)
-        returning id, project_id, subscribed, subscription_before, xmax = 0 as is_new)`;
-  const result = sql`
-    select count(*) filter (where is_new)::integer as created, count(*) filter (where not is_new)::integer as updated from upserted`;
-  const counts = await withinDataLimits(
-    db.row<{ created: number; updated: number }>(recordingEvents({ given, events: flips, result })),
-  );
-  return counts ?? { created: 0, updated: 0 };
+): Promise<WrittenCounts> {
+  const extra = Object.keys(consent).length > 0 ? { consent } : {};
+  const given = rows.map(({ email, subscribed, data }) => ({ email, subscribed, set: data, ...extra }));
+  return writeContacts(db, projectId, given, { cause: id, limitedBy, subscribedWhenNew: subscribeNew });
 }
 
 /** Those of the rows that cannot be written because the data of their contacts would exceed a limit. */

@@ -133,7 +133,7 @@ function writeSlice(
     const erased = await erasedRows(tx, projectId, encryptionKeys, waves);
     const failed = [...refused, ...erased.refused];
     for (const wave of erased.waves) {
-      const written = await writeWave(tx, projectId, wave, subscribing);
+      const written = await writeWave(tx, job, wave, subscribing);
       created += written.created;
       updated += written.updated;
       unchanged += wave.length - written.refused.length - written.created - written.updated;
@@ -196,7 +196,7 @@ interface WrittenWave {
 // Contacts over a limit are rare, so they are searched for only after the statement was refused because of one.
 async function writeWave(
   tx: Database,
-  projectId: string,
+  job: JobRow,
   wave: readonly PlacedRow[],
   subscribing: Subscribing,
 ): Promise<WrittenWave> {
@@ -205,11 +205,11 @@ async function writeWave(
   for (let attempt = 1; ; attempt++) {
     await tx.count(sql`savepoint wave`);
     try {
-      return { ...(await upsertContacts(tx, projectId, rows, subscribing)), refused };
+      return { ...(await upsertContacts(tx, job, rows, subscribing)), refused };
     } catch (error) {
       if (!(error instanceof ContactDataError) || attempt === 5) throw error;
       await tx.count(sql`rollback to savepoint wave`);
-      const found = await excessiveRows(tx, projectId, rows, subscribing);
+      const found = await excessiveRows(tx, job.projectId, rows, subscribing);
       // Where none is found, another transaction changed what a contact had a moment ago.
       const left = new Set(found.map(({ row }) => row));
       rows = rows.filter(({ row }) => !left.has(row));

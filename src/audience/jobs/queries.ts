@@ -30,6 +30,8 @@ export interface JobRow {
   reasons: Record<string, number>;
   failedReason: string | null;
   createdAt: string;
+  /** The key whose limits hold for what the job starts. */
+  limitedBy: string | null;
 }
 
 /** One thing that could not be done: the row of a file or the number of a contact in the request, and why. */
@@ -43,7 +45,7 @@ export interface JobErrorRow {
 
 const columns = raw(`id, project_id as "projectId", kind, spec, state, position::text as position, place, progress,
   total_count as total, created_count as created, updated_count as updated, unchanged_count as unchanged,
-  failure_count as failed, reasons, failed_reason as "failedReason", created_at as "createdAt"`);
+  failure_count as failed, reasons, failed_reason as "failedReason", created_at as "createdAt", limited_by as "limitedBy"`);
 
 /** Whether this is what ids of jobs look like: the kind of work, and a UUID. */
 export function isJobId(id: string): boolean {
@@ -98,15 +100,10 @@ export async function markDelayed(db: Database, id: string): Promise<void> {
   await db.count(sql`update jobs set state = 'delayed', updated_at = now() where id = ${id} and state = 'active'`);
 }
 
-/**
- * Locks a job that is at a position until the transaction ends; null when it has ended or another worker moved it.
- * Tells the triggers of contacts that what follows writes many of them, and why.
- */
+/** Locks a job that is at a position until the transaction ends; null when it has ended or another worker moved it. */
 export function lockJobAt(tx: Database, id: string, position: string): Promise<JobRow | null> {
   return tx.row<JobRow>(sql`
-    select ${columns}, set_config('fernpost.set_based', 'on', true) as "setBased",
-      set_config('fernpost.cause', id, true) as cause
-    from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
+    select ${columns} from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
 }
 
 /** What one step of a job did. */

@@ -1,7 +1,7 @@
-import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import { leastId } from '../../core/lib/ids.ts';
-import { bringBack, flipEvents, limitedByJob, movingToTrash, trashContacts } from '../contacts/index.ts';
+import { bringBack, contactsWritten, trashContacts } from '../contacts/index.ts';
+import type { JobRow } from './queries.ts';
 
 /** The job whose changes are taken back. */
 export interface Undone {
@@ -136,15 +136,20 @@ export async function previewDeletions(db: Database, { jobId }: Undone): Promise
   return row ?? { restores: 0, taken: 0 };
 }
 
-/** Takes back what the job did to the next contacts, on behalf of the undo `by`; in a transaction that writes many. */
+// The rows of `write_contacts` that take back what the job did to those who stay.
+const mending = sql`(
+  select coalesce(jsonb_agg(jsonb_build_object('id', id, 'set', coalesce(set, '{}'), 'remove', coalesce(to_jsonb(remove), '[]'),
+    'subscribed', case when flips then was_subscribed end, 'flipData', jsonb_build_object('reason', 'undo'))), '[]')
+  from fate where set is not null or remove is not null or flips)`;
+
+/** Takes back what the job did to the next contacts, on behalf of the undo `by`; in a transaction. */
 export async function undoSome(
   tx: Database,
   undone: Undone,
-  by: string,
+  by: JobRow,
   { after = leastId, trashAfter }: UndoPlace,
   limit: number,
 ): Promise<UndoStep> {
-  await movingToTrash(tx, by);
   const page = trashAfter === undefined ? await tx.rows<{ id: string }>(changedBy(undone, after, limit)) : [];
   const ids = page.map(({ id }) => id);
   const last = ids.at(-1);
@@ -152,37 +157,23 @@ export async function undoSome(
   // Contacts are locked in the order of their addresses, as every statement that writes many of them does; what they are is read after that.
   await tx.rows(sql`
     select 1 from contacts where project_id = ${undone.projectId} and id = any (${ids}::uuid[]) order by email for update`);
-  const given = sql`
-    ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
-    changed as (
-      update contacts c set subscription_before = c.subscribed, updated_at = now(),
-        subscribed = case when fate.flips then fate.was_subscribed else c.subscribed end,
-        data = (c.data - coalesce(fate.remove, '{}')) || coalesce(fate.set, '{}')
-      from fate where c.id = fate.id and (fate.set is not null or fate.remove is not null or fate.flips)
-      returning c.id, c.project_id, c.subscribed, c.subscription_before)`;
-  const result = sql`select (select count(*) from changed)::int as changed, array(select id from fate where deletes) as doomed`;
-  const [step] = await tx.rows<{ changed: number; doomed: string[] }>(
-    recordingEvents({ given, events: flips, result }),
-  );
+  const [step] = await tx.rows<{ changed: number; doomed: string[] }>(sql`
+    with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
+    written as materialized (
+      select changed from ${contactsWritten(undone.projectId, mending, { cause: by.id, limitedBy: by.limitedBy, restores: true })})
+    select (select count(*) from written where changed)::int as changed, array(select id from fate where deletes) as doomed`);
   const { changed, doomed } = step ?? { changed: 0, doomed: [] };
-  const deleted = await trashContacts(tx, undone.projectId, { jobId: by, cause: by }, doomed);
+  const deleted = await trashContacts(tx, undone.projectId, { jobId: by.id, cause: by.id }, doomed);
   return { next: { after: last }, contacts: ids.length, changed: changed + deleted };
 }
 
-const flips = flipEvents({
-  from: 'changed flipped',
-  limitedBy: limitedByJob,
-  where: 'subscribed <> subscription_before',
-  data: `'{"reason": "undo"}'::jsonb`,
-});
-
 async function undoDeletions(
   tx: Database,
-  { jobId }: Undone,
-  by: string,
+  undone: Undone,
+  by: JobRow,
   after: string,
   limit: number,
 ): Promise<UndoStep> {
-  const { last, contacts, restored } = await bringBack(tx, jobId, by, after, limit);
+  const { last, contacts, restored } = await bringBack(tx, undone, by.id, after, limit);
   return { next: last === null ? null : { trashAfter: last }, contacts, changed: restored };
 }

@@ -1,8 +1,7 @@
 import { normalizeEmail } from '@fernpost/validation';
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../../core/database/sql.ts';
-import { newId } from '../../core/lib/ids.ts';
-import { writingMany } from '../contacts/index.ts';
+import { writeContacts, writingAs } from '../contacts/index.ts';
 import type { LockedSegment } from './queries.ts';
 import { memberEvent } from './slug.ts';
 
@@ -31,14 +30,12 @@ export async function createContacts(
   emails: readonly string[],
   subscribed: boolean,
 ): Promise<number> {
-  await writingMany(tx, 'segment', id);
-  return tx.count(
-    unprepared(sql`
-      insert into contacts (id, project_id, email, subscribed, subscription_before)
-      select id, ${projectId}, email, ${subscribed}, ${subscribed}
-      from unnest(${emails.map(() => newId())}::uuid[], ${emails}::text[]) as new (id, email) order by email
-      on conflict (project_id, email) do nothing`),
-  );
+  const rows = emails.map((email) => ({ email }));
+  const { created } = await writeContacts(tx, projectId, rows, {
+    ...writingAs(tx, 'segment', id),
+    subscribedWhenNew: subscribed,
+  });
+  return created;
 }
 
 /**

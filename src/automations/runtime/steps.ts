@@ -1,5 +1,5 @@
 import type { StepResult } from '@fernpost/workflow-graph';
-import { because, ContactDataError, changeContact } from '../../audience/contacts/index.ts';
+import { ContactDataError, writeContact, writingAs } from '../../audience/contacts/index.ts';
 import { isoInstant } from '../../core/database/columns.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { splitData } from '../../core/lib/contact-data.ts';
@@ -107,19 +107,12 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
   const { set, remove } = splitUpdates(updates);
   // A refusal of the database must not end the transaction, in which the step is noted as failed.
   await tx.count(sql`savepoint update_contact`);
-  const row = await changeContact(
+  const subscribed = subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe';
+  const row = await writeContact(
     tx,
     run.projectId,
-    contact.id,
-    {
-      email: null,
-      subscribed: subscriptionAction === 'none' ? null : subscriptionAction === 'subscribe',
-      clearData: false,
-      set,
-      remove,
-      reason: null,
-    },
-    because(tx, 'step', run.automationId),
+    { id: contact.id, subscribed, set, remove },
+    writingAs(tx, 'step', run.automationId),
   ).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
     await tx.count(sql`rollback to savepoint update_contact`);

@@ -1,3 +1,4 @@
+import { contactsWritten } from '../../audience/contacts/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
@@ -145,12 +146,14 @@ const notedFiles = sql`
 
 // What follows from the verdicts of the CTE `settled`: the contact that the provider refuses, and the events.
 const flipped = sql`
-    flipped as (
-      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
-      where c.id = s.contact_id and c.subscribed and (select count(*) from usage_moved) >= 0
-        and set_config('fernpost.cause', '{"type": "report"}', true) is not null
-      returning s.flip_id, s.project_id, c.id as contact_id, s.id)`;
+    flipped as materialized (
+      select w.id
+      from (
+        select project_id, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
+          'flipId', flip_id, 'flipEmailId', id, 'flipData', jsonb_build_object('reason', 'bounce'))) as rows
+        from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
+        where (select count(*) from usage_moved) >= 0 group by project_id) b,
+      ${contactsWritten(raw('b.project_id'), raw('b.rows'), { cause: '{"type": "report"}' })} w)`;
 const ofMail = { projectId: sql`s.project_id`, contactId: sql`s.contact_id`, emailId: sql`s.id` };
 const sent = newEvent({
   ...ofMail,
@@ -158,12 +161,6 @@ const sent = newEvent({
   name: sql`'email.sent'`,
   data: sql`${raw(mailPayload('s'))} || jsonb_build_object('sentAt', ${raw(isoText('s.sent_at'))}) || ${raw(mailTags('s'))}`,
   mailAt: sql`s.sent_at`,
-});
-const left = newEvent({
-  ...ofMail,
-  id: sql`s.flip_id`,
-  name: sql`'contact.unsubscribed'`,
-  data: sql`'{"reason": "bounce"}'`,
 });
 const bounced = newEvent({
   ...ofMail,
@@ -175,8 +172,7 @@ const bounced = newEvent({
 });
 const events = sql`
   select ${sent} from settled s where outcome = 'SENT'
-  union all select ${left} from flipped s
-  union all select ${bounced} from settled s where outcome = 'BOUNCED'`;
+  union all select ${bounced} from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0`;
 
 /** When the row of the queue is due again. */
 function dueAfter(settlements: readonly { emailId: string; delayMs: number }[]): Query {

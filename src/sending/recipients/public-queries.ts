@@ -1,5 +1,4 @@
-import { because, contactsAndTrash, flipEvents, leftBefore } from '../../audience/contacts/index.ts';
-import { recordingEvents } from '../../core/database/record-events.ts';
+import { contactsAndTrash, contactsWritten, leftBefore, writingAs } from '../../audience/contacts/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 
 /** What a recipient's own pages know of them. */
@@ -36,14 +35,17 @@ export async function changeOwnSubscription(
   eventId: string,
   emailId: string | null,
 ): Promise<boolean> {
+  const writing = writingAs(db, 'page', emailId);
+  const row = sql`jsonb_build_array(jsonb_build_object('id', ${contactId}::uuid, 'subscribed', ${subscribed}::boolean,
+    'flipId', ${eventId}::uuid, 'flipEmailId', (select id from mail)))`;
   // A recipient counts once for each campaign, however often they leave and come back.
-  const given = sql`
-    mail as (
+  const changed = await db.row(sql`
+    with mail as (
       select id, campaign_id from emails where id = ${emailId}::uuid and contact_id = ${contactId}::uuid),
-    changed as (
-      update contacts c set subscription_before = c.subscribed, subscribed = ${subscribed}, updated_at = now()
-      where c.id = ${contactId}::uuid and c.subscribed <> ${subscribed} and ${because(db, 'page', emailId)}
-      returning c.id, c.project_id, c.subscribed, ${eventId}::uuid as event_id),
+    changed as materialized (
+      select w.id, w.subscribed
+      from (select project_id from contacts where id = ${contactId}::uuid) owner, ${contactsWritten(raw('owner.project_id'), row, writing)} w
+      where w.changed),
     trashed as (
       update contacts_trash set subscribed = ${subscribed}
       where id = ${contactId}::uuid and subscribed <> ${subscribed} returning 1),
@@ -51,15 +53,7 @@ export async function changeOwnSubscription(
       update campaigns set unsubscribed_count = unsubscribed_count + 1
       from changed, mail
       where not changed.subscribed and campaigns.id = mail.campaign_id and not exists (
-        ${raw(leftBefore('changed.id', 'mail.campaign_id'))})
-      returning 1)`;
-  // Events come last, as everywhere: after the campaign's counter.
-  const events = flipEvents({
-    id: 'flipped.event_id',
-    emailId: '(select id from mail)',
-    from: 'changed flipped',
-    where: '(select count(*) from counted) >= 0',
-  });
-  const result = sql`select 1 from changed union all select 1 from trashed`;
-  return (await db.row(recordingEvents({ given, events, result }))) !== null;
+        ${raw(leftBefore('changed.id', 'mail.campaign_id'))}))
+    select 1 from changed union all select 1 from trashed`);
+  return changed !== null;
 }

@@ -1,5 +1,5 @@
 import type { Notification } from '@fernpost/mail-providers';
-import { because, contactsAndTrash, leftBefore } from '../../audience/contacts/index.ts';
+import { contactsAndTrash, contactsWritten, leftBefore, writingAs } from '../../audience/contacts/index.ts';
 import { isErasedMail } from '../../audience/erased/index.ts';
 import { mailPayload, mailTags } from '../../audience/events/index.ts';
 import { isoText } from '../../core/database/columns.ts';
@@ -51,6 +51,13 @@ export async function applyNotification(
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
   const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
+  // Made first: the event of a hand-over stands before what followed it.
+  const [sentId, flipId] = [newId(), newId()];
+  const flip = contactsWritten(
+    raw('m.project_id'),
+    unsubscribing(effect, flipId),
+    writingAs(db, 'report', mail.emailId),
+  );
   const given = sql`
     known as (
       select e.id, e.status, ${isErasedMail('e')} as erased,
@@ -77,10 +84,10 @@ export async function applyNotification(
         m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${instant('m')} as was, ${instant('e')} as becomes,
         ${name === null ? sql`false` : sql`${instant('m')} is null`} as first),
     ${raw(correctedUsage)},
-    flipped as (
-      update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-      from moved m where c.id = m.contact_id and c.subscribed and ${flips}::boolean and ${because(db, 'report', mail.emailId)}
-      returning c.id),
+    flipped as materialized (
+      select w.id
+      from (select * from moved where ${flips}::boolean and (select count(*) from usage_corrected) >= 0) m, ${flip} w
+      where w.flipped),
     ${counted(effect, name)}
     retimed as (
       update events v set mail_at = m.becomes from moved m
@@ -91,10 +98,17 @@ export async function applyNotification(
       when exists (select from mail) then 'duplicate'
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
-      else 'unknown' end as outcome`;
-  const events = eventsOf(effect, name, at);
+      else 'unknown' end as outcome, (select count(*) from flipped) as flips`;
+  const events = eventsOf(effect, name, at, sentId);
   const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
   return row?.outcome ?? 'unknown';
+}
+
+// The row of `write_contacts` for the recipient of the mail `m`.
+function unsubscribing(effect: Effect, eventId: string): Query {
+  const reason = reasonOf(effect);
+  return sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${eventId}::uuid, 'flipEmailId', m.id)
+    || ${reason === null ? '{}' : JSON.stringify({ flipData: { reason } })}::jsonb)`;
 }
 
 /** The CTE of the campaign's counters. */
@@ -161,37 +175,29 @@ function countedLink(link: string | null): Query {
       on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients),`;
 }
 
-/** The events: a hand-over that the report proves, a flip of the subscription, and the report itself. */
-function eventsOf(effect: Effect, name: string | null, at: Query): Query {
+/** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
+function eventsOf(effect: Effect, name: string | null, at: Query, sentId: string): Query {
   const { kind } = effect;
-  // Made first: the event of a hand-over stands before what followed it.
-  const [sentEvent, flipEvent, ownEvent] = [newId(), newId(), newId()];
   const ofMail = { projectId: sql`m.project_id`, contactId: sql`m.contact_id`, emailId: sql`m.id` };
   const sent = newEvent({
     ...ofMail,
-    id: sentEvent,
+    id: sentId,
     name: 'email.sent',
     data: sql`${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))} || ${raw(mailTags('m'))}`,
     mailAt: sql`m.sent_at`,
   });
-  const left = newEvent({
-    ...ofMail,
-    id: flipEvent,
-    name: 'contact.unsubscribed',
-    data: sql`case when ${reasonOf(effect)}::text is not null then jsonb_build_object('reason', ${reasonOf(effect)}::text) end`,
-  });
   const own = newEvent({
     ...ofMail,
-    id: ownEvent,
+    id: newId(),
     name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
     data: sql`${raw(mailPayload('m'))} || ${dataOf(effect, name, at)} || ${raw(mailTags('m'))}`,
     mailAt: kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`,
   });
-  // Events come last, as everywhere: after the campaign's counters.
+  // Events come last, as everywhere: after the campaign's counters, and after the contact.
   return sql`
     select ${sent} from moved m where m.corrected and (select count(*) from counted) >= 0
-    union all select ${left} from moved m where exists (select from flipped)
-    union all select ${own} from moved m where ${kind !== 'optOut' && kind !== 'sent'}::boolean`;
+    union all select ${own} from moved m
+      where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`;
 }
 
 function statusAfter(kind: Effect['kind'], status: string | null): Query {

@@ -1,6 +1,6 @@
 import type { ReceivedMail } from '@fernpost/mail-providers';
 import { domainOf, normalizeEmail, parseSender } from '@fernpost/validation';
-import { because, upsertContactRow } from '../../audience/contacts/index.ts';
+import { upsertContactRow, writingAs } from '../../audience/contacts/index.ts';
 import type { ErasedAddresses } from '../../audience/erased/index.ts';
 import { newEvent, recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
@@ -54,7 +54,7 @@ async function storeFor(
   mail: ReceivedMail,
 ): Promise<void> {
   const write = { email: sender, subscribed: null, set: {}, remove: [] };
-  const contact = await upsertContactRow(tx, projectId, write, because(tx, 'inbound'));
+  const contact = await upsertContactRow(tx, projectId, write, writingAs(tx, 'inbound'));
   const { messageId, provider, timestamp, body, verdicts, processingTimeMillis } = mail;
   const subject = mail.subject ?? '(No subject)';
   const data = {

@@ -1,8 +1,8 @@
 import { groupCalls } from '@fernpost/postgres';
-import { because, contactDataText, groupedContactCtes } from '../../audience/contacts/index.ts';
+import { contactDataText, contactsWritten, writingAs } from '../../audience/contacts/index.ts';
 import { type Database, sql } from '../../core/database/sql.ts';
 import { acceptingMail } from '../ledger/index.ts';
-import type { AcceptedEmail, SendFacts, SendRecipient } from './queries.ts';
+import { type AcceptedEmail, contactsOf, type SendFacts, type SendRecipient } from './queries.ts';
 
 interface AcceptCall {
   /** The recipient's address. */
@@ -34,9 +34,10 @@ export async function acceptTogether(
 }
 
 const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, projectId, calls) => {
+  const contacts = calls.flatMap(({ recipient, facts }) => contactsOf([recipient], facts));
+  const writing = { ...writingAs(db, 'send'), subscribedWhenNew: false, skipsHeld: true };
   const items = calls.map(({ recipient, facts }) => ({
     ...recipient,
-    set: recipient.to_name === null ? facts.set : { ...facts.set, name: recipient.to_name },
     from: facts.from,
     from_name: facts.fromName,
     reply_to: facts.replyTo,
@@ -65,10 +66,11 @@ const acceptGroup = groupCalls<AcceptCall, AcceptedEmail, Database>(async (db, p
   const rows = await db.rows<AcceptedEmail>(sql`
     with item as materialized (
       select * from json_to_recordset(${JSON.stringify(items)}::json) as r (
-        email text, contact_id uuid, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb, set jsonb,
+        email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb,
         "from" text, from_name text, reply_to text, subject text, body text, variables jsonb, headers jsonb,
         attachments jsonb, message_class text, template_id uuid, tracking boolean)),
-    ${groupedContactCtes(projectId, false, because(db, 'send'))},
+    contact as materialized (
+      select id, email, subscribed, data from ${contactsWritten(projectId, contacts, writing)}),
     ${accepting}
     select id as "emailId", contact_id as "contactId", to_address as email from accepted`);
   const byId = new Map(rows.map((row) => [row.emailId, row]));

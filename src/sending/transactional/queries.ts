@@ -1,8 +1,7 @@
-import { because, contactDataText, flipEvents, withinDataLimits } from '../../audience/contacts/index.ts';
+import { type ContactRow, contactsWritten, withinDataLimits, writingAs } from '../../audience/contacts/index.ts';
 import type { SuppressionMatch } from '../../audience/suppressions/index.ts';
 import type { TemplateType } from '../../content/templates/index.ts';
-import { recordingEvents } from '../../core/database/record-events.ts';
-import { type Database, limitingKey, type Query, sql } from '../../core/database/sql.ts';
+import { type Database, type Query, sql } from '../../core/database/sql.ts';
 import type { JsonObjectValue } from '../../core/lib/json.ts';
 import { reserveWhole, type UsageGate } from '../../platform/billing/index.ts';
 import type { SendTime } from '../emails/index.ts';
@@ -57,7 +56,7 @@ export interface AcceptedEmail {
 
 /**
  * Upserts the contacts and queues one message for each recipient whose mail no rule suppresses. Addresses must differ from one
- * another. A recipient whose contact another transaction is inserting may be left out: run it again for those that are missing.
+ * another.
  */
 export function acceptEmails(
   db: Database,
@@ -65,13 +64,8 @@ export function acceptEmails(
   recipients: readonly SendRecipient[],
   facts: SendFacts,
 ): Promise<AcceptedEmail[]> {
-  const given = acceptance(db, projectId, recipients, facts, sql`true`);
-  const query = recordingEvents({
-    given,
-    events: flipsOf(limitingKey(db)),
-    result: sql`select ${columns} from accepted`,
-  });
-  return withinDataLimits(db.rows<AcceptedEmail>(query));
+  const accepting = acceptance(db, projectId, recipients, facts, sql`true`);
+  return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
 }
 
 /**
@@ -87,12 +81,10 @@ export async function acceptWithin(
 ): Promise<AcceptedEmail[] | null> {
   const wanted = recipients.filter(({ suppression }) => suppression === null).length;
   // Quota is taken before anything else; without it nobody is a recipient.
-  const query = recordingEvents({
-    given: sql`reserved as (${reserveWhole(projectId, gate, wanted)}),
-      ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}`,
-    events: flipsOf(limitingKey(db)),
-    result: sql`select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`,
-  });
+  const query = sql`
+    with reserved as (${reserveWhole(projectId, gate, wanted)}),
+    ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}
+    select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
   const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
   if (rows[0]?.letIn !== true) return null;
   return rows.filter(({ emailId }) => emailId !== null);
@@ -112,9 +104,8 @@ function acceptance(
   facts: SendFacts,
   isLetIn: Query,
 ): Query {
-  const { subscribed, remove, from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
+  const { from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
   const project = sql`${projectId}::uuid`;
-  const wish = sql`${subscribed}::boolean`;
   const [scheduledFor, heldUntil] = [facts.schedule.scheduledFor, facts.schedule.heldUntil].map(
     (at) => at?.toISOString() ?? null,
   );
@@ -135,39 +126,32 @@ function acceptance(
     queue: { bytes: sql`(select bytes from recipient limit 1)`, due },
     tags: facts.tags && sql`select key as name, value from jsonb_each_text(${JSON.stringify(facts.tags)}::jsonb)`,
   });
+  const written = contactsWritten(projectId, contactsOf(recipients, facts), {
+    ...writingAs(db, facts.isLiteral ? 'smtp' : 'send'),
+    subscribedWhenNew: facts.subscribed ?? false,
+  });
   return sql`recipient as (
       select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
-        as r (email text, contact_id uuid, email_id uuid, flip_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)
-      where ${isLetIn}),
-    upserted as (
-      insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-      select contact_id, ${project}, email, coalesce(${wish}, false), coalesce(${wish}, false),
-        ${contactDataText(facts.set)}::jsonb || case when to_name is null then '{}' else jsonb_build_object('name', to_name) end
-      from recipient where ${because(db, facts.isLiteral ? 'smtp' : 'send')} order by email
-      on conflict (project_id, email) do update set
-        subscription_before = c.subscribed,
-        subscribed = coalesce(${wish}, c.subscribed),
-        data = (c.data - ${remove}::text[]) || excluded.data,
-        updated_at = now()
-      where c.subscribed <> coalesce(${wish}, c.subscribed) or (c.data - ${remove}::text[]) || excluded.data <> c.data
-      returning *, xmax = 0 as is_new),
-    contact as (
-      select id, email, subscribed, data from upserted
-      union all
-      select * from (
-        select c.id, c.email, c.subscribed, c.data
-        from recipient join contacts c on c.project_id = ${project} and c.email = recipient.email
-        where not exists (select from upserted u where u.email = recipient.email) for key share of c) kept),
+        as r (email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)),
+    contact as materialized (
+      select w.id, w.email, w.subscribed, w.data from (select where ${isLetIn}) let_in, ${written} w),
     ${accepting}`;
 }
 
-const flipsOf = (limitedBy: string | null) =>
-  flipEvents({
-    id: 'recipient.flip_id',
-    from: 'upserted flipped join recipient using (email)',
-    where: 'not flipped.is_new and flipped.subscribed <> flipped.subscription_before',
-    limitedBy,
-  });
+/** What is asked for of the contacts of the recipients. A name of the message is stored, whatever the data says. */
+export function contactsOf(
+  recipients: readonly SendRecipient[],
+  { subscribed, set, remove }: Pick<SendFacts, 'subscribed' | 'set' | 'remove'>,
+): ContactRow[] {
+  return recipients.map(({ email, contact_id, flip_id, to_name }) => ({
+    email,
+    newId: contact_id,
+    flipId: flip_id,
+    subscribed,
+    set: to_name === null ? set : { ...set, name: to_name },
+    remove: to_name === null ? remove : remove.filter((key) => key !== 'name'),
+  }));
+}
 
 /** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
 export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { newId } from '../../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { jobsWorker } from '../../support/jobs.ts';
 import { jobDone } from '../../support/uploads.ts';
@@ -29,17 +30,12 @@ afterAll(async () => {
 /** Writes contacts `p0@…`, `p1@…`; every third one is not subscribed. Answers their ids in order. */
 async function people(count: number, owner = project): Promise<string[]> {
   const rows = Array.from({ length: count }, (_, index) => ({
-    id: newId(),
+    newId: newId(),
     email: `p${index}@example.org`,
     subscribed: index % 3 !== 0,
   }));
-  await database.db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before)
-     select id, $1, email, subscribed, subscribed
-     from jsonb_to_recordset($2::jsonb) as r (id uuid, email text, subscribed boolean)`,
-    [owner.id, JSON.stringify(rows)],
-  );
-  return rows.map(({ id }) => id);
+  await putContacts(database.db, owner.id, rows);
+  return rows.map((row) => row.newId);
 }
 
 async function run(operation: string, body: object) {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { mostCatalogueKeys } from '../../../src/audience/contacts/limit-queries.ts';
 import { mostEventBytes } from '../../../src/audience/events/queries.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { jobsWorker } from '../../support/jobs.ts';
 import { jobDone, uploaded } from '../../support/uploads.ts';
@@ -148,13 +149,12 @@ test('a catalogue that is full takes no new keys, and takes them again when othe
   const own = await aProject(database);
   const write = (data: object, email = 'new@example.com') =>
     api.call(own.publicKey, 'POST', '/v1/track', { email, event: 'e', data });
-  await database.db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select uuidv7(), $1, n || '@example.com', true, true,
-       (select jsonb_object_agg('k' || (n * 500 + i), i) from generate_series(0, 499) i)
-     from generate_series(0, $2 / 500) n`,
-    [own.id, mostCatalogueKeys],
-  );
+  const keysOf = (n: number) => Object.fromEntries(Array.from({ length: 500 }, (_, i) => [`k${n * 500 + i}`, i]));
+  const people = Array.from({ length: mostCatalogueKeys / 500 + 1 }, (_, n) => ({
+    email: `${n}@example.com`,
+    set: keysOf(n),
+  }));
+  await putContacts(database.db, own.id, people);
   const fields = async () => (await api.call(own.secretKey, 'GET', '/contacts/fields')).body.count - 4;
   expect(await fields()).toBe(mostCatalogueKeys);
   const refused = await write({ brandNew: 1 });
@@ -173,14 +173,12 @@ describe('contacts and events from before there were limits', () => {
   test('are listed without their data, can be read, and can be made smaller', async () => {
     const own = await aProject(database);
     await database.db.transaction(async (sql) => {
-      await sql.count('alter table contacts disable trigger contacts_data_limited');
       await sql.count(
-        `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-         select uuidv7(), $1, n || '@example.com', true, true, jsonb_build_object('plan', 'pro', 'x', repeat('x', 6000000))
+        `insert into contacts (id, project_id, email, subscribed, data)
+         select uuidv7(), $1, n || '@example.com', true, jsonb_build_object('plan', 'pro', 'x', repeat('x', 6000000))
          from generate_series(1, 4) n`,
         [own.id],
       );
-      await sql.count('alter table contacts enable trigger contacts_data_limited');
       await sql.count(
         `insert into events (id, project_id, contact_id, name, data)
          select uuidv7(), $1, id, 'old', jsonb_build_object('x', repeat('x', 6000000)) from contacts where project_id = $1`,
@@ -215,8 +213,8 @@ describe('contacts and events from before there were limits', () => {
   test('many of the largest size are listed with as much data as an answer carries', async () => {
     const own = await aProject(database);
     await database.db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-       select uuidv7(), $1, n || '@example.com', true, true, jsonb_build_object('x', repeat('x', 250000))
+      `insert into contacts (id, project_id, email, subscribed, data)
+       select uuidv7(), $1, n || '@example.com', true, jsonb_build_object('x', repeat('x', 250000))
        from generate_series(1, 50) n`,
       [own.id],
     );

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { foldAllContactChanges } from '../../../src/audience/contacts/catalogue-queries.ts';
 import { newId } from '../../../src/core/lib/ids.ts';
+import type { JsonObjectValue } from '../../../src/core/lib/json.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
+import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
 let database: TestDatabase;
@@ -33,15 +35,11 @@ async function customFields(): Promise<Record<string, [type: string, coverage: n
 
 /** Writes contacts as imports do: many rows by one statement. */
 async function writeTogether(rows: { email: string; data: object }[]) {
-  await database.db.transaction(async (sql) => {
-    await sql.row(`select set_config('fernpost.set_based', 'on', true)`);
-    await sql.count(
-      `insert into contacts as c (id, project_id, email, subscribed, subscription_before, data)
-       select uuidv7(), $1, email, true, true, data from jsonb_to_recordset($2::jsonb) as r (email text, data jsonb)
-       on conflict (project_id, email) do update set data = c.data || excluded.data`,
-      [project.id, JSON.stringify(rows)],
-    );
-  });
+  await putContacts(
+    database.db,
+    project.id,
+    rows.map(({ email, data }) => ({ email, set: data as JsonObjectValue })),
+  );
 }
 
 describe('GET /contacts/fields', () => {

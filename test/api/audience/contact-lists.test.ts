@@ -64,8 +64,8 @@ describe('POST /contacts/search', () => {
 
   test('pages by each sort in both directions show everybody once, also where sort values are equal', async () => {
     await database.db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before, data, created_at, updated_at)
-       select uuidv7(), $1, 'p' || lpad(n::text, 2, '0') || '@kunde.example', true, true, '{"kept": true}',
+      `insert into contacts (id, project_id, email, subscribed, data, created_at, updated_at)
+       select uuidv7(), $1, 'p' || lpad(n::text, 2, '0') || '@kunde.example', true, '{"kept": true}',
          '2026-01-01T00:00:00Z'::timestamptz + make_interval(days => n / 7), '2026-02-01T00:00:00Z'::timestamptz - make_interval(days => n / 5)
        from generate_series(0, 24) as n`,
       [project.id],
@@ -129,8 +129,8 @@ describe('POST /contacts/export', () => {
 
   test('holds what is selected, over several pages, and nobody of another project', async () => {
     await database.db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before)
-       select uuidv7(), $1, 'p' || n || '@kunde.example', true, true from generate_series(1, 2500) as n`,
+      `insert into contacts (id, project_id, email, subscribed)
+       select uuidv7(), $1, 'p' || n || '@kunde.example', true from generate_series(1, 2500) as n`,
       [project.id],
     );
     const foreign = await aProject(database);

@@ -97,8 +97,8 @@ const edits = inFull(150, 40);
 test('an import is taken back after random changes, but for what is named, and the undo as well', async () => {
   const random = randomNumbers(11);
   await database.db.count(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-     select gen_random_uuid(), $1, 'p' || n || '@example.org', n % 3 <> 0, n % 3 <> 0, jsonb_build_object('plan', 'free', 'kept', n)
+    `insert into contacts (id, project_id, email, subscribed, data)
+     select gen_random_uuid(), $1, 'p' || n || '@example.org', n % 3 <> 0, jsonb_build_object('plan', 'free', 'kept', n)
      from generate_series(0, $2::int / 2 - 1) as n`,
     [project.id, rows],
   );

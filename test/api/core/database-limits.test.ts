@@ -53,7 +53,7 @@ describe('a request that has to wait', () => {
     // A contact that somebody else is adding, which everybody in the same statement waits for.
     await client.query(`begin; set local fernpost.cause = '{"type":"unknown"}'`);
     await client.query(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before) values (uuidv7(), $1, $2, true, true)`,
+      `insert into contacts (id, project_id, email, subscribed) values (uuidv7(), $1, $2, true)`,
       [project.id, `0.${name}@kunde.example`],
     );
     const body = { from: project.sender, subject: 'Hi', body: '<p>Hi</p>' };

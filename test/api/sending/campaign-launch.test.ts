@@ -49,7 +49,7 @@ const frozen = (id: string) => frozenBySteps(database.db, id);
 const change = (text: string, values: unknown[] = [project.id]) => database.db.count(text, values);
 const joinsLate = () =>
   change(
-    `insert into contacts (id, project_id, email, subscribed, subscription_before, data) values (uuidv7(), $1, 'late@example.com', true, true, '{}')`,
+    `insert into contacts (id, project_id, email, subscribed, data) values (uuidv7(), $1, 'late@example.com', true, '{}')`,
   );
 const isPro = allOf(dataIs('plan', 'pro'));
 

@@ -219,8 +219,8 @@ describe('what a client hands over', () => {
       response: expect.stringContaining('5.7.1'),
     });
     await database.db.count(
-      `insert into contacts (id, project_id, email, subscribed, subscription_before, data)
-         values (uuidv7(), $1, 'fan@example.com', true, true, '{}')`,
+      `insert into contacts (id, project_id, email, subscribed, data)
+         values (uuidv7(), $1, 'fan@example.com', true, '{}')`,
       [project.id],
     );
     const sent = await transport().sendMail(

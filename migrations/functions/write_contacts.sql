@@ -1,0 +1,141 @@
+-- Writes contacts of a project, and all that follows from it: nothing else inserts into contacts or updates them, and no trigger stands
+-- behind it. src/audience/contacts/write.ts is the one file that calls it, and describes the rows of `given`.
+--
+-- `given` is a list of rows, each for a contact of its own, which it names by `id` or by `email`. What is asked for (contact_after) is
+-- written where it changes something. An address without a contact becomes one where `subscribed_when_new` is not null: it is the
+-- subscription of new contacts whose row has no `subscribed`. Rows of the result are contacts as they are now, in no order; contacts that
+-- do not exist are missing. `cause` is JSON, or the ID of a job; `limited_by` the key whose limits hold for what a flip starts. A
+-- caller that must not wait (`waits` false) does not get contacts that others hold. `restores` brings back what was there before: no
+-- limit of data holds, contacts in the history already begin no new one, and an address that is taken stays with its contact.
+--
+-- Locks: new contacts in the order of their addresses, then existing ones in the order of theirs, so that two calls never deadlock. Usage
+-- counters are locked before contacts, by the caller. The settings hold the planner to the indexes, and a join with the rows to hashes: a
+-- plan is kept from the first call on, which may have been for one row.
+create or replace function write_contacts(
+  project uuid, given jsonb, cause text, limited_by uuid, subscribed_when_new boolean, waits boolean, restores boolean
+)
+returns table(
+  id uuid, email text, subscribed boolean, data jsonb, project_id uuid, created_at timestamptz, updated_at timestamptz,
+  is_new boolean, changed boolean, flipped boolean
+)
+language plpgsql
+  set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $fn$
+#variable_conflict use_column
+declare
+  wanted integer := jsonb_array_length(given);
+  creates boolean := subscribed_when_new is not null;
+  -- A single contact is looked for first, as most exist.
+  inserts boolean := creates and (wanted > 1 or restores);
+  is_full boolean;
+  added uuid[] := '{}';
+  held uuid[];
+  asked jsonb[];
+  changes boolean;
+  flips boolean;
+begin
+  for attempt in 1..10 loop
+    if inserts then
+      -- 1. New contacts, with their data within its limits, and the first row of their history, by which the catalogue counts them too.
+      is_full := catalogue_is_full(project);
+      with came as (
+        insert into contacts (id, project_id, email, subscribed, data, created_at)
+        select coalesce(i.new_id, uuidv7()), project, i.email, i.subscribed,
+          case when i.subscribed then i.set || i.consent else i.set end, coalesce(i.created_at, now())
+        from (
+          select (g.item ->> 'newId')::uuid, g.item ->> 'email', coalesce((g.item ->> 'subscribed')::boolean, subscribed_when_new),
+            coalesce(g.item -> 'set', '{}'), coalesce(g.item -> 'consent', '{}'), (g.item ->> 'createdAt')::timestamptz
+          from jsonb_array_elements(given) as g (item)) as i (new_id, email, subscribed, set, consent, created_at)
+        where not exists (select from contacts c where c.project_id = project and c.email = i.email offset 0)
+        order by i.email
+        on conflict do nothing
+        returning id, data, subscribed),
+      noted as (
+        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
+        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause
+        from came
+        where restores or not is_full and pg_column_size(data) <= 8000 or contact_data_fits(project, null, data))
+      select added || coalesce(array_agg(id), '{}') into added from came;
+      held := added;
+      exit when restores or cardinality(added) = wanted;
+    end if;
+
+    -- 2. Finds the contacts and locks them; whether anything changes is decided by what they are then.
+    if waits then
+      select coalesce(array_agg(c.id), '{}'), array_agg(k.item), coalesce(bool_or(w.subscribed <> c.subscribed), false),
+        coalesce(bool_or(w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email), false)
+      into held, asked, flips, changes
+      from (
+        select g.item, c.id, c.email from jsonb_array_elements(given) as g (item) cross join lateral (
+          select id, email from contacts where id = (g.item ->> 'id')::uuid and project_id = project
+          union all
+          select id, email from contacts where project_id = project and email = g.item ->> 'email') c
+        order by c.email offset 0) k
+      cross join lateral (
+        select * from contacts where id = k.id and (k.item ? 'id' or email = k.email) for no key update) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, k.item) w;
+    else
+      -- Those that stay as they are only have to stay: callers for the same contact do not keep one another off.
+      select coalesce(array_agg(c.id), '{}'), array_agg(k.item), coalesce(bool_or(k.flips), false), coalesce(bool_or(k.changes), false)
+      into held, asked, flips, changes
+      from (
+        select g.item, c.id, w.subscribed <> c.subscribed as flips,
+          w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email as changes
+        from jsonb_array_elements(given) as g (item)
+        cross join lateral (
+          select * from contacts where project_id = project and email = g.item ->> 'email' offset 0) c
+        cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w
+        offset 0) k
+      cross join lateral (
+        (select id from contacts where id = k.id and not k.changes for key share skip locked)
+        union all
+        (select id from contacts where id = k.id and k.changes for no key update skip locked)) c;
+    end if;
+    -- Another transaction may have inserted a contact, or deleted one, since it was looked for.
+    exit when cardinality(held) = wanted or not creates or inserts and not waits;
+    inserts := true;
+    if attempt = 10 then
+      raise exception 'contacts could neither be written nor read' using errcode = 'serialization_failure';
+    end if;
+  end loop;
+
+  -- 3. Flips of subscriptions are events, which start and wake workflows (record_events).
+  if flips then
+    perform record_events(array(
+      select row(coalesce((g.item ->> 'flipId')::uuid, uuidv7()), project, g.id, (g.item ->> 'flipEmailId')::uuid,
+        case when w.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end, g.item -> 'flipData', null, limited_by)::new_event
+      from unnest(held, asked) as g (id, item)
+      cross join lateral (select * from contacts c where c.id = g.id offset 0) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w
+      where w.subscribed <> c.subscribed));
+  end if;
+
+  -- 4. Changes, with the data within its limits, and a row of the history for each.
+  if changes then
+    is_full := catalogue_is_full(project);
+    return query with written as materialized (
+      select c.id, c.email as email_before, c.subscribed as subscribed_before, c.data as data_before, c.created_at, c.updated_at,
+        w.email, w.subscribed, w.data, w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email as changes
+      from unnest(held, asked) as g (id, item)
+      cross join lateral (select * from contacts c where c.id = g.id offset 0) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w),
+    changed as (
+      update contacts c set email = w.email, subscribed = w.subscribed, data = w.data, updated_at = now()
+      from written w where c.id = any (held) and c.id = w.id and w.changes),
+    noted as (
+      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+        subscribed_before, email_before, email_after)
+      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, data_before, data,
+        subscribed_before, nullif(email_before, email), nullif(email, email_before)
+      from written
+      where changes and (restores or not is_full and pg_column_size(data) <= 8000 or contact_data_fits(project, data_before, data)))
+    select w.id, w.email, w.subscribed, w.data, project, w.created_at,
+      case when w.changes then now()::timestamptz(3) else w.updated_at end,
+      w.id in (select unnest(added)), w.changes or w.id in (select unnest(added)), w.subscribed <> w.subscribed_before
+    from written w;
+  else
+    return query select c.id, c.email, c.subscribed, c.data, project, c.created_at, c.updated_at,
+      c.id in (select unnest(added)), c.id in (select unnest(added)), false
+    from contacts c where c.id = any (held);
+  end if;
+end
+$fn$;
