@@ -1,7 +1,7 @@
 -- Writes contacts of a project, and all that follows from it: nothing else inserts into contacts or updates them, and no trigger stands
 -- behind it. src/audience/contacts/write.ts is the one file that calls it, and describes the rows of `given`.
 --
--- `given` is a list of rows, each for a contact of its own, which it names by `id` or by `email`. What is asked for (contact_after) is
+-- `given` is a list of rows, each for a contact of its own; either all name them by `id`, or all by `email`. What is asked for (contact_after) is
 -- written where it changes something. An address without a contact becomes one where `subscribed_when_new` is not null: it is the
 -- subscription of new contacts whose row has no `subscribed`. Rows of the result are contacts as they are now, in no order; contacts that
 -- do not exist are missing. `cause` is JSON, or the ID of a job; `limited_by` the key whose limits hold for what a flip starts. A
@@ -22,11 +22,11 @@ language plpgsql
   set plan_cache_mode = force_generic_plan set jit = off set enable_seqscan = off set enable_bitmapscan = off set enable_nestloop = off as $fn$
 #variable_conflict use_column
 declare
-  wanted integer := jsonb_array_length(given);
+  wanted integer := coalesce(jsonb_array_length(given), 0);
   creates boolean := subscribed_when_new is not null;
+  by_id boolean := given -> 0 ? 'id';
   -- A single contact is looked for first, as most exist.
   inserts boolean := creates and (wanted > 1 or restores);
-  is_full boolean;
   added uuid[] := '{}';
   held uuid[];
   asked jsonb[];
@@ -36,7 +36,6 @@ begin
   for attempt in 1..10 loop
     if inserts then
       -- 1. New contacts, with their data within its limits, and the first row of their history, by which the catalogue counts them too.
-      is_full := catalogue_is_full(project);
       with came as (
         insert into contacts (id, project_id, email, subscribed, data, created_at)
         select coalesce(i.new_id, uuidv7()), project, i.email, i.subscribed,
@@ -53,29 +52,32 @@ begin
         insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
         select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause
         from came
-        where restores or not is_full and pg_column_size(data) <= 8000 or contact_data_fits(project, null, data))
+        where restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project)) or contact_data_fits(project, null, data))
       select added || coalesce(array_agg(id), '{}') into added from came;
       held := added;
       exit when restores or cardinality(added) = wanted;
     end if;
 
-    -- 2. Finds the contacts and locks them; whether anything changes is decided by what they are then.
+    -- 2. Finds the contacts and locks them; whether anything changes is decided by what they are then. Those named by `id` are found by
+    -- the addresses that they have, because all are locked in the order of addresses.
+    if by_id then
+      select coalesce(jsonb_agg(g.item || jsonb_build_object('email', c.email)), '[]'), count(*) into given, wanted
+      from jsonb_array_elements(given) as g (item)
+      cross join lateral (select email from contacts where id = (g.item ->> 'id')::uuid and project_id = project offset 0) c;
+    end if;
     if waits then
       select coalesce(array_agg(c.id), '{}'), array_agg(k.item), coalesce(bool_or(w.subscribed <> c.subscribed), false),
         coalesce(bool_or(w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email), false)
       into held, asked, flips, changes
-      from (
-        select g.item, c.id, c.email from jsonb_array_elements(given) as g (item) cross join lateral (
-          select id, email from contacts where id = (g.item ->> 'id')::uuid and project_id = project
-          union all
-          select id, email from contacts where project_id = project and email = g.item ->> 'email') c
-        order by c.email offset 0) k
+      from (select g.item from jsonb_array_elements(given) as g (item) order by g.item ->> 'email' offset 0) k
       cross join lateral (
-        select * from contacts where id = k.id and (k.item ? 'id' or email = k.email) for no key update) c
+        select * from contacts
+        where project_id = project and email = k.item ->> 'email' and id = coalesce((k.item ->> 'id')::uuid, id)
+        for no key update) c
       cross join lateral contact_after(c.email, c.subscribed, c.data, k.item) w;
     else
-      -- Those that stay as they are only have to stay: callers for the same contact do not keep one another off.
-      select coalesce(array_agg(c.id), '{}'), array_agg(k.item), coalesce(bool_or(k.flips), false), coalesce(bool_or(k.changes), false)
+      -- Of those that stay as they are nothing more is asked, and they only have to stay: callers for one contact do not keep each other off.
+      select coalesce(array_agg(c.id), '{}'), array_agg(case when k.changes then k.item else '{}' end), coalesce(bool_or(k.flips), false), coalesce(bool_or(k.changes), false)
       into held, asked, flips, changes
       from (
         select g.item, c.id, w.subscribed <> c.subscribed as flips,
@@ -85,14 +87,14 @@ begin
           select * from contacts where project_id = project and email = g.item ->> 'email' offset 0) c
         cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w
         offset 0) k
-      cross join lateral (
-        (select id from contacts where id = k.id and not k.changes for key share skip locked)
-        union all
-        (select id from contacts where id = k.id and k.changes for no key update skip locked)) c;
+      left join lateral (select id from contacts where id = k.id and not k.changes for key share skip locked) s on true
+      left join lateral (select id from contacts where id = k.id and k.changes for no key update skip locked) u on true
+      cross join lateral (select coalesce(s.id, u.id) as id) c
+      where c.id is not null;
     end if;
     -- Another transaction may have inserted a contact, or deleted one, since it was looked for.
-    exit when cardinality(held) = wanted or not creates or inserts and not waits;
-    inserts := true;
+    exit when cardinality(held) = wanted or not (creates or by_id) or inserts and not waits;
+    inserts := creates;
     if attempt = 10 then
       raise exception 'contacts could neither be written nor read' using errcode = 'serialization_failure';
     end if;
@@ -111,7 +113,6 @@ begin
 
   -- 4. Changes, with the data within its limits, and a row of the history for each.
   if changes then
-    is_full := catalogue_is_full(project);
     return query with written as materialized (
       select c.id, c.email as email_before, c.subscribed as subscribed_before, c.data as data_before, c.created_at, c.updated_at,
         w.email, w.subscribed, w.data, w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email as changes
@@ -127,15 +128,16 @@ begin
       select project, 'null', subscribed, 0, id, clock_timestamp(), cause, data_before, data,
         subscribed_before, nullif(email_before, email), nullif(email, email_before)
       from written
-      where changes and (restores or not is_full and pg_column_size(data) <= 8000 or contact_data_fits(project, data_before, data)))
+      where changes and (restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project))
+        or contact_data_fits(project, data_before, data)))
     select w.id, w.email, w.subscribed, w.data, project, w.created_at,
       case when w.changes then now()::timestamptz(3) else w.updated_at end,
-      w.id in (select unnest(added)), w.changes or w.id in (select unnest(added)), w.subscribed <> w.subscribed_before
+      w.id = any (added), w.changes or w.id = any (added), w.subscribed <> w.subscribed_before
     from written w;
   else
     return query select c.id, c.email, c.subscribed, c.data, project, c.created_at, c.updated_at,
-      c.id in (select unnest(added)), c.id in (select unnest(added)), false
-    from contacts c where c.id = any (held);
+      n.is_new, n.is_new, false
+    from contacts c cross join lateral (select cardinality(added) = wanted or c.id = any (added) as is_new) n where c.id = any (held);
   end if;
 end
 $fn$;

@@ -11,7 +11,18 @@ import { type Shape, shapeOf } from '../support/schema.ts';
 
 const names = databaseFunctions().map(({ name }) => name);
 // By later migrations.
-const removed = ['route_events', 'cancel_lost_runs', 'count_runs_on_delete', 'count_new_mail', 'require_contact'];
+const removed = [
+  'route_events',
+  'cancel_lost_runs',
+  'count_runs_on_delete',
+  'count_new_mail',
+  'require_contact',
+  'note_contact_change',
+  'note_contact_changes',
+  'note_lost_contacts',
+  'limit_contact_data',
+  'forget_runs_of_contacts',
+];
 const removedTriggers = [
   'events_routed',
   'automation_runs_lost',
@@ -20,6 +31,14 @@ const removedTriggers = [
   'domains_announce_verified',
   'emails_counted',
   'emails_have_contacts',
+  'contacts_changed',
+  'contacts_changed_together',
+  'contacts_data_limited',
+  'contacts_deleted',
+  'contacts_inserted',
+  'contacts_inserted_together',
+  'contacts_lost',
+  'contacts_runs_forgotten',
 ];
 const functionsMigration = 'Migration20261122001100_functions';
 

@@ -115,7 +115,7 @@ async function deleteEmpty(db: Database, projectId: string, keys: readonly strin
       and booleans <= 0 and numbers <= 0 and dates <= 0 and texts <= 0 and nulls <= 0`);
 }
 
-// While a catalogue is full, the trigger of contacts refuses keys that it does not have.
+// While a catalogue is full, writes of contacts refuse keys that it does not have.
 async function noteWhetherFull(db: Database, projectId: string): Promise<void> {
   await db.row(sql`
     with state as (

@@ -55,8 +55,7 @@ export async function excessiveRows(
         then ${JSON.stringify(consent)}::jsonb || r.data else r.data end as data) i,
     lateral (
       select case when c.id is null or r.subscribed and not c.subscribed then i.data else r.data end as data) w,
-    lateral coalesce(contact_data_problem(${projectId}, null, i.data),
-      contact_data_problem(${projectId}, c.data, coalesce(c.data, '{}') || w.data)) as p (problem)
+    lateral contact_data_problem(${projectId}, c.data, coalesce(c.data, '{}') || w.data) as p (problem)
     where p.problem is not null`);
   const problems = new Map(found.map(({ email, problem }) => [email, contactDataError(problem)?.problem]));
   return rows.flatMap(({ row, email }) => {

@@ -51,11 +51,11 @@ describe('a request that has to wait', () => {
     const client = new Client({ connectionString: database.url });
     await client.connect();
     // A contact that somebody else is adding, which everybody in the same statement waits for.
-    await client.query(`begin; set local fernpost.cause = '{"type":"unknown"}'`);
-    await client.query(
-      `insert into contacts (id, project_id, email, subscribed) values (uuidv7(), $1, $2, true)`,
-      [project.id, `0.${name}@kunde.example`],
-    );
+    await client.query('begin');
+    await client.query(`insert into contacts (id, project_id, email, subscribed) values (uuidv7(), $1, $2, true)`, [
+      project.id,
+      `0.${name}@kunde.example`,
+    ]);
     const body = { from: project.sender, subject: 'Hi', body: '<p>Hi</p>' };
     const answers = await Promise.all(
       Array.from({ length: 12 }, async (_, n) => {

@@ -63,7 +63,6 @@ async function reconcile(name: string): Promise<number | undefined> {
 async function connected(applicationName: string): Promise<Client> {
   const client = new Client({ connectionString: database.url, application_name: applicationName });
   await client.connect();
-  await client.query(`set fernpost.cause = '{"type":"unknown"}'`);
   return client;
 }
 
