@@ -641,7 +641,6 @@ create table contacts (
   project_id uuid not null,
   email text not null,
   subscribed boolean not null,
-  subscription_before boolean not null,
   data jsonb default '{}'::jsonb not null,
   created_at timestamp(3) with time zone default now() not null,
   updated_at timestamp(3) with time zone default now() not null,
@@ -655,15 +654,7 @@ create index contacts_email_trigrams on contacts using gin (email gin_trgm_ops);
 create index contacts_project on contacts using btree (project_id, id);
 create index contacts_unsubscribed on contacts using btree (project_id, created_at, id) where (not subscribed);
 create index contacts_updated on contacts using btree (project_id, updated_at);
-create trigger contacts_changed after update on contacts for each row when (((current_setting('fernpost.set_based'::text, true) is distinct from 'on'::text) and ((old.data <> new.data) or (old.subscribed <> new.subscribed) or (old.email <> new.email)))) execute function note_contact_change();
-create trigger contacts_changed_together after update on contacts referencing old table as went new table as came for each statement when ((current_setting('fernpost.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
-create trigger contacts_data_limited before insert or update of data on contacts for each row when (((current_setting('fernpost.trash'::text, true) is distinct from 'on'::text) and ((pg_column_size(new.data) > 8000) or catalogue_is_full(new.project_id)))) execute function limit_contact_data();
-create trigger contacts_deleted after delete on contacts referencing old table as went for each statement execute function note_contact_changes();
 create trigger contacts_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_contacts();
-create trigger contacts_inserted after insert on contacts for each row when ((current_setting('fernpost.set_based'::text, true) is distinct from 'on'::text)) execute function note_contact_change();
-create trigger contacts_inserted_together after insert on contacts referencing new table as came for each statement when ((current_setting('fernpost.set_based'::text, true) = 'on'::text)) execute function note_contact_changes();
-create trigger contacts_lost after delete on contacts referencing old table as lost for each statement execute function note_lost_contacts();
-create trigger contacts_runs_forgotten after delete on contacts referencing old table as gone for each statement execute function forget_runs_of_contacts();
 
 -- A contact that was deleted, by a job where that is set, for a week; its mail, its events and its history keep its ID until then.
 create table contacts_trash (
@@ -1709,17 +1700,30 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION contact_cause()
- RETURNS text
+CREATE OR REPLACE FUNCTION contact_after(email text, subscribed boolean, data jsonb, given jsonb)
+ RETURNS TABLE(email text, subscribed boolean, data jsonb)
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select coalesce($4 ->> 'newEmail', $1), coalesce(($4 ->> 'subscribed')::boolean, $2),
+    (case when $4 ? 'clear' then '{}' else $3 end || coalesce($4 -> 'set', '{}')
+      || case when $4 ? 'consent' and ($4 ->> 'subscribed')::boolean and not $2 then $4 -> 'consent' else '{}' end)
+    - case when $4 ? 'remove' then array(select jsonb_array_elements_text($4 -> 'remove')) else '{}' end
+  offset 0
+$function$;
+
+CREATE OR REPLACE FUNCTION contact_data_fits(project uuid, before jsonb, after jsonb)
+ RETURNS boolean
  LANGUAGE plpgsql
+ STABLE
 AS $function$
 declare
-  cause text := nullif(current_setting('fernpost.cause', true), '');
+  problem text := contact_data_problem(project, before, after);
 begin
-  if cause is null and current_setting('fernpost.cause_required', true) = 'on' then
-    raise exception 'contacts are written without a cause: the statement needs because() of src/audience/contacts/cause.ts';
+  if problem is not null then
+    raise exception 'the data of a contact exceeds a limit' using errcode = 'check_violation', constraint = problem;
   end if;
-  return cause;
+  return true;
 end
 $function$;
 
@@ -1800,19 +1804,54 @@ CREATE OR REPLACE FUNCTION forget_contacts()
  SET enable_hashjoin TO 'off'
  SET enable_mergejoin TO 'off'
 AS $function$
+declare
+  trashed uuid[] := array(select g.id from gone g where exists (select from contacts_trash t where t.id = g.id));
+  lost uuid[] := array(select g.id from gone g where not exists (select from contacts_trash t where t.id = g.id));
+  active uuid[];
 begin
-  -- An erasure has emptied mail and events, and keeps their rows: campaigns count them.
-  if current_setting('fernpost.erasing', true) = 'on' then
-    return null;
+  -- The catalogue and the totals count without them; the fold removes the history of those that have an ID here. Contacts also go because
+  -- their project does; then nobody will ask again.
+  insert into contact_changes (project_id, data, subscribed, sign, contact_id)
+    select g.project_id, g.data, g.subscribed, -1,
+      case when not exists (select from contacts_trash t where t.id = g.id) then g.id end
+    from gone g where g.project_id = any (array(
+      select p.id from projects p where p.id = any (array(select distinct project_id from gone))));
+
+  -- Segments find deleted contacts by a row for each statement. Appending needs no lock that two deletions would wait for.
+  insert into contact_losses (project_id)
+    select distinct g.project_id from gone g where exists (select from projects p where p.id = g.project_id);
+
+  -- Mail and events go, and of contacts in the trash what was never sent. An erasure has emptied their rows, and campaigns count them.
+  if current_setting('fernpost.erasing', true) is distinct from 'on' then
+    delete from emails m where m.contact_id = any (lost);
+    delete from events e where e.contact_id = any (lost);
+    delete from emails m where m.contact_id = any (trashed)
+      and m.status in ('PENDING', 'SENDING') and m.sent_at is null and m.message_id is null;
   end if;
-  -- Contacts that can be restored keep their mail and events until the trash is emptied, but for what was never sent.
-  if current_setting('fernpost.trash', true) = 'on' then
-    delete from emails m using gone
-      where m.contact_id = gone.id and m.status in ('PENDING', 'SENDING') and m.sent_at is null and m.message_id is null;
-    return null;
+
+  -- Executions of workflows go; deleting those that are under way cancels them (cancel_lost_runs).
+  delete from automation_arrivals a where a.contact_id = any (lost || trashed);
+  delete from automation_runs r where r.contact_id = any (lost);
+  delete from automation_entries n where n.contact_id = any (lost);
+
+  -- Those of contacts in the trash end, and stay with their entries, so that no workflow takes a restored contact for a new one.
+  active := array(
+    select r.id from automation_runs r
+    where r.contact_id = any (trashed) and r.status in ('RUNNING', 'WAITING') order by r.id for update);
+  if cardinality(active) > 0 then
+    update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
+      where x.run_id = any (active) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING');
+    with ended as (
+      update automation_runs r set status = 'CANCELLED', exit_reason = 'Contact deleted', completed_at = now(),
+        updated_at = now(), due_at = null, next_version_id = null
+      where r.id = any (active)
+      returning uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution)
+    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
+      select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
+        jsonb_build_object('type', 'cancel', 'id', execution)
+      from ended;
+    perform pg_notify('fernpost_outbox', '');
   end if;
-  delete from emails m using gone where m.contact_id = gone.id;
-  delete from events e using gone where e.contact_id = gone.id;
   return null;
 end
 $function$;
@@ -1864,56 +1903,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION forget_runs_of_contacts()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  active uuid[];
-begin
-  delete from automation_arrivals a using gone where a.contact_id = gone.id;
-  -- A contact that can be restored keeps its entries, so that no workflow takes it for a new one; what is under way ends.
-  if current_setting('fernpost.trash', true) = 'on' then
-    active := array(
-      select r.id from automation_runs r
-      where r.contact_id = any (array(select id from gone)) and r.status in ('RUNNING', 'WAITING') order by r.id for update);
-    if cardinality(active) = 0 then
-      return null;
-    end if;
-    update automation_step_runs x set status = 'SKIPPED', completed_at = now(), updated_at = now()
-      where x.run_id = any (active) and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING');
-    with ended as (
-      update automation_runs r set status = 'CANCELLED', exit_reason = 'Contact deleted', completed_at = now(),
-        updated_at = now(), due_at = null, next_version_id = null
-      where r.id = any (active)
-      returning uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution)
-    insert into outbox (id, dedupe_key, kind, workflow_id, payload)
-      select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
-        jsonb_build_object('type', 'cancel', 'id', execution)
-      from ended;
-    perform pg_notify('fernpost_outbox', '');
-    return null;
-  end if;
-  delete from automation_runs r using gone where r.contact_id = gone.id;
-  delete from automation_entries n using gone where n.contact_id = gone.id;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION limit_contact_data()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-declare
-  problem text := contact_data_problem(new.project_id, case when tg_op = 'UPDATE' then old.data end, new.data);
-begin
-  if problem is not null then
-    raise exception 'the data of a contact exceeds a limit' using errcode = 'check_violation', constraint = problem;
-  end if;
-  return new;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION mail_reason_text(reason jsonb)
  RETURNS text
  LANGUAGE sql
@@ -1936,66 +1925,6 @@ AS $function$
     when 'too_many_attempts' then 'Given up after {number} attempts: {words}'
     when 'provider' then '{words}'
     else reason ->> 'code' end, '{number}', coalesce(reason ->> 'number', '')), '{words}', coalesce(reason ->> 'words', ''))
-$function$;
-
-CREATE OR REPLACE FUNCTION note_contact_change()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if tg_op = 'INSERT' then
-    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-      values (new.project_id, new.data, new.subscribed, 1, new.id, clock_timestamp(), contact_cause());
-  else
-    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
-        subscribed_before, email_before, email_after)
-      values (new.project_id, 'null', new.subscribed, 0, new.id, clock_timestamp(), contact_cause(), old.data, new.data,
-        old.subscribed, nullif(old.email, new.email), nullif(new.email, old.email));
-  end if;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION note_contact_changes()
- RETURNS trigger
- LANGUAGE plpgsql
- SET jit TO 'off'
- SET enable_nestloop TO 'off'
-AS $function$
-declare
-  cause text := case when tg_op <> 'DELETE' then contact_cause() end;
-  is_moved boolean := coalesce(current_setting('fernpost.trash', true) = 'on', false);
-begin
-  if tg_op = 'INSERT' then
-    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-      select project_id, data, subscribed, 1, case when not is_moved then id end, clock_timestamp(), cause from came;
-  elsif tg_op = 'UPDATE' then
-    insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
-        subscribed_before, email_before, email_after)
-      select c.project_id, 'null', c.subscribed, 0, c.id, clock_timestamp(), cause, w.data, c.data,
-        w.subscribed, nullif(w.email, c.email), nullif(c.email, w.email)
-      from went w join came c on c.id = w.id
-      where w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email;
-  else
-    -- Contacts also go because their project does; then nobody will ask again.
-    insert into contact_changes (project_id, data, subscribed, sign, contact_id)
-      select project_id, data, subscribed, -1, case when not is_moved then id end from went
-      where project_id = any (array(
-        select p.id from projects p where p.id = any (array(select distinct g.project_id from went g))));
-  end if;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION note_lost_contacts()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into contact_losses (project_id)
-    select distinct lost.project_id from lost where exists (select from projects p where p.id = lost.project_id);
-  return null;
-end
 $function$;
 
 CREATE OR REPLACE FUNCTION record_events(happened new_event[])
@@ -2198,11 +2127,14 @@ begin
     on conflict (project_id, month, category) do update set
       settled = u.settled + excluded.settled, failed = u.failed + excluded.failed
     returning 1),
-  flipped as (
-    update contacts c set subscribed = false, subscription_before = c.subscribed, updated_at = now()
-    where c.id = any (array(select contact_id from settled where outcome = 'BOUNCED')) and c.subscribed
-      and (select count(*) from usage_moved) >= 0 and set_config('fernpost.cause', '{"type": "report"}', true) is not null
-    returning c.id as contact_id),
+  flipped as materialized (
+    select w.id
+    from (
+      select jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false, 'flipEmailId', id,
+        'flipData', jsonb_build_object('reason', 'bounce'))) as rows
+      from settled where outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0 having count(*) > 0) b,
+    write_contacts(project => project, given => b.rows, cause => '{"type": "report"}', limited_by => null,
+      subscribed_when_new => null, waits => true, restores => false) w),
   ended as (
     update campaign_claims k set settled = is_settled, holder = null,
       due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
@@ -2230,11 +2162,8 @@ begin
   select t.sent, t.skipped, t.failed, array(
     select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
     union all
-    select row(uuidv7(), project, contact_id, s.id, 'contact.unsubscribed', '{"reason": "bounce"}'::jsonb, null, null)::new_event
-    from flipped join settled s using (contact_id)
-    union all
     select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
-    from settled s where outcome = 'BOUNCED')
+    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0)
   into sent, skipped, failed, happened from tally t;
   perform record_events(happened);
   return next;
@@ -2304,5 +2233,136 @@ begin
     -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
     from went m group by 1, 2;
   return null;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION write_contacts(project uuid, given jsonb, cause text, limited_by uuid, subscribed_when_new boolean, waits boolean, restores boolean)
+ RETURNS TABLE(id uuid, email text, subscribed boolean, data jsonb, project_id uuid, created_at timestamp with time zone, updated_at timestamp with time zone, is_new boolean, changed boolean, flipped boolean)
+ LANGUAGE plpgsql
+ SET plan_cache_mode TO 'force_generic_plan'
+ SET jit TO 'off'
+ SET enable_seqscan TO 'off'
+ SET enable_bitmapscan TO 'off'
+ SET enable_nestloop TO 'off'
+AS $function$
+#variable_conflict use_column
+declare
+  wanted integer := coalesce(jsonb_array_length(given), 0);
+  creates boolean := subscribed_when_new is not null;
+  by_id boolean := given -> 0 ? 'id';
+  -- A single contact is looked for first, as most exist.
+  inserts boolean := creates and (wanted > 1 or restores);
+  added uuid[] := '{}';
+  held uuid[];
+  asked jsonb[];
+  changes boolean;
+  flips boolean;
+begin
+  for attempt in 1..10 loop
+    if inserts then
+      -- 1. New contacts, with their data within its limits, and the first row of their history, by which the catalogue counts them too.
+      with came as (
+        insert into contacts (id, project_id, email, subscribed, data, created_at)
+        select coalesce(i.new_id, uuidv7()), project, i.email, i.subscribed,
+          case when i.subscribed then i.set || i.consent else i.set end, coalesce(i.created_at, now())
+        from (
+          select (g.item ->> 'newId')::uuid, g.item ->> 'email', coalesce((g.item ->> 'subscribed')::boolean, subscribed_when_new),
+            coalesce(g.item -> 'set', '{}'), coalesce(g.item -> 'consent', '{}'), (g.item ->> 'createdAt')::timestamptz
+          from jsonb_array_elements(given) as g (item)) as i (new_id, email, subscribed, set, consent, created_at)
+        where not exists (select from contacts c where c.project_id = project and c.email = i.email offset 0)
+        order by i.email
+        on conflict do nothing
+        returning id, data, subscribed),
+      noted as (
+        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
+        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause
+        from came
+        where restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project)) or contact_data_fits(project, null, data))
+      select added || coalesce(array_agg(id), '{}') into added from came;
+      held := added;
+      exit when restores or cardinality(added) = wanted;
+    end if;
+
+    -- 2. Finds the contacts and locks them; whether anything changes is decided by what they are then. Those named by `id` are found by
+    -- the addresses that they have, because all are locked in the order of addresses.
+    if by_id then
+      select coalesce(jsonb_agg(g.item || jsonb_build_object('email', c.email)), '[]'), count(*) into given, wanted
+      from jsonb_array_elements(given) as g (item)
+      cross join lateral (select email from contacts where id = (g.item ->> 'id')::uuid and project_id = project offset 0) c;
+    end if;
+    if waits then
+      select coalesce(array_agg(c.id), '{}'), array_agg(k.item), coalesce(bool_or(w.subscribed <> c.subscribed), false),
+        coalesce(bool_or(w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email), false)
+      into held, asked, flips, changes
+      from (select g.item from jsonb_array_elements(given) as g (item) order by g.item ->> 'email' offset 0) k
+      cross join lateral (
+        select * from contacts
+        where project_id = project and email = k.item ->> 'email' and id = coalesce((k.item ->> 'id')::uuid, id)
+        for no key update) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, k.item) w;
+    else
+      -- Of those that stay as they are nothing more is asked, and they only have to stay: callers for one contact do not keep each other off.
+      select coalesce(array_agg(c.id), '{}'), array_agg(case when k.changes then k.item else '{}' end), coalesce(bool_or(k.flips), false), coalesce(bool_or(k.changes), false)
+      into held, asked, flips, changes
+      from (
+        select g.item, c.id, w.subscribed <> c.subscribed as flips,
+          w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email as changes
+        from jsonb_array_elements(given) as g (item)
+        cross join lateral (
+          select * from contacts where project_id = project and email = g.item ->> 'email' offset 0) c
+        cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w
+        offset 0) k
+      left join lateral (select id from contacts where id = k.id and not k.changes for key share skip locked) s on true
+      left join lateral (select id from contacts where id = k.id and k.changes for no key update skip locked) u on true
+      cross join lateral (select coalesce(s.id, u.id) as id) c
+      where c.id is not null;
+    end if;
+    -- Another transaction may have inserted a contact, or deleted one, since it was looked for.
+    exit when cardinality(held) = wanted or not (creates or by_id) or inserts and not waits;
+    inserts := creates;
+    if attempt = 10 then
+      raise exception 'contacts could neither be written nor read' using errcode = 'serialization_failure';
+    end if;
+  end loop;
+
+  -- 3. Flips of subscriptions are events, which start and wake workflows (record_events).
+  if flips then
+    perform record_events(array(
+      select row(coalesce((g.item ->> 'flipId')::uuid, uuidv7()), project, g.id, (g.item ->> 'flipEmailId')::uuid,
+        case when w.subscribed then 'contact.subscribed' else 'contact.unsubscribed' end, g.item -> 'flipData', null, limited_by)::new_event
+      from unnest(held, asked) as g (id, item)
+      cross join lateral (select * from contacts c where c.id = g.id offset 0) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w
+      where w.subscribed <> c.subscribed));
+  end if;
+
+  -- 4. Changes, with the data within its limits, and a row of the history for each.
+  if changes then
+    return query with written as materialized (
+      select c.id, c.email as email_before, c.subscribed as subscribed_before, c.data as data_before, c.created_at, c.updated_at,
+        w.email, w.subscribed, w.data, w.data <> c.data or w.subscribed <> c.subscribed or w.email <> c.email as changes
+      from unnest(held, asked) as g (id, item)
+      cross join lateral (select * from contacts c where c.id = g.id offset 0) c
+      cross join lateral contact_after(c.email, c.subscribed, c.data, g.item) w),
+    changed as (
+      update contacts c set email = w.email, subscribed = w.subscribed, data = w.data, updated_at = now()
+      from written w where c.id = any (held) and c.id = w.id and w.changes),
+    noted as (
+      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+        subscribed_before, email_before, email_after)
+      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, data_before, data,
+        subscribed_before, nullif(email_before, email), nullif(email, email_before)
+      from written
+      where changes and (restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project))
+        or contact_data_fits(project, data_before, data)))
+    select w.id, w.email, w.subscribed, w.data, project, w.created_at,
+      case when w.changes then now()::timestamptz(3) else w.updated_at end,
+      w.id = any (added), w.changes or w.id = any (added), w.subscribed <> w.subscribed_before
+    from written w;
+  else
+    return query select c.id, c.email, c.subscribed, c.data, project, c.created_at, c.updated_at,
+      n.is_new, n.is_new, false
+    from contacts c cross join lateral (select cardinality(added) = wanted or c.id = any (added) as is_new) n where c.id = any (held);
+  end if;
 end
 $function$;

@@ -70,6 +70,7 @@ export async function migrateDatabase(
       await forgetOtherFunctions(client, functions);
       await inShortLocks(client, how, async () => {
         for (const name of earlierOnly()) await client.query(`drop function if exists ${name}() cascade`);
+        await client.query('alter table contacts drop column if exists subscription_before');
       });
     }
     return { ...report, functions: await installFunctions(client, functions, how) };
