@@ -634,8 +634,7 @@ create table contact_views (
   constraint contact_views_project_id_fkey foreign key (project_id) references projects(id) on delete cascade
 );
 
--- A recipient. `subscription_before` is the value the last write found, so that an upsert can tell whether it changed the
--- subscription.
+-- A recipient.
 create table contacts (
   id uuid not null,
   project_id uuid not null,

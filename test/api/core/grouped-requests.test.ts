@@ -67,6 +67,11 @@ test('one event of each request, and one contact for each address', async () => 
   );
   expect(rows.map(({ id }) => id).sort()).toEqual(answers.map(({ body }) => body.data.event).sort());
   expect(rows.every(({ name, email }) => name === `of ${email}`)).toBe(true);
+  const shared = await database.db.row<{ commits: number }>(
+    `select count(distinct xmin::text)::int as commits from events where project_id = $1 and name like 'of event.%'`,
+    [project.id],
+  );
+  expect(shared?.commits).toBeLessThan(25);
   expect(await contacts('event')).toHaveLength(25);
   expect((await contacts('event')).every(({ subscribed }) => subscribed)).toBe(true);
 });
