@@ -77,7 +77,7 @@ test('the functions of the database go back to the earlier release and forward a
   const force = true;
   const back = await returnToEarlierRelease(database.url, { force });
   // That release has functions behind its writes, and conditions of triggers, that send notifications and read settings.
-  expect([await using(database, current), await using(database, databaseNames)]).toEqual([0, renamed + 8]);
+  expect([await using(database, current), await using(database, databaseNames)]).toEqual([0, renamed + 9]);
   expect(await triggers()).toEqual(expect.arrayContaining(behindWrites));
   expect(await databaseProblem(database.db, false)).toMatch(/functions are older .* Run npm run migrate$/);
   expect(await returnToEarlierRelease(database.url, { force })).toEqual([]);
