@@ -13,8 +13,8 @@ const notes: readonly (readonly [history: RegExp, counts: string])[] = [
   [
     /insert into contact_changes [^;]*? from written\n/,
     `insert into contact_changes
-      select project, n.data, n.subscribed, n.sign
-      from written cross join lateral (values (data_before, subscribed_before, -1), (data, subscribed, 1)) n (data, subscribed, sign)
+      select project, n.counted, n.is_subscribed, n.sign
+      from written cross join lateral (values (data_before, subscribed_before, -1), (data, subscribed, 1)) n (counted, is_subscribed, sign)
      `,
   ],
 ];
