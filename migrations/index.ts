@@ -81,6 +81,7 @@ import { Migration20261124120000_record_events } from './Migration20261124120000
 import { Migration20261124121000_written_events } from './Migration20261124121000_written_events.ts';
 import { Migration20261124123000_write_contacts } from './Migration20261124123000_write_contacts.ts';
 import { Migration20261124130000_accept_mail } from './Migration20261124130000_accept_mail.ts';
+import { Migration20261124131000_counted_changes } from './Migration20261124131000_counted_changes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -180,6 +181,11 @@ export const migrations = [
   {
     name: 'Migration20261124130000_accept_mail',
     class: Migration20261124130000_accept_mail,
+    isExclusive: true,
+  },
+  {
+    name: 'Migration20261124131000_counted_changes',
+    class: Migration20261124131000_counted_changes,
     isExclusive: true,
   },
 ];

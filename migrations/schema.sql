@@ -900,8 +900,6 @@ create index emails_project on emails using btree (project_id, source_type, id);
 create unique index emails_step on emails using btree (workflow_step_execution_id) where (workflow_step_execution_id is not null);
 create index emails_suppressed on emails using btree (project_id, created_at, id) where (suppression is not null);
 create index emails_template on emails using btree (template_id) where (template_id is not null);
-create trigger emails_failed after update of status on emails for each row when (((new.status = 'FAILED'::text) and (old.status <> 'FAILED'::text) and (new.message_id is null) and (coalesce((new.reason ->> 'code'::text), ''::text) <> all (array['unsubscribed'::text, 'campaign_cancelled'::text])))) execute function tell_failed_mail();
-create trigger emails_recounted after update of status, delivered_at, opened_at, clicked_at, bounced_at, complained_at, simulated, created_at on emails for each row when ((((old.delivered_at is null) <> (new.delivered_at is null)) or ((old.opened_at is null) <> (new.opened_at is null)) or ((old.clicked_at is null) <> (new.clicked_at is null)) or ((old.bounced_at is null) <> (new.bounced_at is null)) or ((old.complained_at is null) <> (new.complained_at is null)) or ((old.status <> new.status) and ((old.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])) or (new.status = any (array['FAILED'::text, 'SUPPRESSED'::text, 'CANCELLED'::text])))) or (old.simulated <> new.simulated) or (old.created_at <> new.created_at))) execute function recount_changed_mail();
 create trigger emails_uncounted after delete on emails referencing old table as went for each statement execute function uncount_deleted_mail();
 
 -- A session that was signed out before it expired; the row goes when the session would have expired.
@@ -2010,59 +2008,6 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION recount_changed_mail()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  if old.created_at = new.created_at then
-    insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
-      values (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-      (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer
-        - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
-        (new.source_type = 'INBOUND')::integer
-          - (old.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer
-          - (old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer);
-  else
-    insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
-      values (old.project_id, date_bin('1 hour', old.created_at, timestamptz 'epoch'),
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
-      -(old.source_type = 'INBOUND')::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.delivered_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.opened_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.clicked_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.bounced_at is not null)::integer,
-      -(old.source_type <> 'INBOUND' and old.status not in ('SUPPRESSED', 'CANCELLED') and old.status <> 'FAILED' and not old.simulated and old.complained_at is not null)::integer),
-      (new.project_id, date_bin('1 hour', new.created_at, timestamptz 'epoch'),
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED'))::integer,
-        (new.source_type = 'INBOUND')::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.delivered_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.opened_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.clicked_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.bounced_at is not null)::integer,
-        (new.source_type <> 'INBOUND' and new.status not in ('SUPPRESSED', 'CANCELLED') and new.status <> 'FAILED' and not new.simulated and new.complained_at is not null)::integer);
-  end if;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION recount_moved_event()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2089,15 +2034,16 @@ AS $function$
 #variable_conflict use_column
 declare
   happened new_event[];
+  before integer[];
 begin
   with settled as (
     update emails e set
-      status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
+      status = case when e.status in ('PENDING', 'SENDING') then v.outcome else e.status end,
       message_id = coalesce(v.message_id, e.message_id),
       sent_at = v.at,
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
-      reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
+      reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
       provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now(),
       content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim))
     from (
@@ -2107,14 +2053,24 @@ begin
         from unnest(ids, outcomes, message_ids, instants, subjects, reasons)
           as given(id, outcome, message_id, at, subject, reason)) verdict) v
     where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
-      and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
+      and e.sent_at is null and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null) or e.status = 'PENDING')
+    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
       v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
         or coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled'), false)) as left_out,
       case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',
-        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
+        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce,
+      case when v.outcome = 'FAILED' and e.message_id is null and coalesce(e.reason ->> 'code', '') not in ('unsubscribed', 'campaign_cancelled')
+        then jsonb_build_object('subject', coalesce(e.subject, e.render ->> 'subject'), 'from', e."from", 'fromName', e.from_name,
+          'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
+          'sourceType', e.source_type, 'error', mail_reason_text(e.reason),
+          'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as failure),
+  mail_counted as (
+    insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
+    select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
+      -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
+    from settled where outcome <> 'SENT' group by 2),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
@@ -2162,27 +2118,30 @@ begin
     select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
     union all
     select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
-    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0)
+    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'email.failed', s.failure, now(), null)::new_event
+    from settled s where failure is not null)
   into sent, skipped, failed, happened from tally t;
   perform record_events(happened);
+  if sent + skipped + failed < cardinality(ids) then
+    -- What we gave up (FAILED, without the provider's word) and the provider has taken after all waits again, and is settled then.
+    with reopened as (
+      update emails e set status = 'PENDING', reason = null
+      where e.id = any (ids) and coalesce(outcomes[array_position(ids, e.id)], 'SENT') = 'SENT'
+        and e.campaign_id is not distinct from campaign and e.send_seq = seq
+        and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
+      returning e.created_at, e.simulated)
+    insert into mail_count_changes (project_id, hour, rated)
+      select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 2;
+    if found then
+      before := array[sent, skipped, failed];
+      select before[1] + again.sent, before[2] + again.skipped, before[3] + again.failed into sent, skipped, failed
+      from settle_claim(claim, campaign, seq, project, provider_name, stream_name, ids, outcomes, message_ids, instants, subjects, reasons,
+        is_settled, delay_ms, is_doubtful, refused, holder_name) again;
+    end if;
+  end if;
   return next;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION tell_failed_mail()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform record_events(array[row(uuidv7(), new.project_id, new.contact_id, new.id, 'email.failed',
-    jsonb_build_object('subject', coalesce(new.subject, new.render ->> 'subject'), 'from', new."from", 'fromName', new.from_name,
-      'messageId', new.message_id, 'emailId', new.id, 'templateId', new.template_id, 'campaignId', new.campaign_id,
-      'sourceType', new.source_type, 'error', mail_reason_text(new.reason),
-      'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-      || coalesce((select jsonb_build_object('tags', jsonb_object_agg(name, value)) from email_tags where email_id = new.id
-        having count(*) > 0), '{}'),
-    now(), null)::new_event]);
-  return null;
 end
 $function$;
 
@@ -2221,15 +2180,15 @@ AS $function$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
     select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED'),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED')),
     -count(*) filter (where m.source_type = 'INBOUND'),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.delivered_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.opened_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.clicked_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.bounced_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status <> 'SUPPRESSED' and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.delivered_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.opened_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.clicked_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.bounced_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
+    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
     from went m group by 1, 2;
   return null;
 end

@@ -15,15 +15,16 @@ returns table(sent integer, skipped integer, failed integer) language plpgsql
 #variable_conflict use_column
 declare
   happened new_event[];
+  before integer[];
 begin
   with settled as (
     update emails e set
-      status = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.outcome else e.status end,
+      status = case when e.status in ('PENDING', 'SENDING') then v.outcome else e.status end,
       message_id = coalesce(v.message_id, e.message_id),
       sent_at = v.at,
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
       subject = coalesce(v.subject, e.subject),
-      reason = case when (e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null) then v.reason else e.reason end,
+      reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
       provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now(),
       content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim))
     from (
@@ -33,14 +34,24 @@ begin
         from unnest(ids, outcomes, message_ids, instants, subjects, reasons)
           as given(id, outcome, message_id, at, subject, reason)) verdict) v
     where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
-      and e.sent_at is null and (v.outcome = 'SENT' or e.status = 'PENDING')
-    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at,
+      and e.sent_at is null and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null) or e.status = 'PENDING')
+    returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
       v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
         or coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled'), false)) as left_out,
       case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
         'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
         'sourceType', e.source_type, 'bounceType', 'Permanent',
-        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce),
+        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce,
+      case when v.outcome = 'FAILED' and e.message_id is null and coalesce(e.reason ->> 'code', '') not in ('unsubscribed', 'campaign_cancelled')
+        then jsonb_build_object('subject', coalesce(e.subject, e.render ->> 'subject'), 'from', e."from", 'fromName', e.from_name,
+          'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
+          'sourceType', e.source_type, 'error', mail_reason_text(e.reason),
+          'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as failure),
+  mail_counted as (
+    insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
+    select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
+      -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
+    from settled where outcome <> 'SENT' group by 2),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
@@ -88,9 +99,29 @@ begin
     select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
     union all
     select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
-    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0)
+    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
+    union all
+    select row(uuidv7(), project, contact_id, s.id, 'email.failed', s.failure, now(), null)::new_event
+    from settled s where failure is not null)
   into sent, skipped, failed, happened from tally t;
   perform record_events(happened);
+  if sent + skipped + failed < cardinality(ids) then
+    -- What we gave up (FAILED, without the provider's word) and the provider has taken after all waits again, and is settled then.
+    with reopened as (
+      update emails e set status = 'PENDING', reason = null
+      where e.id = any (ids) and coalesce(outcomes[array_position(ids, e.id)], 'SENT') = 'SENT'
+        and e.campaign_id is not distinct from campaign and e.send_seq = seq
+        and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
+      returning e.created_at, e.simulated)
+    insert into mail_count_changes (project_id, hour, rated)
+      select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 2;
+    if found then
+      before := array[sent, skipped, failed];
+      select before[1] + again.sent, before[2] + again.skipped, before[3] + again.failed into sent, skipped, failed
+      from settle_claim(claim, campaign, seq, project, provider_name, stream_name, ids, outcomes, message_ids, instants, subjects, reasons,
+        is_settled, delay_ms, is_doubtful, refused, holder_name) again;
+    end if;
+  end if;
   return next;
 end
 $fn$;

@@ -8,7 +8,7 @@ import { accessibilityProblems } from '../support/browser.ts';
 import { aCampaign } from '../support/campaign-fixtures.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';
 import { signInAs } from '../support/dashboard-owner.ts';
-import { aContact } from '../support/delivery-fixtures.ts';
+import { aContact, queueMail } from '../support/delivery-fixtures.ts';
 import { aPerson, joins, type Person } from '../support/people.ts';
 
 let world: DashboardWorld;
@@ -82,11 +82,9 @@ test('rows of the activity and of a ledger say why, and what is offered is done 
       insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject, campaign_id, send_seq)
       values (${newId()}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'CAMPAIGN', 'MARKETING', 'Spring', ${id}, 1)`);
     await db.count(sql`update campaigns set paused_at = now() where id = ${id}`);
-    const failed = newId();
-    await db.count(sql`
-      insert into emails (id, project_id, contact_id, to_address, "from", source_type, message_class, subject)
-      values (${failed}, ${project.id}, ${contact}, 'ada@example.com', ${project.sender}, 'TRANSACTIONAL', 'TRANSACTIONAL', 'Lost')`);
-    await db.count(sql`update emails set status = 'FAILED', reason = '{"code": "limit_reached"}' where id = ${failed}`);
+    await queueMail(db, project, contact, 'ada@example.com', {
+      unsent: { status: 'FAILED', reason: { code: 'limit_reached' } },
+    });
     await open(page, 'activity');
     await page
       .getByRole('button', { name: /^Why\? Failed/ })

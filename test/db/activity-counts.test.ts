@@ -1,6 +1,8 @@
+import type { MailEffect } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
 import { ensureVersion } from '../../src/automations/versions/versions.ts';
+import { newId } from '../../src/core/lib/ids.ts';
 import { hourMs, type Span, sqlSpan } from '../../src/core/lib/span.ts';
 import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
 import { sources } from '../../src/insight/activity/types.ts';
@@ -10,6 +12,7 @@ import {
   mailByDay,
   mailCounts,
 } from '../../src/sending/ledger/mail-count-queries.ts';
+import { applyNotification } from '../../src/sending/reports/notify.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
@@ -68,7 +71,7 @@ function spans(random: ReturnType<typeof seeded>): Span[] {
 }
 
 async function scanned(project: TestProject, { from, until }: ReturnType<typeof sqlSpan>): Promise<MailCounts> {
-  const out = `source_type <> 'INBOUND' and status <> 'SUPPRESSED'`;
+  const out = `source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED')`;
   const rated = `${out} and status <> 'FAILED' and not simulated`;
   const count = (name: string, condition: string) => `(count(*) filter (where ${condition}))::float8 as "${name}"`;
   return (await database.db.row<MailCounts>(
@@ -132,7 +135,7 @@ async function expectCountsToHold(project: TestProject, random: ReturnType<typeo
   const days = await mailByDay(database.db, project.id, new Date(now - 100 * hourMs), new Date(now + 48 * hourMs));
   const byDay = await database.db.rows<{ day: string; emails: number; opens: number }>(
     `select (created_at at time zone 'UTC')::date::text as day, count(*)::float8 as emails, count(opened_at)::float8 as opens
-     from emails where project_id = $1 and status <> 'SUPPRESSED' group by 1`,
+     from emails where project_id = $1 and status not in ('SUPPRESSED', 'CANCELLED') group by 1`,
     [project.id],
   );
   const known = (rows: { day: string; emails: number; opens: number }[]) =>
@@ -237,12 +240,15 @@ test('deleting a project leaves no counts of it behind', async () => {
 test('a fold tells which projects have new bounces and complaints, and forgets nothing when what follows fails', async () => {
   const [harmed, fine] = [await aProject(database.db), await aProject(database.db)];
   await fold();
-  const mail = async (project: TestProject, column: string) => {
+  const mail = async (project: TestProject, effect: MailEffect) => {
     await liveThrough(database, project, seeded(3), { steps: 1, instants, deleting: false });
-    await database.db.count(`update emails set ${column} = now() where project_id = $1`, [project.id]);
+    const row = await database.db.row<{ id: string }>('select id from emails where project_id = $1', [project.id]);
+    const mail = { emailId: row?.id ?? '', projectId: project.id };
+    const report = { ...mail, key: newId(), messageId: null, recipient: 'heron@birdwatch.test', at: at(0), effect };
+    expect(await applyNotification(database.db, 'postmark', mail, report, true)).toBe('done');
   };
-  await mail(harmed, 'bounced_at');
-  await mail(fine, 'opened_at');
+  await mail(harmed, { kind: 'bounce', bounceType: 'Permanent', error: null });
+  await mail(fine, { kind: 'open' });
   await expect(foldMailChanges(database.db, () => Promise.reject(new Error('no')))).rejects.toThrow('no');
   const told: string[] = [];
   await foldMailChanges(database.db, async (_, projects) => void told.push(...projects));

@@ -22,6 +22,8 @@ const removed = [
   'note_lost_contacts',
   'limit_contact_data',
   'forget_runs_of_contacts',
+  'recount_changed_mail',
+  'tell_failed_mail',
 ];
 const removedTriggers = [
   'events_routed',
@@ -39,6 +41,8 @@ const removedTriggers = [
   'contacts_inserted_together',
   'contacts_lost',
   'contacts_runs_forgotten',
+  'emails_recounted',
+  'emails_failed',
 ];
 const functionsMigration = 'Migration20261122001100_functions';
 

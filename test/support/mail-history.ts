@@ -1,5 +1,6 @@
 import type { MailEffect } from '@fernpost/mail-providers';
 import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
+import { cancelQueued } from '../../src/sending/emails/queued-queries.ts';
 import { writeSuppressed } from '../../src/sending/engine/suppression.ts';
 import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
 import { applyNotification } from '../../src/sending/reports/notify.ts';
@@ -67,7 +68,7 @@ export async function liveThrough(
       const past = created && random.one(created);
       const id = past ? `${firstIdAt(past).slice(0, 15)}${newId().slice(15)}` : newId();
       mails.push(await queueMail(db, project, contactId, to, { id }));
-      if (past) await db.count('update emails set created_at = $2 where id = $1', [id, past]);
+      if (past) await createdAt(db, id, past);
     } else if (dice < 6) {
       await settle(db, random, mails, random.one(instants));
     } else if (dice < 9) {
@@ -92,6 +93,8 @@ export async function liveThrough(
         'delete from contacts where id in (select contact_id from emails where id = $1) and project_id = $2',
         [random.one(mails), project.id],
       );
+    } else if (random.below(2) === 0) {
+      await cancelQueued(db, project.id, random.one(mails));
     } else {
       const suppression = {
         ruleId: newId(),
@@ -104,6 +107,17 @@ export async function liveThrough(
       await writeSuppressed(db, [{ id: random.one(mails), suppression, subject: null, body: null }], null);
     }
   }
+}
+
+// Mail is counted when it is accepted: what is moved into the past goes from one hour to another.
+async function createdAt(db: TestDatabase['db'], id: string, at: Date): Promise<void> {
+  await db.count(
+    `with moved as (update emails set created_at = $2 where id = $1 returning project_id, simulated)
+     insert into mail_count_changes (project_id, hour, outgoing, rated)
+     select project_id, date_bin('1 hour', hour, timestamptz 'epoch'), n, case when simulated then 0 else n end
+     from moved, (values (now(), -1), ($2::timestamptz, 1)) change (hour, n)`,
+    [id, at],
+  );
 }
 
 async function settle(db: TestDatabase['db'], random: ReturnType<typeof seeded>, mails: readonly string[], at: string) {

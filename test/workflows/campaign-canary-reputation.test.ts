@@ -6,6 +6,7 @@ import { guardReputation } from '../../src/sending/reputation/service.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { campaignActivitiesFor, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { countMail } from '../support/mail-counts.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { type TestWorker, testWorker } from '../support/worker.ts';
 
@@ -59,6 +60,7 @@ async function bounces(id: string, count: number): Promise<boolean> {
        select id from emails where campaign_id = $1 and sent_at is not null and bounced_at is null order by id limit $2)`,
     [id, count],
   );
+  await countMail(database.db, project.id);
   const guard = {
     db: database.db,
     clock: systemClock,

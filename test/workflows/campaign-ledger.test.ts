@@ -142,6 +142,54 @@ test("frozen rows are counted as mail of this hour, and those to simulators not 
   expect(counts).toEqual({ outgoing: people, rated: people - 1, incoming: 0, hours: 1 });
 });
 
+test('a recipient who was given up and proves to have the message is settled, reported and counted once', async () => {
+  await expand();
+  const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };
+  const limits = { ...key, size: 500, rate: 0, provider: 'postmark', probing: false, canary: false, version: 1 };
+  const { claims } = await claimRanges(db.db, limits, ['late.1'], 'late');
+  const [claim] = claims;
+  if (claim === undefined) throw new Error('Nothing was claimed');
+  const [first, second] = await readRecipients(db.db, key, claim);
+  if (first === undefined || second === undefined) throw new Error('Nobody was claimed');
+  const place = { ...key, claim, holder: 'late', provider: 'postmark', stream: 'broadcast' } as const;
+  const open = { settled: false, delayMs: 0, unconfirmed: true, attempt: false } as const;
+  const rated = async () =>
+    (
+      await db.db.row<{ n: number }>('select sum(rated)::int as n from mail_count_changes where project_id = $1', [
+        project.id,
+      ])
+    )?.n;
+  const failed = {
+    emailId: first.emailId,
+    outcome: 'FAILED',
+    reason: { code: 'submission_unknown' },
+    subject: 'Herons',
+  } as const;
+  const sent = { outcome: 'SENT', at: new Date().toISOString(), subject: 'Herons' } as const;
+
+  expect(await settleClaim(db.db, place, [failed], open)).toEqual({ sent: 0, skipped: 0, failed: 1 });
+  expect(await settleClaim(db.db, place, [failed], open)).toEqual({ sent: 0, skipped: 0, failed: 0 });
+  expect(await rated()).toBe(people - 1);
+  const both = [
+    { ...sent, emailId: first.emailId, messageId: 'm-1' },
+    { ...sent, emailId: second.emailId, messageId: 'm-2' },
+  ];
+  expect(await settleClaim(db.db, place, both, open)).toEqual({ sent: 2, skipped: 0, failed: 0 });
+  expect(await settleClaim(db.db, place, both, open)).toEqual({ sent: 0, skipped: 0, failed: 0 });
+  expect(await rated()).toBe(people);
+  const rows = await db.db.rows('select status, reason from emails where id = any ($1)', [
+    [first.emailId, second.emailId],
+  ]);
+  expect(rows).toEqual([
+    { status: 'SENT', reason: null },
+    { status: 'SENT', reason: null },
+  ]);
+  const events = await db.db.rows('select name from events where email_id = $1 order by created_at, name', [
+    first.emailId,
+  ]);
+  expect(events).toEqual([{ name: 'email.failed' }, { name: 'email.sent' }]);
+});
+
 test('a claim with verdicts of every kind: rows, contact, events and counters say the same, and once', async () => {
   await expand();
   const key = { projectId: project.id, campaignId: campaign, sendSeq: 1 };

@@ -1,5 +1,6 @@
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
+import { countingUnsent, endedColumns } from '../../sending/ledger/index.ts';
 import type { Subject } from './subject.ts';
 
 /** Thrown to take back a transaction: mail of the contact is with the provider, or may be. */
@@ -57,8 +58,9 @@ async function dropMail(tx: Database, contactId: string): Promise<number> {
     cancelled as (
       update emails e set status = 'CANCELLED', reason = '{"code": "cancelled"}', updated_at = now()
       where ${unsent(contactId)} and (select count(*) from gone) >= 0
-      returning e.project_id, e.source_type, e.message_class, e.created_at, e.campaign_id, e.send_seq),
+      returning ${raw(endedColumns)}, e.send_seq),
     ${raw(usageMoved('cancelled', 'false', 'true'))},
+    hours_counted as (${countingUnsent('cancelled', 'CANCELLED')}),
     counted as (
       update campaigns c set skipped_count = c.skipped_count + n.rows
       from (select campaign_id, send_seq, count(*)::int as rows from cancelled where campaign_id is not null group by 1, 2) n

@@ -1,6 +1,6 @@
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
-import { withoutBytes } from '../ledger/index.ts';
+import { countingUnsent, endedColumns, withoutBytes } from '../ledger/index.ts';
 
 // Mail that nobody has claimed. A claim and this wait for each other's row lock, so that one of the two finds it.
 const unclaimed = (projectId: string, id: string): Query => sql`
@@ -14,9 +14,10 @@ export async function cancelQueued(db: Database, projectId: string, id: string):
     cancelled as (
       update emails e set status = 'CANCELLED', reason = '{"code": "cancelled"}', updated_at = now(),
         attachments = ${raw(withoutBytes('e.attachments'))}
-      where e.id = any(array(select email_id from gone))
-      returning e.project_id, e.source_type, e.message_class, e.created_at),
-    ${raw(usageMoved('cancelled', 'false', 'true'))}
+      where e.id = any(array(select email_id from gone)) and e.status in ('PENDING', 'SENDING')
+      returning ${raw(endedColumns)}),
+    ${raw(usageMoved('cancelled', 'false', 'true'))},
+    counted as (${countingUnsent('cancelled', 'CANCELLED')})
     select count(*)::int as count from cancelled`);
   return row?.count === 1;
 }

@@ -7,7 +7,7 @@ import {
 } from '../../audience/suppressions/index.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
-import { withoutBytes } from '../ledger/index.ts';
+import { countingUnsent, endedColumns, withoutBytes } from '../ledger/index.ts';
 
 /** A mail that a rule matched at hand-over; texts are null where they are not rendered. */
 export interface SuppressedRow {
@@ -90,6 +90,8 @@ export async function writeSuppressed(
         ${mails.map(({ subject }) => subject)}::text[], ${mails.map(({ body }) => body)}::text[]) as k (id, suppression, subject, body)
       where e.id = k.id and e.status in ('PENDING', 'SENDING') and e.sent_at is null
         and ${claimId === null ? sql`true` : sql`e.id in (select email_id from held)`}
-      returning e.project_id, e.source_type, e.message_class, e.created_at),
-    ${raw(usageMoved('suppressed', 'false', 'true'))} select count(*) from suppressed`);
+      returning ${raw(endedColumns)}),
+    ${raw(usageMoved('suppressed', 'false', 'true'))},
+    counted as (${countingUnsent('suppressed', 'SUPPRESSED')})
+    select count(*) from suppressed`);
 }

@@ -1,5 +1,5 @@
 import { type Query, raw, sql } from '../../core/database/sql.ts';
-import { countingMail } from './mail-count-queries.ts';
+import { countingMail } from './counting.ts';
 
 /** New mail of a project. */
 export interface NewMails {

@@ -1,6 +1,8 @@
 // What other parts of the service may use of ledger; everything else in this folder is its own.
 
 export { acceptingMail } from './accept.ts';
+export { countedColumns, countingChange, countingUnsent, endedColumns } from './counting.ts';
+export { failedEvents } from './failed.ts';
 export { foldMailChanges, type MailCounts, mailByDay, mailCounts, notHandedOver } from './mail-count-queries.ts';
 export { mailSources, newestMail } from './newest-mail.ts';
 export { acceptMail, contentBytes, isSimulated, type NewMail, simulatorDomains, type Unsent } from './queries.ts';

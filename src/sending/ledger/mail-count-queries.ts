@@ -1,6 +1,7 @@
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { firstIdAt } from '../../core/lib/ids.ts';
 import type { SqlSpan } from '../../core/lib/span.ts';
+import { countConditions } from './counting.ts';
 
 /**
  * Mail that was created within some time, and what has become of it since; mail that a rule suppressed or that was cancelled is not in it. Runs of
@@ -38,23 +39,9 @@ type Column = keyof typeof names;
 const columns = Object.keys(names) as Column[];
 const each = (text: (column: Column) => string, separator = ', ') => raw(columns.map(text).join(separator));
 
-// What each count is of. Deleted mail is taken off by the trigger `uncount_deleted_mail`, which has the same conditions.
-const out = `source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED')`;
-const rated = `${out} and status <> 'FAILED' and not simulated`;
-const conditions: Partial<Record<Column, string>> = {
-  outgoing: out,
-  incoming: `source_type = 'INBOUND'`,
-  delivered: `${out} and delivered_at is not null`,
-  opened: `${out} and opened_at is not null`,
-  clicked: `${out} and clicked_at is not null`,
-  bounced: `${out} and bounced_at is not null`,
-  rated,
-  rated_bounced: `${rated} and bounced_at is not null`,
-  rated_complained: `${rated} and complained_at is not null`,
-};
-
 const listed = each((column) => column);
 const summed = each((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`);
+const conditions: Partial<Record<Column, string>> = countConditions;
 const scanned = each((column) =>
   column in conditions ? `count(*) filter (where ${conditions[column]}) as ${column}` : `0 as ${column}`,
 );
@@ -74,7 +61,7 @@ function scannedBetween(projectId: string, from: Instant, until: Instant): Query
     select null, ${each((other) => (other === column ? 'count(*)' : '0'))} from automation_runs
     where project_id = ${projectId} and ${at} >= ${from.at} and ${at} < ${until.at}`;
   return sql`
-    select null, ${scanned} from emails
+    select null, ${scanned} from emails m
     where project_id = ${projectId} and created_at >= ${from.at} and created_at < ${until.at}
       and id >= ${idAt(from.ms - driftMs)}::uuid and id < ${idAt(until.ms + driftMs)}::uuid
     union all ${runs('runs_started', sql`started_at`)}
@@ -99,19 +86,6 @@ function idAt(time: number): string {
 function timeOf(instant: string): number {
   if (instant === 'infinity') return Number.POSITIVE_INFINITY;
   return instant === '-infinity' ? Number.NEGATIVE_INFINITY : Date.parse(instant);
-}
-
-/**
- * The statement that counts new mail of a project by the hour: `rows` names the CTE of its rows in the ledger. What becomes of mail is
- * counted when it happens.
- */
-export function countingMail(projectId: string, rows: string): Query {
-  const column = (name: Column) => raw(`count(*) filter (where ${conditions[name]})`);
-  return sql`
-    insert into mail_count_changes (project_id, hour, outgoing, incoming, rated)
-    select ${projectId}::uuid, date_bin('1 hour', min(created_at), timestamptz 'epoch'), ${column('outgoing')}, ${column('incoming')},
-      ${column('rated')}
-    from ${raw(rows)} having count(*) > 0`;
 }
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */

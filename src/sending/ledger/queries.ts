@@ -98,7 +98,7 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
         status text, reason jsonb, suppression jsonb, bytes int, message_id text, campaign_id uuid)),
     ${accepting}`;
   const result = sql`select id from accepted`;
-  const events = sql`select ${failedEvent('m')} from accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
+  const events = sql`select ${failedEvent('m', `m.render ->> 'subject'`)} from accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
   const fails = mails.some(({ unsent }) => unsent?.status === 'FAILED');
   return await tx.count(fails ? recordingEvents({ given, events, result }) : sql`with ${given} ${result}`);
 }

@@ -5,6 +5,8 @@ import { newEvent, recordingEvents } from '../../core/database/record-events.ts'
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
+import { endedColumns } from './counting.ts';
+import { failedEvents } from './failed.ts';
 import { type Reason, storedReason } from './reasons.ts';
 import { withoutBytes } from './sql.ts';
 
@@ -48,7 +50,7 @@ const mostKeptBytes = 1024 * 1024 * 1024;
 type Final = Exclude<Settlement, { outcome: 'RETRY' | 'DOUBT' }>;
 
 /**
- * Writes down what became of the mails of one claim, by one statement: the ledger, the queue, the contact that the
+ * Writes down what became of the mails of one claim, by one statement, and another for what was given up too early: the ledger, the queue, the contact that the
  * provider refuses, and the events. Safe to repeat: what is settled stays as it is. A mail that the provider took is SENT whoever
  * asks and whatever became of the claim; every other outcome counts only while the claim still holds the mail. sent_at is the
  * guard: the event and the status are written once.
@@ -60,6 +62,23 @@ export async function settleQueued(
   settlements: readonly Settlement[],
 ): Promise<Settled> {
   if (settlements.length === 0) return { sent: 0, failed: 0 };
+  const first = await settleOnce(db, claimId, provider, settlements);
+  const sent = settlements.filter(({ outcome }) => outcome === 'SENT');
+  if (first.sent === sent.length) return first;
+  const ids = sent.map(({ emailId }) => emailId);
+  return await db.transaction(async (tx) => {
+    if (!(await reopenGivenUp(tx, ids))) return first;
+    const later = await settleOnce(tx, claimId, provider, sent);
+    return { sent: first.sent + later.sent, failed: first.failed };
+  });
+}
+
+async function settleOnce(
+  db: Database,
+  claimId: string,
+  provider: string,
+  settlements: readonly Settlement[],
+): Promise<Settled> {
   const finals = settlements.filter((one): one is Final => one.outcome !== 'RETRY' && one.outcome !== 'DOUBT');
   const back = settlements.filter((one) => one.outcome === 'RETRY');
   const refusals = back.map(({ words }) => storable(words?.slice(0, longestRefusal) ?? null));
@@ -96,7 +115,7 @@ export async function settleQueued(
       where email_id = any (${ids(doubted)}::uuid[]) and claim_id = ${claimId}),
     settled as (
       update emails e set
-        status = case when ${unreported} then v.outcome else e.status end,
+        status = case when ${waits} then v.outcome else e.status end,
         message_id = coalesce(v.message_id, e.message_id),
         sent_at = case when v.outcome = 'SENT' then v.at end,
         bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
@@ -105,14 +124,19 @@ export async function settleQueued(
         render = case when v.subject is null or ${isResendable} then e.render end,
         attachments = case when ${keepsFiles ? sql`e.id in (select email_id from kept)` : sql`false`} then e.attachments
           else ${raw(withoutBytes('e.attachments'))} end,
-        reason = case when ${unreported} then v.reason::jsonb else e.reason end, provider = ${provider},
+        reason = case when ${waits} then v.reason::jsonb else e.reason end, provider = ${provider},
         stream = coalesce(v.stream, e.stream), updated_at = now()
       from verdict v
-      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT'
+      where e.id = v.id and e.sent_at is null and (v.outcome = 'SENT' and not ${givenUp}
         or v.outcome in ('FAILED', 'BOUNCED') and e.status in ('PENDING', 'SENDING') and exists (select from held h where h.email_id = e.id))
-      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id,
-        e.campaign_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+      returning ${raw(endedColumns)}, e.sent_at, e.bounced_at, v.outcome, v.event_id, v.flip_id),
+    counted as (
+      insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
+      select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
+        -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
+      from settled where outcome <> 'SENT' group by 1, 2),
     ${keepsFiles ? notedFiles : sql``}
+    failures as (select * from settled where outcome = 'FAILED'),
     ${raw(usageMoved('settled', `outcome in ('SENT', 'BOUNCED')`, `outcome = 'FAILED'`))},
     ${flipped}`;
   const result = sql`
@@ -122,9 +146,23 @@ export async function settleQueued(
   return row ?? { sent: 0, failed: 0 };
 }
 
+/** Lets mail that was given up and is known to be sent wait again, so that it can be settled. Answers whether there was any. */
+async function reopenGivenUp(db: Database, ids: readonly string[]): Promise<boolean> {
+  const reopened = await db.count(sql`
+    with reopened as (
+      update emails e set status = 'PENDING', reason = null
+      where e.id = any (${ids}::uuid[]) and e.sent_at is null and ${givenUp} returning e.id, e.project_id, e.created_at, e.simulated),
+    counted as (
+      insert into mail_count_changes (project_id, hour, rated)
+      select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) from reopened where not simulated group by 1, 2)
+    select id from reopened`);
+  return reopened > 0;
+}
+
 // While the provider has reported nothing of a mail, our own verdict decides its status. FAILED with a message id is the
-// provider's word: it took the mail and then refused to send it.
-const unreported = sql`(e.status in ('PENDING', 'SENDING') or e.status = 'FAILED' and e.message_id is null)`;
+// provider's word: it took the mail and then refused to send it. FAILED without one is our own, given up too early.
+const waits = sql`e.status in ('PENDING', 'SENDING')`;
+const givenUp = sql`(e.status = 'FAILED' and e.message_id is null)`;
 
 // What failed keeps what it is made of, so that it can be sent again, until its body is emptied by age.
 const isResendable = sql`(v.outcome = 'FAILED' and e.render is not null)`;
@@ -172,6 +210,7 @@ const bounced = newEvent({
 });
 const events = sql`
   select ${sent} from settled s where outcome = 'SENT'
+  union all ${failedEvents('failures', sql`true`)}
   union all select ${bounced} from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0`;
 
 /** When the row of the queue is due again. */

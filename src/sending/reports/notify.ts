@@ -7,7 +7,7 @@ import { newEvent, recordingEvents } from '../../core/database/record-events.ts'
 import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
 import { newId } from '../../core/lib/ids.ts';
 import { correctedUsage } from '../../platform/billing/index.ts';
-import { isLeftOut, receiptKey, statusRank, storedReason } from '../ledger/index.ts';
+import { countedColumns, countingChange, isLeftOut, receiptKey, statusRank, storedReason } from '../ledger/index.ts';
 
 /**
  * What became of a notification. `unsettled`: our own record of the hand-over is still on its way. `forgotten`: the recipient was
@@ -26,6 +26,7 @@ const moves = {
   complaint: ['complained', 'COMPLAINED'],
 } as const;
 type Moved = (typeof moves)[keyof typeof moves][0];
+const counts = raw(countedColumns.map((column) => `e.${column}`).join(', '));
 const rankNow = raw(statusRank('e.status'));
 
 /**
@@ -79,11 +80,12 @@ export async function applyNotification(
         reason = ${reasonAfter(effect, status, at)},
         updated_at = now()
       from mail m where e.id = m.id and exists (select from receipt)
-      returning e.id, e.project_id, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-        e.send_seq, e.source_type, e.message_class, e.created_at, e.sent_at, e.opens, e.clicks, m.given_up as corrected,
+      returning ${counts}, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
+        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, m.given_up as corrected,
         m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${instant('m')} as was, ${instant('e')} as becomes,
         ${name === null ? sql`false` : sql`${instant('m')} is null`} as first),
     ${raw(correctedUsage)},
+    hours_of_mail as (${countingChange('mail', 'moved')}),
     flipped as materialized (
       select w.id
       from (select * from moved where ${flips}::boolean and (select count(*) from usage_corrected) >= 0) m, ${flip} w

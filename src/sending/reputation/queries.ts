@@ -1,5 +1,7 @@
+import { recordingEvents } from '../../core/database/record-events.ts';
 import { type Database, raw, sql } from '../../core/database/sql.ts';
 import { usageMoved } from '../../platform/billing/index.ts';
+import { countingUnsent, endedColumns, failedEvents } from '../ledger/index.ts';
 
 /** When a project was created and whether it is disabled, or null. */
 export function projectAge(db: Database, projectId: string): Promise<{ createdAt: string; disabled: boolean } | null> {
@@ -19,8 +21,8 @@ export async function disableForReputation(tx: Database, projectId: string): Pro
  * provider: whoever holds the claim settles it.
  */
 export async function failQueued(db: Database, projectId: string, limit: number): Promise<number> {
-  const row = await db.row<{ failed: number }>(sql`
-    with gone as (
+  const given = sql`
+    gone as (
       delete from email_queue where email_id = any(array(
         select email_id from email_queue where project_id = ${projectId} and claim_id is null
         order by due_at, email_id limit ${limit} for update skip locked))
@@ -28,8 +30,11 @@ export async function failQueued(db: Database, projectId: string, limit: number)
     failed as (
       update emails e set status = 'FAILED', reason = '{"code": "project_disabled"}', updated_at = now()
       where e.id = any(array(select email_id from gone)) and e.status in ('PENDING', 'SENDING') and e.sent_at is null
-      returning e.project_id, e.source_type, e.message_class, e.created_at),
-    ${raw(usageMoved('failed', 'false', 'true'))}
-    select (select count(*) from gone)::integer as failed, (select count(*) from usage_moved) as moved`);
+      returning ${raw(endedColumns)}),
+    counted as (${countingUnsent('failed', 'FAILED')}),
+    ${raw(usageMoved('failed', 'false', 'true'))}`;
+  const events = failedEvents('failed', sql`(select count(*) from usage_moved) >= 0`);
+  const result = sql`select (select count(*) from gone)::integer as failed`;
+  const row = await db.row<{ failed: number }>(recordingEvents({ given, events, result }));
   return row?.failed ?? 0;
 }

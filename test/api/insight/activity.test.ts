@@ -6,6 +6,7 @@ import { aProject, type TestApi, type TestProject, testApi } from '../../support
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
+import { countMail } from '../../support/mail-counts.ts';
 import { liveThrough, seeded } from '../../support/mail-history.ts';
 
 let database: TestDatabase;
@@ -345,11 +346,10 @@ describe('GET /activity', () => {
   test('opens, clicks, bounces and complaints carry their numbers and errors', async () => {
     const project = await aBusyProject(24);
     const contactId = await aContact(database.db, project.id, 'refused@example.com');
-    const failed = await queueMail(database.db, project, contactId, 'refused@example.com');
-    await database.db.count(`update emails set status = 'FAILED', reason = $2 where id = $1`, [
-      failed,
-      { code: 'refused', number: 300, words: 'no' },
-    ]);
+    const reason = { code: 'refused', number: 300, words: 'no' } as const;
+    const failed = await queueMail(database.db, project, contactId, 'refused@example.com', {
+      unsent: { status: 'FAILED', reason },
+    });
     const story = (await get(project, `/activity?contactId=${contactId}&types=email.failed`)).body;
     expect(story).toMatchObject({
       total: 1,
@@ -520,6 +520,7 @@ describe('GET /activity/stats', () => {
       `update emails set created_at = now() - interval '40 days' where project_id = $1 and opens > 1`,
       [project.id],
     );
+    await countMail(database.db, project.id);
     const mail = await database.db.row<
       Record<'sent' | 'delivered' | 'bounced' | 'opened' | 'clicked' | 'events', number>
     >(

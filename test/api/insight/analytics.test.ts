@@ -3,6 +3,7 @@ import { firstIdAt, newId } from '../../../src/core/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
+import { countMail } from '../../support/mail-counts.ts';
 
 let database: TestDatabase;
 let api: TestApi;
@@ -30,6 +31,7 @@ async function mailed(project: TestProject, created: string, facts: Record<strin
     created,
     ...Object.values(facts),
   ]);
+  await countMail(database.db, project.id);
 }
 
 describe('GET /analytics/timeseries', () => {

@@ -1,7 +1,8 @@
-import { type Database, type Query, sql } from '../../../core/database/sql.ts';
+import { recordingEvents } from '../../../core/database/record-events.ts';
+import { type Database, type Query, raw, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { type BillingSettings, reserveMail, usageCategory } from '../../../platform/billing/index.ts';
-import { acceptingMail, simulatorDomains } from '../../ledger/index.ts';
+import { acceptingMail, countingUnsent, endedColumns, failedEvents, simulatorDomains } from '../../ledger/index.ts';
 import { insertLeftOut, type ReviewedAudiencePage } from '../review/expand-reviewed.ts';
 import { lockCampaignSend } from '../state.ts';
 import { type Audience, inBaseAudience, sourceTypeOf } from './audience.ts';
@@ -173,16 +174,20 @@ async function holdLimit(
   const category = usageCategory(sourceTypeOf(type), type);
   const { granted } = await reserveMail(tx, billing, { projectId, category, count: written, partly: true });
   if (granted >= written) return;
-  await tx.count(sql`
-    with refused as (
-      update emails set status = 'FAILED', reason = '{"code": "limit_reached"}'
-      where id in (
+  const given = sql`
+    refused as (
+      update emails e set status = 'FAILED', reason = '{"code": "limit_reached"}'
+      where e.status = 'PENDING' and e.id in (
         select id from emails where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int
           and contact_id > ${after ?? leastId}::uuid and contact_id <= ${through}::uuid and status = 'PENDING'
         order by contact_id desc limit ${written - granted})
-      returning 1)
-    update campaigns set failed_count = failed_count + (select count(*) from refused)
-    where id = ${campaignId} and send_seq = ${sendSeq}`);
+      returning ${raw(endedColumns)}),
+    hours_counted as (${countingUnsent('refused', 'FAILED')}),
+    counted as (
+      update campaigns set failed_count = failed_count + (select count(*) from refused)
+      where id = ${campaignId} and send_seq = ${sendSeq} returning id)`;
+  const events = failedEvents('refused', sql`(select count(*) from counted) >= 0`);
+  await tx.count(recordingEvents({ given, events }));
 }
 
 /** Replaces the estimate of the recipients by the number of rows, once all are there. */

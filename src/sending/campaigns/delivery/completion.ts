@@ -4,7 +4,7 @@ import { recordingEvents } from '../../../core/database/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../../core/database/sql.ts';
 import { leastId } from '../../../core/lib/ids.ts';
 import { usageMoved } from '../../../platform/billing/index.ts';
-import { isLeftOut } from '../../ledger/index.ts';
+import { countingUnsent, endedColumns, isLeftOut } from '../../ledger/index.ts';
 import type { CampaignStatus } from '../schema.ts';
 
 /** A send as its workflow sees it. */
@@ -115,7 +115,8 @@ export async function endUnsentRows(
       select id, contact_id, sent_at is null and message_id is null and bounced_at is null as unsent, status from emails
       where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and contact_id > ${after ?? leastId}::uuid
       order by campaign_id, send_seq, contact_id limit ${rowsPerStep}),
-    changed as (${change} returning e.project_id, e.source_type, e.message_class, e.created_at, ${waited} as waited),
+    changed as (${change} returning ${raw(endedColumns)}, ${waited} as waited),
+    ${how === 'fail' ? sql`counted as (${countingUnsent('changed', 'FAILED')}),` : sql``}
     ${raw(usageMoved('changed', 'false', 'waited'))}
     select contact_id as through from page order by contact_id desc limit 1`);
   return row?.through ?? null;
