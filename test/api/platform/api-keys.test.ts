@@ -224,13 +224,9 @@ describe('limits of a key', () => {
     const refused = await api.call(key, 'POST', '/v1/send', mailTo('ada@example.org'));
     expect([refused.status, refused.body.error.code]).toEqual([403, 'FORBIDDEN']);
     expect(refused.body.error.details).toEqual({ reason: 'sender', domain: project.domain, allowed: ['only.example'] });
-    const template = await api.call(key, 'POST', '/templates', {
-      name: 'Receipt',
-      subject: 'Hi',
-      body: '<p>Hi</p>',
-      from: project.sender,
-      type: 'TRANSACTIONAL',
-    });
+    const receipt = { name: 'Receipt', subject: 'Hi', body: '<p>Hi</p>', from: project.sender, type: 'TRANSACTIONAL' };
+    expect((await api.call(key, 'POST', '/templates', receipt)).status).toBe(403);
+    const template = await api.call(project.secretKey, 'POST', '/templates', receipt);
     const id = template.body.data?.id ?? template.body.id;
     expect((await api.call(key, 'POST', '/v1/send', { to: 'ada@example.org', template: id })).status).toBe(403);
     const { key: allowed } = await aKey({ senderDomains: [project.domain] });
