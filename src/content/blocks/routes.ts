@@ -5,7 +5,7 @@ import { createBlock, deleteBlock, listBlocks, patchBlock } from './service.ts';
 const shared = { scope: 'templates', access: 'dashboard', tag: 'saved blocks' } as const;
 const ids = { id: 'saved block' };
 
-/** Blocks that the project keeps to insert into emails. */
+/** Blocks that the project keeps for its emails. */
 export const blockRoutes = [
   route.get('/blocks', {
     ...shared,
