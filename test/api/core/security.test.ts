@@ -429,7 +429,7 @@ test('GET /projects/{id}/setup-state tells what is there', async () => {
       links: linksOf(api.config),
     },
   });
-  await aContact(database.db, project.id, 'ada@example.com');
+  await api.call(project.secretKey, 'POST', '/contacts', { email: 'ada@example.com' });
   await database.db.count('update domains set verified = false where project_id = $1', [project.id]);
   await database.db.count(`update projects set subscription = 'sub_1' where id = $1`, [project.id]);
   await database.db.count(
