@@ -16,33 +16,15 @@ FROM ${NODE_IMAGE} AS dependencies
 WORKDIR /app
 COPY package.json package-lock.json ./
 COPY dashboard/package.json dashboard/
-COPY packages/address-verification/package.json packages/address-verification/
-COPY packages/conditions/package.json packages/conditions/
-COPY packages/docs/package.json packages/docs/
-COPY packages/domain-records/package.json packages/domain-records/
-COPY packages/drill/package.json packages/drill/
+COPY tools/drill/package.json tools/drill/
 COPY packages/earlier-name/package.json packages/earlier-name/
 COPY packages/email-document/package.json packages/email-document/
-COPY packages/guarded-requests/package.json packages/guarded-requests/
-COPY packages/http-server/package.json packages/http-server/
-COPY packages/image-store/package.json packages/image-store/
-COPY packages/local-stack/package.json packages/local-stack/
-COPY packages/mail-providers/package.json packages/mail-providers/
-COPY packages/mail-sandbox/package.json packages/mail-sandbox/
-COPY packages/message-content/package.json packages/message-content/
-COPY packages/openapi/package.json packages/openapi/
-COPY packages/payments/package.json packages/payments/
-COPY packages/postgres/package.json packages/postgres/
-COPY packages/rate-leases/package.json packages/rate-leases/
+COPY tools/local-stack/package.json tools/local-stack/
+COPY tools/mail-sandbox/package.json tools/mail-sandbox/
 COPY packages/renderer/package.json packages/renderer/
-COPY packages/request-bodies/package.json packages/request-bodies/
 COPY packages/sdk/package.json packages/sdk/
-COPY packages/service-texts/package.json packages/service-texts/
-COPY packages/smtp-submission/package.json packages/smtp-submission/
-COPY packages/validation/package.json packages/validation/
 COPY packages/workflow-graph/package.json packages/workflow-graph/
 COPY packages/cli/package.json packages/cli/
-COPY packages/mcp/package.json packages/mcp/
 COPY src/main/write-notices.ts src/main/
 # Install scripts are for the Node and the Postgres that `npm start` brings along; here the first is the image and the second a service.
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund \
@@ -66,6 +48,7 @@ COPY workflows ./workflows
 COPY activities ./activities
 COPY migrations ./migrations
 COPY packages ./packages
+COPY tools ./tools
 COPY temporal ./temporal
 COPY docs/guides ./docs/guides
 COPY docs/operations.md docs/settings.md ./docs/

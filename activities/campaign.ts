@@ -1,44 +1,32 @@
 import { randomBytes } from 'node:crypto';
 import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
-import { limitsOfKeys } from '../src/audience/suppressions/index.ts';
-import type { HeavyReads } from '../src/core/database/heavy-reads.ts';
-import { KeyedTurns } from '../src/core/lib/keyed-turns.ts';
+import { needsSubscription } from '../src/campaigns/audience/audience.ts';
+import { loadExpansion, noteRecipients } from '../src/campaigns/audience/expansion.ts';
+import { type ExpansionDeps, expandFrom } from '../src/campaigns/audience/freeze.ts';
+import { advanceCanary, type CanaryDeps, type CanaryStep } from '../src/campaigns/canary/advance.ts';
+import { chooseCanary } from '../src/campaigns/canary/choose.ts';
+import { claimsOpen } from '../src/campaigns/delivery/claims.ts';
 import {
-  advanceCanary,
-  beginDueSend,
-  type CanaryDeps,
-  type CanaryStep,
   type CleanUpReport,
-  cancelCampaignByOperator,
-  chooseCanary,
-  claimSize,
-  claimsOpen,
   cleanUpCancelled,
-  type DryRunShare,
-  type ExpansionDeps,
-  expandFrom,
-  failDryRun,
   finishSend,
-  type LaneDeps,
-  type LanePace,
-  type LaneReport,
-  type LaneSend,
-  loadContent,
-  loadDryRun,
-  loadExpansion,
-  needsSubscription,
-  noteRecipients,
-  type PrepareCampaign,
-  reviewShare,
   rewindClaims,
-  runLane,
   type SendView,
-  type SettledWhilePaused,
-  settleWhilePaused,
   viewSend,
-} from '../src/sending/campaigns/index.ts';
-import { holdSentence } from '../src/sending/engine/index.ts';
-import { alive } from './alive.ts';
+} from '../src/campaigns/delivery/completion.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/delivery/content.ts';
+import { type LanePace, type LaneReport, runLane } from '../src/campaigns/delivery/lane.ts';
+import type { LaneDeps, LaneSend } from '../src/campaigns/delivery/lane-deps.ts';
+import { type SettledWhilePaused, settleWhilePaused } from '../src/campaigns/delivery/settle-paused.ts';
+import { beginDueSend } from '../src/campaigns/lifecycle/begin.ts';
+import { cancelCampaignByOperator } from '../src/campaigns/lifecycle/stopping.ts';
+import { type DryRunShare, reviewShare } from '../src/campaigns/review/dry-run.ts';
+import { failDryRun, loadDryRun } from '../src/campaigns/review/queries.ts';
+import { limitsOfKeys } from '../src/contacts/suppressions/matching.ts';
+import { KeyedTurns } from '../src/lib/keyed-turns.ts';
+import { holdSentence } from '../src/mail/engine/breaker.ts';
+import type { HeavyReads } from '../src/store/heavy-reads.ts';
+import { alive } from './mail.ts';
 
 /** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps, CanaryDeps {
@@ -111,7 +99,7 @@ function sendActivities(deps: CampaignActivityDeps) {
 
     /**
      * Delivers a part of the send: streams claims until none is left or its share of time is over (see
-     * `src/sending/campaigns/delivery/lane.ts`). A retry first settles what its earlier attempts held.
+     * `src/campaigns/delivery/lane.ts`). A retry first settles what its earlier attempts held.
      */
     async sendLane(campaignId: string, sendSeq: number): Promise<SendLaneReport> {
       return alive(heartbeatMs, async () => {
@@ -127,7 +115,7 @@ function sendActivities(deps: CampaignActivityDeps) {
       });
     },
 
-    /** Moves the canary by what its reports say: local (see `src/sending/campaigns/canary/advance.ts`). */
+    /** Moves the canary by what its reports say: local (see `src/campaigns/canary/advance.ts`). */
     async advanceCanary(campaignId: string, sendSeq: number): Promise<CanaryStep & { view: SendView | null }> {
       const step = await advanceCanary(deps, campaignId, sendSeq);
       return { ...step, view: await viewSend(db, campaignId, sendSeq) };

@@ -1,15 +1,15 @@
-import type { DnsLookup } from '@fernpost/domain-records';
-import type { DomainProvider, Mailer } from '@fernpost/mail-providers';
-import type { Payments } from '@fernpost/payments';
 import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
-import type { Config } from '../src/core/config/config.ts';
-import type { HeavyReads } from '../src/core/database/heavy-reads.ts';
-import type { Database } from '../src/core/database/sql.ts';
-import type { Clock } from '../src/core/lib/time.ts';
-import type { Outbox } from '../src/core/outbox/dispatcher.ts';
-import type { DeliveryWaker } from '../src/core/outbox/wake.ts';
-import type { TellMembers } from '../src/platform/system-mail/index.ts';
+import type { TellMembers } from '../src/accounts/system-mail/service.ts';
+import type { Payments } from '../src/billing/payments/payments.ts';
+import type { DomainProvider, Mailer } from '../src/domains/providers/mailer.ts';
+import type { DnsLookup } from '../src/domains/records/findings.ts';
+import type { Config } from '../src/lib/config/config.ts';
+import type { Clock } from '../src/lib/time.ts';
+import type { HeavyReads } from '../src/store/heavy-reads.ts';
+import type { Outbox } from '../src/store/outbox/dispatcher.ts';
+import type { DeliveryWaker } from '../src/store/outbox/wake.ts';
+import type { Database } from '../src/store/sql.ts';
 import type { TemporalConnection } from '../temporal/connection.ts';
 
 /** Everything activities are built from; made once for each worker process. */

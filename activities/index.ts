@@ -1,61 +1,64 @@
 import pLimit from 'p-limit';
-import { emptyTrash, removeOldHistory } from '../src/audience/contacts/index.ts';
-import { recoverableJobs, removeLostParts, removeOldJobs } from '../src/audience/jobs/index.ts';
-import {
-  createOrphanCheck,
-  recoverableMigrations,
-  recoverableRuns,
-  recoverableWaits,
-  removeUnusedVersions,
-  restoreSchedules,
-} from '../src/automations/index.ts';
-import { endExecutionsOf, isKnown, isOpen } from '../src/core/outbox/calls.ts';
-import { openAutomations } from '../src/core/outbox/open-executions.ts';
-import { removeDone } from '../src/core/outbox/queries.ts';
-import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/core/outbox/recovery.ts';
-import { scheduleRevision } from '../src/core/outbox/schedules.ts';
-import { checkStore } from '../src/core/outbox/store-state.ts';
-import { type Retentions, recoverableErasures } from '../src/insight/erasures/index.ts';
-import { removeOldPlans } from '../src/insight/mcp/index.ts';
-import { auditEndpoints, insertMissed, removeOldDeliveries } from '../src/insight/webhooks/index.ts';
-import {
-  removeEndedSessions,
-  removeOldAttempts,
-  removeOldSessions,
-  removeOldTokens,
-} from '../src/platform/accounts/index.ts';
-import { removeOldAudit } from '../src/platform/audit/index.ts';
-import { removeEarlierDays, removeOldCounts } from '../src/platform/billing/index.ts';
-import { removeOldMails } from '../src/platform/system-mail/index.ts';
-import { recoverableWipes, removeOldWipes } from '../src/platform/wipes/index.ts';
-import {
-  prepareBy,
-  recoverableCampaigns,
-  recoverableDryRuns,
-  removeOldDryRuns,
-} from '../src/sending/campaigns/index.ts';
-import { composeQueued, createComposer, type DeliveryDeps, reconcileClaims } from '../src/sending/engine/index.ts';
-import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/sending/ledger/index.ts';
-import { removeOldHandovers } from '../src/sending/providers/index.ts';
-import { removeOldVisits } from '../src/sending/recipients/index.ts';
-import { removeOldReceipts } from '../src/sending/reports/index.ts';
-import { recoverableMails } from '../src/sending/system-mail/index.ts';
+import { removeOldAttempts, removeOldTokens } from '../src/accounts/queries.ts';
+import { removeEndedSessions, removeOldSessions } from '../src/accounts/session-list.ts';
+import { removeOldMails } from '../src/accounts/system-mail/queries.ts';
+import { restoreSchedules } from '../src/automations/enrollment/audience.ts';
+import { recoverableMigrations } from '../src/automations/migrating/service.ts';
+import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../src/automations/runtime/recovery.ts';
+import { removeUnusedVersions } from '../src/automations/versions/versions.ts';
+import { removeEarlierDays } from '../src/billing/daily-queries.ts';
+import { removeOldCounts } from '../src/billing/usage-queries.ts';
+import { prepareBy } from '../src/campaigns/delivery/content.ts';
+import { recoverableCampaigns } from '../src/campaigns/lifecycle/recovery.ts';
+import { removeOldDryRuns } from '../src/campaigns/review/queries.ts';
+import { recoverableDryRuns } from '../src/campaigns/review/service.ts';
+import { removeOldHistory } from '../src/contacts/history-queries.ts';
+import { emptyTrash } from '../src/contacts/trash-queries.ts';
+import { removeOldVisits } from '../src/feedback/recipients/public-service.ts';
+import { removeOldReceipts } from '../src/feedback/reports/notify.ts';
+import { removeLostParts } from '../src/imports/csv.ts';
+import { removeOldJobs } from '../src/imports/queries.ts';
+import { recoverableJobs } from '../src/imports/service.ts';
+import type { Retentions } from '../src/insight/erasures/certificate.ts';
+import { recoverableErasures } from '../src/insight/erasures/work.ts';
+import { removeOldPlans } from '../src/insight/mcp/plans.ts';
+import { removeOldDeliveries } from '../src/insight/webhooks/feed.ts';
+import { auditEndpoints, insertMissed } from '../src/insight/webhooks/retries.ts';
+import { removeOldWipes } from '../src/insight/wipes/queries.ts';
+import { recoverableWipes } from '../src/insight/wipes/wipe.ts';
+import { composeQueued, createComposer } from '../src/mail/engine/compose.ts';
+import type { DeliveryDeps } from '../src/mail/engine/deps.ts';
+import { reconcileClaims } from '../src/mail/engine/doubts.ts';
+import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/mail/ledger/retention/queries.ts';
+import { removeOldHandovers } from '../src/mail/providers/index.ts';
+import { recoverableMails } from '../src/mail/system-mail/sending.ts';
+import { removeOldAudit } from '../src/projects/audit/queries.ts';
+import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
+import { removeDone } from '../src/store/outbox/queries.ts';
+import { createRecovery, type RecoverableKind, type RecoveryDeps } from '../src/store/outbox/recovery.ts';
+import { scheduleRevision } from '../src/store/outbox/schedules.ts';
+import { checkStore } from '../src/store/outbox/store-state.ts';
+import { openAutomations } from '../src/store/outbox/wake.ts';
 import type { QueueKind } from '../temporal/commands.ts';
-import { automationActivities, webhookActivities } from './automation.ts';
+import {
+  automationActivities,
+  enrolmentActivities,
+  migrationActivities,
+  segmentActivities,
+  webhookActivities,
+} from './automation.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
-import { domainActivities } from './domains.ts';
-import { emailActivities } from './email.ts';
-import { enrolmentActivities } from './enrolment.ts';
-import { erasureActivities } from './erasure.ts';
-import { jobActivities } from './jobs.ts';
-import { migrationActivities } from './migration.ts';
-import { segmentActivities } from './segment.ts';
-import { type ReconcileCheck, type RetentionRule, sweepActivities } from './sweeps.ts';
-import { systemMailActivities } from './system-mail.ts';
-import { usageActivities } from './usage.ts';
-import { webhookFeedActivities } from './webhook-feed.ts';
-import { wipeActivities } from './wipe.ts';
+import { erasureActivities, wipeActivities } from './erasure.ts';
+import { jobActivities, webhookFeedActivities } from './jobs.ts';
+import { emailActivities, systemMailActivities } from './mail.ts';
+import {
+  domainActivities,
+  type ReconcileCheck,
+  type RetentionRule,
+  sweepActivities,
+  usageActivities,
+} from './sweeps.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;

@@ -1,20 +1,14 @@
-import { cancellationSignal } from '@temporalio/activity';
+import { cancellationSignal, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
 import type { Logger } from 'pino';
-import { foldContactChanges } from '../src/audience/contacts/index.ts';
-import {
-  changeContacts,
-  findJob,
-  finishJob,
-  importRows,
-  markDelayed,
-  type Share,
-  type ShareReport,
-  shareReportOf,
-} from '../src/audience/jobs/index.ts';
-import type { Database } from '../src/core/database/sql.ts';
-import { KeyedTurns } from '../src/core/lib/keyed-turns.ts';
-import { alive } from './alive.ts';
+import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
+import { changeContacts, type Share, type ShareReport, shareReportOf } from '../src/imports/bulk.ts';
+import { importRows } from '../src/imports/import.ts';
+import { findJob, finishJob, markDelayed } from '../src/imports/queries.ts';
+import { deliverWebhooks, type WebhookDeps, type WebhookReport } from '../src/insight/webhooks/deliver.ts';
+import { KeyedTurns } from '../src/lib/keyed-turns.ts';
+import type { Database } from '../src/store/sql.ts';
+import { alive } from './mail.ts';
 
 /** What the activities of imports and bulk changes are built from. */
 export interface JobActivityDeps {
@@ -79,4 +73,22 @@ export function jobActivities({ db, log, stopping, encryptionKeys, shareMs = def
     const job = await findJob(db, jobId);
     if (job !== null) await foldContactChanges(db, job.projectId);
   }
+}
+
+/** The activities of webhooks out, as workflows call them. */
+export type WebhookFeedActivities = ReturnType<typeof webhookFeedActivities>;
+
+/** Builds the activities of webhooks out. */
+export function webhookFeedActivities(deps: WebhookDeps & { stopping: AbortSignal }) {
+  return {
+    /** Queues and delivers events of an endpoint for up to half a minute. Safe to repeat. */
+    async deliverWebhooks(endpointId: string): Promise<WebhookReport> {
+      const alive = setInterval(heartbeat, heartbeatMs);
+      try {
+        return await deliverWebhooks(deps, endpointId, AbortSignal.any([deps.stopping, cancellationSignal()]));
+      } finally {
+        clearInterval(alive);
+      }
+    },
+  };
 }

@@ -1,7 +1,49 @@
-import { activityInfo } from '@temporalio/activity';
+import { activityInfo, heartbeat } from '@temporalio/activity';
 import type { Logger } from 'pino';
-import type { ReconcilePass, StoreState } from '../src/core/outbox/store-state.ts';
-import { alive } from './alive.ts';
+import { type NoticeDeps, tellOfUsage } from '../src/billing/notices.ts';
+import { type ReportDeps, reportUsage } from '../src/billing/reports.ts';
+import type { CheckDeps } from '../src/domains/checks.ts';
+import { checkDueDomains, type DomainPage, removeLeftovers, restartDomain } from '../src/domains/sweep.ts';
+import type { ReconcilePass, StoreState } from '../src/store/outbox/store-state.ts';
+import { alive } from './mail.ts';
+
+/** The activities of sender domains, as workflows call them. */
+export type DomainActivities = ReturnType<typeof domainActivities>;
+
+/** Builds the activities that look after sender domains. Safe to repeat. */
+export function domainActivities(deps: CheckDeps) {
+  return {
+    /** Checks a page of the domains whose check is due. */
+    checkDomainsPage: (): Promise<DomainPage> => checkDueDomains(deps, heartbeat),
+
+    /** Asks the provider to look for a domain's records again; rejects while it does not. */
+    restartDomainCheck: (id: string): Promise<void> => restartDomain(deps, id),
+
+    /** Removes at the provider what was deleted here while it could not be asked. Answers how many. */
+    removeDomainLeftovers: (): Promise<number> => removeLeftovers(deps),
+  };
+}
+
+/** The activities of usage and billing, as workflows call them. */
+export type UsageActivities = ReturnType<typeof usageActivities>;
+
+const heartbeatMs = 10_000;
+// The schedule comes every minute; what is left is reported then.
+const shareMs = 5 * 60_000;
+
+/** Builds the activities that notify members of usage and report it. Safe to repeat. */
+export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: AbortSignal }) {
+  return {
+    /** Notifies members of limits that come near or are reached. Answers how many notices. */
+    tellOfUsage: (): Promise<number> => alive(heartbeatMs, () => tellOfUsage(deps)),
+
+    /** Reports mail to the payment processor. Answers how many mails. */
+    reportUsage(): Promise<number> {
+      const end = performance.now() + shareMs;
+      return alive(heartbeatMs, () => reportUsage(deps, () => !deps.stopping.aborted && performance.now() < end));
+    },
+  };
+}
 
 /** One thing that the reconciler checks every minute. Each subject adds its own to `activities/index.ts`. */
 export interface ReconcileCheck {
@@ -23,7 +65,7 @@ export interface RetentionRule {
 }
 
 /** What the sweeps are built from. */
-export interface SweepActivityDeps {
+interface SweepActivityDeps {
   checks: readonly ReconcileCheck[];
   rules: readonly RetentionRule[];
   log: Logger;
@@ -35,7 +77,6 @@ export interface SweepActivityDeps {
 export type SweepActivities = ReturnType<typeof sweepActivities>;
 
 const rowsPerStatement = 5000;
-const heartbeatMs = 10_000;
 
 /** Builds the activities of the sweeps. */
 export function sweepActivities({ checks, rules, log, checkStore }: SweepActivityDeps) {

@@ -1,11 +1,11 @@
-import { countNewEvents } from '../src/audience/events/counting-queries.ts';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import type { Database } from '../src/core/database/sql.ts';
+import { countNewEvents } from '../src/contacts/events/counting-queries.ts';
+import { readConfig } from '../src/lib/config/config.ts';
+import { foldMailChanges } from '../src/mail/ledger/mail-count-queries.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { createLogger } from '../src/main/setup/logger.ts';
-import { foldMailChanges } from '../src/sending/ledger/mail-count-queries.ts';
+import { createLogger } from '../src/main/setup/process.ts';
+import { openStore } from '../src/store/orm.ts';
+import type { Database } from '../src/store/sql.ts';
 import { fillMail, mailSize } from './support/mail.ts';
 import { benchServices } from './support/services.ts';
 

@@ -1,9 +1,9 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
+import { readConfig } from '../src/lib/config/config.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { openStore } from '../src/store/orm.ts';
 import { type LoadOrder, type LoadResult, runLoad } from './support/load.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
 import { benchServices } from './support/services.ts';

@@ -1,9 +1,9 @@
-import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.ts';
-import { countNewEvents } from '../src/audience/events/counting-queries.ts';
-import type { Database } from '../src/core/database/sql.ts';
+import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
+import { countNewEvents } from '../src/contacts/events/counting-queries.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import type { FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { createLogger } from '../src/main/setup/logger.ts';
+import { createLogger } from '../src/main/setup/process.ts';
+import type { Database } from '../src/store/sql.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { tellPlans } from './support/plans.ts';
 import { benchWorld } from './support/world.ts';

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import { newId } from '../src/core/lib/ids.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { readConfig } from '../src/lib/config/config.ts';
+import { newId } from '../src/lib/ids.ts';
+import { pause } from '../src/lib/time.ts';
 import { createFirstProject } from '../src/main/projects/first-project.ts';
+import { openStore } from '../src/store/orm.ts';
 import { openTemporal } from '../temporal/connection.ts';
 import { prepareNamespace } from '../temporal/setup.ts';
 import { anAutomation, anEvent, type TestAutomation } from '../test/support/automation-fixtures.ts';

@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 import Koa from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'undici';
-import { type BodyLimitName, RouteBody } from '../src/core/http/body.ts';
+import { type BodyLimitName, RouteBody } from '../src/http/body.ts';
 
 // The cost of reading request bodies: by koa-body as it comes, by the service on a route of 2 MB, which koa-body reads for it as text,
 // by the service on a route of 50 MB, which its own reader reads, and without reading. See docs/decisions/0037.

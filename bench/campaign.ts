@@ -1,6 +1,6 @@
-import type { Store } from '../src/core/database/orm.ts';
-import { newId } from '../src/core/lib/ids.ts';
+import { newId } from '../src/lib/ids.ts';
 import type { FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import type { Store } from '../src/store/orm.ts';
 import type { Usage } from './support/campaign-child.ts';
 import { campaignHtml, campaignSubject } from './support/campaign-content.ts';
 import type { FloorResult } from './support/campaign-floor.ts';

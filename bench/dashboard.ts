@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Page } from 'playwright-core';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { readConfig } from '../src/lib/config/config.ts';
+import { pause } from '../src/lib/time.ts';
+import { openStore } from '../src/store/orm.ts';
 import { startBrowser } from '../test/support/browser.ts';
 import { builtDashboard, ownAddress } from '../test/support/dashboard-owner.ts';
 import { placeOf, projectPlaces } from '../test/support/dashboard-seed.ts';

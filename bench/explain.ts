@@ -1,8 +1,8 @@
-import type { Database } from '../src/core/database/sql.ts';
 import { explain } from '../src/insight/explain/service.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import type { FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { createLogger } from '../src/main/setup/logger.ts';
+import { createLogger } from '../src/main/setup/process.ts';
+import type { Database } from '../src/store/sql.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { fillDashboardMail } from './support/dashboard-mail.ts';
 import { fillDashboardWorkflow } from './support/dashboard-workflow.ts';

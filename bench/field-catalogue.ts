@@ -1,7 +1,7 @@
-import { trackEvent } from '../src/audience/events/queries.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import type { Database } from '../src/core/database/sql.ts';
-import { newId } from '../src/core/lib/ids.ts';
+import { trackEvent } from '../src/contacts/events/queries.ts';
+import { newId } from '../src/lib/ids.ts';
+import { openStore } from '../src/store/orm.ts';
+import type { Database } from '../src/store/sql.ts';
 import { benchServices } from './support/services.ts';
 
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);

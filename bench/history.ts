@@ -1,5 +1,5 @@
-import { foldContactChanges } from '../src/audience/contacts/catalogue-queries.ts';
-import type { Database } from '../src/core/database/sql.ts';
+import { foldContactChanges } from '../src/contacts/catalogue-queries.ts';
+import type { Database } from '../src/store/sql.ts';
 import { aList, importFile } from './import.ts';
 import { startChild } from './support/child.ts';
 import { countingFolds, setHistory } from './support/counting-only.ts';

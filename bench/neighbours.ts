@@ -1,8 +1,8 @@
 import { loadavg } from 'node:os';
 import { Agent, request } from 'undici';
-import { type Database, sql } from '../src/core/database/sql.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { pause } from '../src/lib/time.ts';
 import { createOperatorProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import { type Database, sql } from '../src/store/sql.ts';
 import { fillAudience } from './support/audience.ts';
 import { inDeliveryWorld } from './support/delivery-world.ts';
 import { type HostileOrder, hostileLoads, startHostile } from './support/hostile.ts';

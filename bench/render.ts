@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { prepareContent, recipientLinks } from '@fernpost/message-content';
 import { escapeHtml, htmlToText, StepLimitError } from '@fernpost/renderer';
 import { parse } from 'csv-parse/sync';
 import { hostileTemplates } from '../packages/renderer/test/hostile-templates.ts';
-import { newId } from '../src/core/lib/ids.ts';
+import { newId } from '../src/lib/ids.ts';
+import { recipientLinks } from '../src/templates/content/links.ts';
+import { prepareContent } from '../src/templates/content/prepare.ts';
 
 const messages = Number(process.env.BENCH_MESSAGES ?? 20_000);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 5);

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
-import { touchedProjects } from '../src/audience/segments/changes.ts';
-import { computeSegment } from '../src/audience/segments/service.ts';
-import { settleSegment } from '../src/audience/segments/settle.ts';
-import { readConfig } from '../src/core/config/config.ts';
-import { openStore } from '../src/core/database/orm.ts';
-import type { Database } from '../src/core/database/sql.ts';
+import { readConfig } from '../src/lib/config/config.ts';
 import { startApi } from '../src/main/api/api-runtime.ts';
 import { createFirstProject, type FirstProjectFacts } from '../src/main/projects/first-project.ts';
-import { createLogger } from '../src/main/setup/logger.ts';
+import { createLogger } from '../src/main/setup/process.ts';
+import { touchedProjects } from '../src/segments/changes.ts';
+import { computeSegment } from '../src/segments/service.ts';
+import { settleSegment } from '../src/segments/settle.ts';
+import { openStore } from '../src/store/orm.ts';
+import type { Database } from '../src/store/sql.ts';
 import { audienceSize, fillAudience } from './support/audience.ts';
 import { benchServices } from './support/services.ts';
 

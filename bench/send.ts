@@ -1,6 +1,6 @@
-import type { Store } from '../src/core/database/orm.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { pause } from '../src/lib/time.ts';
 import type { FirstProjectFacts } from '../src/main/projects/first-project.ts';
+import type { Store } from '../src/store/orm.ts';
 import type { Child } from './support/child.ts';
 import { inDeliveryWorld } from './support/delivery-world.ts';
 import { runLoad } from './support/load.ts';

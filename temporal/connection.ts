@@ -1,7 +1,7 @@
 import { Client, Connection, defaultGrpcRetryOptions, makeGrpcRetryInterceptor } from '@temporalio/client';
 import type { DataConverter } from '@temporalio/common';
-import { describeFailure, grpcStatus } from '../src/core/lib/grpc.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { describeFailure, grpcStatus } from '../src/lib/network.ts';
+import { pause } from '../src/lib/time.ts';
 import { encryptingCodec } from './codec.ts';
 
 /** How to reach Temporal: a self-hosted server, one behind mTLS, or Temporal Cloud by API key. */

@@ -2,8 +2,8 @@ import { queuePrefix as earlierQueuePrefix } from '@fernpost/earlier-name';
 import { ScheduleAlreadyRunning, ScheduleNotFoundError, type ScheduleOptions } from '@temporalio/client';
 import { msToTs } from '@temporalio/common/lib/time.js';
 import proto from '@temporalio/proto';
-import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/core/lib/grpc.ts';
-import { pause } from '../src/core/lib/time.ts';
+import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../src/lib/network.ts';
+import { pause } from '../src/lib/time.ts';
 import { searchAttribute, searchAttributePairs, taskQueue, type WorkflowType, workflowQueues } from './commands.ts';
 import { isTemporalCloud, type TemporalConnection } from './connection.ts';
 

@@ -21,7 +21,7 @@ const alone = [
 // These replace parts of modules, or count the steps of a V8 that compiles nothing, which files that share a process would notice.
 const isolated = [
   'test/unit/core/lib.test.ts',
-  'packages/local-stack/test/log-file.test.ts',
+  'tools/local-stack/test/log-file.test.ts',
   'test/unit/content-limits.test.ts',
   'test/unit/core/hostile-input.test.ts',
   'packages/renderer/test/limits.test.ts',

@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
 import type { AutomationActivities, WebhookActivities } from '../activities/automation.ts';
-import type { Directive, StepAt } from '../src/automations/index.ts';
+import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 import { isRequestedCancellation, patiently } from './steps.ts';
 

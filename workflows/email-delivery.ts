@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { EmailActivities } from '../activities/email.ts';
+import type { EmailActivities, SystemMailActivities } from '../activities/mail.ts';
 import { queries, searchAttribute, signals } from '../temporal/commands.ts';
 
 const { deliverPending } = wf.proxyActivities<EmailActivities>({
@@ -27,7 +27,7 @@ const idleMs = 5_000;
 const longestHoldMs = 60_000;
 
 /** What a run hands to the next one of the same delivery. */
-export interface DeliverySoFar {
+interface DeliverySoFar {
   delivered: number;
   failed: number;
   /** Whether the State attribute says HELD. */
@@ -94,4 +94,20 @@ export async function emailDelivery({
     marked = held;
     wf.upsertSearchAttributes([{ key: searchAttribute.State, value: held ? 'HELD' : null }]);
   }
+}
+
+const { sendSystemMail } = wf.proxyActivities<SystemMailActivities>({
+  startToCloseTimeout: '2 minutes',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '5 minutes' },
+});
+
+/** Sends one mail of the service itself; the row says when it is given up. */
+export async function systemMail({ mailId }: { mailId: string }): Promise<string> {
+  while (!wf.workflowInfo().continueAsNewSuggested) {
+    const report = await sendSystemMail(mailId);
+    if (report.state !== 'later') return report.state;
+    wf.setCurrentDetails(`Tried again in ${Math.ceil(report.waitMs / 1000)} s`);
+    await wf.sleep(report.waitMs);
+  }
+  return wf.continueAsNew<typeof systemMail>({ mailId });
 }

@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { MigrationActivities } from '../activities/migration.ts';
+import type { MigrationActivities } from '../activities/automation.ts';
 
 const { movePeopleOfAutomation, cancelMigration } = wf.proxyActivities<MigrationActivities>({
   startToCloseTimeout: '10 minutes',

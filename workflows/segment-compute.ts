@@ -1,6 +1,6 @@
 import * as wf from '@temporalio/workflow';
-import type { SegmentActivities } from '../activities/segment.ts';
-import type { SweepReport } from '../src/audience/segments/index.ts';
+import type { SegmentActivities } from '../activities/automation.ts';
+import type { SweepReport } from '../src/segments/sweep.ts';
 
 // One statement over a million contacts may take minutes where many of them change.
 const { settleTouchedSegments, settleSegmentsPage } = wf.proxyActivities<SegmentActivities>({

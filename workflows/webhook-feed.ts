@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { WebhookFeedActivities } from '../activities/webhook-feed.ts';
+import type { WebhookFeedActivities } from '../activities/jobs.ts';
 import { siblingQueue, signals } from '../temporal/commands.ts';
 
 // Requests to strangers wait on a queue of their own.

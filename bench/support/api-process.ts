@@ -1,5 +1,5 @@
-import { readConfig } from '../../src/core/config/config.ts';
-import { createLogger } from '../../src/main/setup/logger.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { createLogger } from '../../src/main/setup/process.ts';
 
 // The API as `npm run api` runs it, or with the argument `smtp` SMTP submission, on a free port; its log goes to a file as it would in a
 // deployment.

@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { openStore } from '../../src/core/database/orm.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
+import { openStore } from '../../src/store/orm.ts';
 
 // The worker of the floor: polls as ours does, and its activity is one short transaction.
 const { DATABASE_URL = '', TEMPORAL_ADDRESS = '', TEMPORAL_TASK_QUEUE = '' } = process.env;

@@ -1,9 +1,9 @@
 import type { ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import type { Store } from '../../src/core/database/orm.ts';
-import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
-import { sql } from '../../src/core/database/sql.ts';
-import { pause } from '../../src/core/lib/time.ts';
+import { pause } from '../../src/lib/time.ts';
+import type { Store } from '../../src/store/orm.ts';
+import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { sql } from '../../src/store/sql.ts';
 import type { TemporalConnection } from '../../temporal/connection.ts';
 
 const longestMs = 30 * 60_000;

@@ -1,6 +1,6 @@
-import { track } from '../../src/audience/events/service.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { pause } from '../../src/core/lib/time.ts';
+import { track } from '../../src/contacts/events/service.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { pause } from '../../src/lib/time.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 import { type Bench, countOf, memoryMb, people, seconds, tell, until } from './automation-bench.ts';
 

@@ -27,8 +27,8 @@ const roles: Record<string, () => Promise<{ ready: object; answer(request: Reque
   },
   async worker() {
     const [{ readConfig }, { createLogger }, { startWorker }] = await Promise.all([
-      import('../../src/core/config/config.ts'),
-      import('../../src/main/setup/logger.ts'),
+      import('../../src/lib/config/config.ts'),
+      import('../../src/main/setup/process.ts'),
       import('../../src/main/worker/worker-runtime.ts'),
     ]);
     const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);

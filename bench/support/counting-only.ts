@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
-import { historyOfFolded, onlyChanged } from '../../src/audience/contacts/history-queries.ts';
-import { type Database, Query } from '../../src/core/database/sql.ts';
+import { historyOfFolded, onlyChanged } from '../../src/contacts/history-queries.ts';
+import { type Database, Query } from '../../src/store/sql.ts';
 
 const withHistory = readFileSync(new URL('../../migrations/functions/write_contacts.sql', import.meta.url), 'utf8');
 

@@ -1,9 +1,9 @@
-import { foldContactChanges } from '../../src/audience/contacts/catalogue-queries.ts';
-import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
-import { readConfig } from '../../src/core/config/config.ts';
-import type { Database } from '../../src/core/database/sql.ts';
+import { foldContactChanges } from '../../src/contacts/catalogue-queries.ts';
+import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { foldMailChanges } from '../../src/mail/ledger/mail-count-queries.ts';
 import { createFirstProject } from '../../src/main/projects/first-project.ts';
-import { foldMailChanges } from '../../src/sending/ledger/mail-count-queries.ts';
+import type { Database } from '../../src/store/sql.ts';
 import type { Seeded } from '../../test/support/dashboard-seed.ts';
 import { fillAudience } from './audience.ts';
 import { fillDashboardMail } from './dashboard-mail.ts';

@@ -1,5 +1,5 @@
 import type { Page } from 'playwright-core';
-import { pause } from '../../src/core/lib/time.ts';
+import { pause } from '../../src/lib/time.ts';
 import type { DashboardData } from './dashboard-data.ts';
 import { atPage, type Viewer } from './dashboard-pages.ts';
 

@@ -1,6 +1,6 @@
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { isLeftOut } from '../../src/sending/ledger/reasons.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { isLeftOut } from '../../src/mail/ledger/reasons.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** How much of everything the dashboard is opened with. */
 export interface MailOfDashboard {

@@ -1,5 +1,5 @@
 import { ensureVersion } from '../../src/automations/versions/versions.ts';
-import type { Database } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 
 /**

@@ -1,7 +1,7 @@
-import { type Config, readConfig } from '../../src/core/config/config.ts';
-import { openStore, type Store } from '../../src/core/database/orm.ts';
-import { newId } from '../../src/core/lib/ids.ts';
+import { type Config, readConfig } from '../../src/lib/config/config.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
+import { openStore, type Store } from '../../src/store/orm.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 import { type Child, startChild } from './child.ts';

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'pg';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 
 /**
  * The floor of the API benchmarks, as little as can be: Koa with koa-body, and one prepared statement that upserts the

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** How much mail a benchmark makes. */
 export interface MailSize {

@@ -3,12 +3,12 @@ import {
   fieldCounts,
   valuesOfKey,
   valuesOfNewestContacts,
-} from '../../src/audience/contacts/catalogue-queries.ts';
-import { countContacts, pageOfContacts } from '../../src/audience/contacts/list-queries.ts';
-import { existingAddresses } from '../../src/audience/contacts/queries.ts';
-import { countByName } from '../../src/audience/events/counting-queries.ts';
-import { eventAudience, newestEvents, newestEventsOf } from '../../src/audience/events/queries.ts';
-import { type Database, Query } from '../../src/core/database/sql.ts';
+} from '../../src/contacts/catalogue-queries.ts';
+import { countByName } from '../../src/contacts/events/counting-queries.ts';
+import { eventAudience, newestEvents, newestEventsOf } from '../../src/contacts/events/queries.ts';
+import { countContacts, pageOfContacts } from '../../src/contacts/list-queries.ts';
+import { existingAddresses } from '../../src/contacts/queries.ts';
+import { type Database, Query } from '../../src/store/sql.ts';
 
 /** Prints how Postgres executes the reads of the audience, as `docs/performance.md` keeps it. */
 export async function tellPlans(db: Database, projectId: string): Promise<void> {

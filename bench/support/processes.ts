@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Database } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** A process as Linux tells of it. */
 export interface ProcessStat {

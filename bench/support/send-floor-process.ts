@@ -1,5 +1,3 @@
-// One half of the floor of `npm run bench -- send`, in a process of its own as ours are: what somebody would write by hand for a
-// service that takes mail, keeps a row for each, and delivers it.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -8,7 +6,10 @@ import Koa, { type Context } from 'koa';
 import { koaBody } from 'koa-body';
 import { Pool } from 'pg';
 import { Pool as HttpPool } from 'undici';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+
+// One half of the floor of `npm run bench -- send`, in a process of its own as ours are: what somebody would write by hand for a
+// service that takes mail, keeps a row for each, and delivers it.
 
 const [role = '', databaseUrl = '', sinkUrl = ''] = process.argv.slice(2);
 const pool = new Pool({ connectionString: databaseUrl, max: 10 });

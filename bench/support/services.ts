@@ -16,7 +16,7 @@ import {
   startTemporal,
 } from '@fernpost/local-stack';
 import { Client } from 'pg';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
 
 /** Servers of a benchmark, with a migrated database of its own. */
 export interface BenchServices extends AsyncDisposable {

@@ -1,6 +1,6 @@
-import { type Config, readConfig } from '../../src/core/config/config.ts';
-import { openStore } from '../../src/core/database/orm.ts';
+import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { createFirstProject, type FirstProjectFacts } from '../../src/main/projects/first-project.ts';
+import { openStore } from '../../src/store/orm.ts';
 import { benchServices } from './services.ts';
 
 /** Postgres with an empty project, and what an API process needs to serve it. */

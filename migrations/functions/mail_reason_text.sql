@@ -1,4 +1,4 @@
--- The sentence of a reason that the ledger stores. The same table is `reasonSentences` in src/sending/ledger/reasons.ts, which a test
+-- The sentence of a reason that the ledger stores. The same table is `reasonSentences` in src/mail/ledger/reasons.ts, which a test
 -- compares; a code of a later release stands for itself.
 create or replace function mail_reason_text(reason jsonb) returns text language sql immutable parallel safe as $fn$
   select replace(replace(case reason ->> 'code'

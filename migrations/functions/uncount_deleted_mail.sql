@@ -1,4 +1,4 @@
--- Takes deleted mail off the counts, by the conditions of src/sending/ledger/counting.ts.
+-- Takes deleted mail off the counts, by the conditions of src/mail/ledger/counting.ts.
 create or replace function uncount_deleted_mail() returns trigger language plpgsql as $fn$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)

@@ -1,5 +1,5 @@
 -- Writes contacts of a project, and all that follows from it: nothing else inserts into contacts or updates them, and no trigger stands
--- behind it. src/audience/contacts/write.ts is the one file that calls it, and describes the rows of `given`.
+-- behind it. src/contacts/write.ts is the one file that calls it, and describes the rows of `given`.
 --
 -- `given` is a list of rows, each for a contact of its own; either all name them by `id`, or all by `email`. What is asked for (contact_after) is
 -- written where it changes something. An address without a contact becomes one where `subscribed_when_new` is not null: it is the

@@ -1,8 +1,8 @@
 import { defineEntity } from '@mikro-orm/core';
-import { Template } from '../content/templates/index.ts';
-import { baseColumns } from '../core/database/columns.ts';
-import { User } from '../platform/accounts/index.ts';
-import { ofProject } from '../platform/projects/index.ts';
+import { User } from '../accounts/entity.ts';
+import { ofProject } from '../projects/entity.ts';
+import { baseColumns } from '../store/columns.ts';
+import { Template } from '../templates/entity.ts';
 import { stepTypes } from './graph/step-configs.ts';
 import { triggerTypes } from './rows.ts';
 

@@ -1,11 +1,35 @@
-import type { Database } from '../core/database/sql.ts';
-import { decodeCursor, encodeCursor, isInstant } from '../core/lib/cursor.ts';
-import { badRequest } from '../core/lib/errors.ts';
-import { isUuid } from '../core/lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../core/lib/offset-page.ts';
-import { type AutomationFilter, countAutomations, pageOfAutomations } from './list-queries.ts';
-import { workflowBody } from './rows.ts';
-import type { ListWorkflows } from './schema.ts';
+import type { App } from '../http/context.ts';
+import { badRequest, conflict, notFound } from '../lib/errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { decodeCursor, encodeCursor, isInstant, offsetAnswer, offsetPage } from '../lib/pages.ts';
+import { recordChange } from '../projects/audit/record.ts';
+import { enqueue, type OutboxTicket } from '../store/outbox/queries.ts';
+import type { Database } from '../store/sql.ts';
+import { scheduleCommand } from './enrollment/triggers.ts';
+import {
+  type AutomationFilter,
+  countAutomations,
+  deleteAutomations,
+  findAutomation,
+  found,
+  hasActiveRuns,
+  lockAutomationsForDeletion,
+  pageOfAutomations,
+} from './queries.ts';
+import { checkRevision, workflowBody } from './rows.ts';
+import type { BulkUpdateWorkflows, ListWorkflows } from './schema.ts';
+
+/** An answer, and what the outbox has to do about it after the commit. */
+export interface Changed<Body> {
+  body: Body;
+  tickets: OutboxTicket[];
+}
+
+/** The answer, once the outbox has been told. */
+export function dispatched<Body>({ outbox }: Pick<App, 'outbox'>, { body, tickets }: Changed<Body>): Body {
+  outbox.dispatchSoon(...tickets);
+  return body;
+}
 
 const sorts = ['name', 'createdAt', 'updatedAt', 'steps'] as const;
 
@@ -48,4 +72,43 @@ export async function listAutomations(db: Database, projectId: string, query: Li
 function isPlaceOf(sort: AutomationFilter['sort'], place: string): boolean {
   if (sort === 'name') return !place.includes('\0');
   return sort === 'steps' ? /^\d{1,9}$/.test(place) : isInstant(place);
+}
+
+/**
+ * Deletes automations with everything of them but their mail: all or none.
+ * @throws 404 for an unknown id, 409 while executions are active, 412 where another revision was seen
+ */
+export function deleteAutomationsOf(db: Database, projectId: string, ids: readonly string[], ifMatch = '') {
+  return db.transaction(async (tx) => {
+    const automations = await lockAutomationsForDeletion(tx, projectId, ids);
+    const known = new Set(automations.map(({ id }) => id));
+    const unknown = ids.find((id) => !known.has(id));
+    if (unknown !== undefined) throw notFound('workflow', unknown);
+    for (const automation of automations) await checkRevision(tx, automation, ifMatch);
+    if (await hasActiveRuns(tx, ids))
+      throw conflict('A workflow with active executions cannot be deleted: cancel them first');
+    const deleted = await deleteAutomations(tx, ids);
+    const tickets: OutboxTicket[] = [];
+    for (const automation of automations)
+      if (automation.triggerType === 'SCHEDULE' && automation.enabled)
+        tickets.push(await enqueue(tx, scheduleCommand({ ...automation, enabled: false }, 0)));
+    for (const { id, name } of automations)
+      await recordChange(tx, projectId, { action: 'workflow.deleted', target: id, before: { name } });
+    return { deleted, tickets };
+  });
+}
+
+/** Deletes several automations, all or none. @throws 404 for an unknown id, 409 while executions are active */
+export async function bulkUpdateAutomations(
+  db: Database,
+  projectId: string,
+  body: BulkUpdateWorkflows,
+): Promise<Changed<{ deleted: number } | { updated: number }>> {
+  const ids = [...new Set(body.ids)];
+  if (body.delete === true) {
+    const { deleted, tickets } = await deleteAutomationsOf(db, projectId, ids);
+    return { body: { deleted }, tickets };
+  }
+  for (const id of ids) found(await findAutomation(db, projectId, id), id);
+  return { body: { updated: 0 }, tickets: [] };
 }

@@ -1,14 +1,12 @@
-import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
-import { inProject, route, tagged, taggedReply } from '../core/http/route.ts';
-import { bareBadRequest } from '../core/lib/errors.ts';
-import { checkUnplanned } from '../platform/projects/index.ts';
-import { dispatched } from './changed.ts';
-import { workflowFields } from './graph/fields.ts';
+import { inProject, route, tagged, taggedReply } from '../http/route.ts';
+import { bareBadRequest } from '../lib/errors.ts';
+import { field } from '../lib/validation/names.ts';
+import { checkUnplanned } from '../projects/api-key-service.ts';
+import { workflowFields } from './graph/graph.ts';
 import { ListWorkflowFields, WorkflowFields } from './graph/schema.ts';
-import { listAutomations } from './list-service.ts';
-import { bulkUpdateAutomations, deleteAutomationsOf } from './removal-service.ts';
-import { editOf } from './revision.ts';
+import { bulkUpdateAutomations, deleteAutomationsOf, dispatched, listAutomations } from './list-service.ts';
+import { editOf } from './rows.ts';
 import {
   BulkUpdateWorkflows,
   CreateWorkflow,
@@ -22,7 +20,7 @@ import {
   WorkflowWithGraph,
 } from './schema.ts';
 import { createAutomation, duplicateAutomation, getAutomation, patchAutomation } from './service.ts';
-import { getVersion, listVersions } from './versions/service.ts';
+import { getVersion, listVersions } from './versions/versions.ts';
 
 const ids = { id: 'workflow' };
 

@@ -1,4 +1,5 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
+import * as v from 'valibot';
+import { CursorParameter, PageFigures } from '../lib/pages.ts';
 import {
   choice,
   choiceParameter,
@@ -8,10 +9,8 @@ import {
   parameter,
   textField,
   Uuid,
-} from '@fernpost/validation';
-import * as v from 'valibot';
-import { CursorParameter } from '../core/lib/cursor.ts';
-import { PageFigures } from '../core/lib/offset-page.ts';
+} from '../lib/validation/fields.ts';
+import { field, nameSchemas } from '../lib/validation/names.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
 import { triggerTypes } from './rows.ts';
 

@@ -1,13 +1,13 @@
-import type { Database } from '../core/database/sql.ts';
-import { bareBadRequest, conflict, invalid, invalidField } from '../core/lib/errors.ts';
-import { newId } from '../core/lib/ids.ts';
-import { enqueue } from '../core/outbox/enqueue.ts';
-import { recordChange } from '../platform/audit/index.ts';
-import type { Changed } from './changed.ts';
+import { bareBadRequest, conflict, invalid, invalidField } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { recordChange } from '../projects/audit/record.ts';
+import { enqueue } from '../store/outbox/queries.ts';
+import type { Database } from '../store/sql.ts';
 import { eventNameOf, scheduleCommand, triggerIssues, triggerStep } from './enrollment/triggers.ts';
-import { issuesAsProblems, issuesOf } from './graph/issues.ts';
+import { issuesAsProblems, issuesOf } from './graph/graph.ts';
 import { insertSteps, insertTransitions, updateSteps } from './graph/queries.ts';
 import type { Issue } from './graph/schema.ts';
+import type { Changed } from './list-service.ts';
 import {
   findAutomation,
   found,
@@ -19,8 +19,16 @@ import {
   transitionsOf,
   updateAutomation,
 } from './queries.ts';
-import { checkRevision, type Edited, type EditTarget, keepSenders, lastEditOf, noteLimits } from './revision.ts';
-import { type AutomationRow, workflowBody } from './rows.ts';
+import {
+  type AutomationRow,
+  checkRevision,
+  type Edited,
+  type EditTarget,
+  keepSenders,
+  lastEditOf,
+  noteLimits,
+  workflowBody,
+} from './rows.ts';
 import type { CreateWorkflow, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
 
 /**

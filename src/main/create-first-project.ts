@@ -1,5 +1,5 @@
-import { readConfigOrExit } from '../core/config/config.ts';
-import { unsafeSettings } from '../core/config/safety.ts';
+import { readConfigOrExit } from '../lib/config/config.ts';
+import { unsafeSettings } from '../lib/config/secrets.ts';
 import { firstProjectOrNeeds } from './projects/first-project.ts';
 
 // `node src/main/create-first-project.ts`: makes the first project of a deployment and prints it.

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { drill } from '@fernpost/drill';
-import { settings } from '../core/config/settings.ts';
-import { keptSecrets } from './start/secrets.ts';
+import { settings } from '../lib/config/settings.ts';
+import { keptSecrets } from './start/settings.ts';
 
 const service = {
   root: fileURLToPath(new URL('../..', import.meta.url)),

@@ -1,16 +1,15 @@
 import { resolve } from 'node:path';
-import { DatabaseAddressError } from '@fernpost/postgres';
 import { openTemporal, type TemporalSettings } from '../../temporal/connection.ts';
 import { setUpTemporal, TemporalSetupError } from '../../temporal/setup.ts';
-import { type Config, ConfigError, readConfigOrExit } from '../core/config/config.ts';
-import { ReleaseRunsError } from '../core/database/earlier-release.ts';
-import { MigrationError, migrateDatabase, returnToEarlierRelease } from '../core/database/migrate.ts';
-import { openStore } from '../core/database/orm.ts';
-import { newerSchema } from '../core/database/readiness.ts';
-import { describeFailure, isTemporalUnreachable } from '../core/lib/grpc.ts';
-import { pause } from '../core/lib/time.ts';
-import { withOwnQueues } from './setup/queues.ts';
-import { temporalSettings } from './temporal/temporal-settings.ts';
+import { type Config, ConfigError, readConfigOrExit } from '../lib/config/config.ts';
+import { describeFailure, isTemporalUnreachable } from '../lib/network.ts';
+import { pause } from '../lib/time.ts';
+import { MigrationError, migrateDatabase, returnToEarlierRelease } from '../store/migrate.ts';
+import { openStore } from '../store/orm.ts';
+import { DatabaseAddressError } from '../store/postgres/connection.ts';
+import { newerSchema, ReleaseRunsError } from '../store/readiness.ts';
+import { withOwnQueues } from './setup/outside.ts';
+import { temporalSettings } from './temporal/temporal-runtime.ts';
 
 const waitMs = 60_000;
 
@@ -45,7 +44,7 @@ function goBack(config: Config, force: boolean): Promise<boolean> {
   return explained(config, async () => {
     if (url !== '') return back(url);
     // Deployments need none of what it loads.
-    const { withOwnPostgres } = await import('./start/own-postgres.ts');
+    const { withOwnPostgres } = await import('./start/servers.ts');
     return withOwnPostgres({ ...config, DATA_DIR: resolve(config.DATA_DIR) }, back);
   });
 }

@@ -1,9 +1,8 @@
-import { readConfigOrExit } from '../core/config/config.ts';
-import { openStore } from '../core/database/orm.ts';
-import { type Database, type Query, sql } from '../core/database/sql.ts';
-import { isUuid } from '../core/lib/ids.ts';
-import { approveDomain, approveProject, waitingProjects } from './projects/approvals.ts';
-import { createByHand } from './projects/project-create.ts';
+import { readConfigOrExit } from '../lib/config/config.ts';
+import { isUuid } from '../lib/ids.ts';
+import { openStore } from '../store/orm.ts';
+import { type Database, type Query, sql } from '../store/sql.ts';
+import { approveDomain, approveProject, createByHand, waitingProjects } from './projects/approvals.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
 // it send n messages a second at most, `-- rate <id> default` as many as every other one; `-- create` makes one; `-- waiting`

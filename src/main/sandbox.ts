@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createSandbox } from '@fernpost/mail-sandbox';
-import { ConfigError } from '../core/config/config.ts';
+import { ConfigError } from '../lib/config/config.ts';
 import { type Part, runAlone } from './setup/process.ts';
 
 export const sandboxPart: Part = {

@@ -1,6 +1,6 @@
-import { readConfigOrExit } from '../core/config/config.ts';
-import { openStore } from '../core/database/orm.ts';
-import { useKeptSecret } from './projects/project-create.ts';
+import { readConfigOrExit } from '../lib/config/config.ts';
+import { openStore } from '../store/orm.ts';
+import { useKeptSecret } from './projects/approvals.ts';
 import { countSealed, sealedColumns } from './projects/sealed-queries.ts';
 
 // `npm run secrets -- check` counts what is stored encrypted by the key that decrypts it; `-- reencrypt` encrypts what a

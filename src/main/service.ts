@@ -1,9 +1,9 @@
-import { readConfigOrExit } from '../core/config/config.ts';
+import { readConfigOrExit } from '../lib/config/config.ts';
 import { migrate } from './migrate.ts';
 import { firstProjectOrNeeds } from './projects/first-project.ts';
-import { keepMemoryLow } from './setup/low-memory.ts';
+import { keepMemoryLow } from './setup/outside.ts';
 import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './setup/process.ts';
-import { stopInOrder } from './start/stop-order.ts';
+import { stopInOrder } from './start/our-processes.ts';
 
 // What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
 // `npm run migrate` does, and makes the first project. What a part has acknowledged is in Postgres, Temporal or the sandbox's log, so

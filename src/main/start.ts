@@ -13,17 +13,26 @@ import {
   takeDataDir,
 } from '@fernpost/local-stack';
 import * as v from 'valibot';
-import { unsafeSettings } from '../core/config/safety.ts';
-import { keepMemoryLow } from './setup/low-memory.ts';
-import { buildDashboard } from './start/dashboard-build.ts';
-import { buildDownloads } from './start/downloads-build.ts';
-import { type FirstProject, FirstProjectSent, keepFirstProject, type Places } from './start/first-project.ts';
-import { serviceProcesses, untilReady } from './start/our-processes.ts';
-import { keptSecrets } from './start/secrets.ts';
-import { type PickedServer, pickPostgres, pickTemporal, temporalAddress } from './start/servers.ts';
-import { readStartConfig, type StartConfig, smtpAddress, wantedPorts, withoutTaken } from './start/settings.ts';
-import { stopInOrder } from './start/stop-order.ts';
-import { summaryLines } from './start/summary.ts';
+import { unsafeSettings } from '../lib/config/secrets.ts';
+import { keepMemoryLow } from './setup/outside.ts';
+import { serviceProcesses, stopInOrder, untilReady } from './start/our-processes.ts';
+import {
+  buildDashboard,
+  buildDownloads,
+  type PickedServer,
+  pickPostgres,
+  pickTemporal,
+  temporalAddress,
+} from './start/servers.ts';
+import {
+  keptSecrets,
+  readStartConfig,
+  type StartConfig,
+  smtpAddress,
+  wantedPorts,
+  withoutTaken,
+} from './start/settings.ts';
+import { type FirstProject, FirstProjectSent, keepFirstProject, type Places, summaryLines } from './start/summary.ts';
 
 const terminal = openTerminal();
 const stopping = new AbortController();

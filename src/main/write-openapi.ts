@@ -1,4 +1,4 @@
-import { openApiDocument } from '../core/http/openapi.ts';
+import { openApiDocument } from '../http/openapi.ts';
 import { routes } from './api/routes.ts';
 
 // For whoever generates a client, the dashboard among them: the document of /openapi.json without a running service.

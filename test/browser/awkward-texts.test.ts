@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { desktop, phone, startBrowser } from '../support/browser.ts';

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import type { BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { desktop, phone, problemsInBothThemes } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';

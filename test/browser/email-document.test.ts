@@ -1,8 +1,8 @@
 import { fileURLToPath } from 'node:url';
 import { compileEmail, gmailClip, plainBrand, starters } from '@fernpost/email-document';
-import { prepareContent } from '@fernpost/message-content';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { prepareContent } from '../../src/templates/content/prepare.ts';
 import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
 
 let browser: Browser;

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { recordReceivedMail } from '../../src/sending/reports/receive.ts';
+import { recordReceivedMail } from '../../src/feedback/reports/report.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
 import { accessibilityProblems } from '../support/browser.ts';

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
-import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
+import { sessionCookie } from '../../src/lib/access.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { followRequests, startBrowser } from '../support/browser.ts';
 import { asOwner, builtDashboard, ownAddress } from '../support/dashboard-owner.ts';

@@ -1,6 +1,6 @@
-import { sanitizeHtml } from '@fernpost/mail-providers';
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
+import { sanitizeHtml } from '../../src/domains/providers/received-html.ts';
 import { inPage, startBrowser } from '../support/browser.ts';
 import { xssVectors } from '../support/xss-vectors.ts';
 

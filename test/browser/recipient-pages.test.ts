@@ -1,7 +1,7 @@
-import { linkToken } from '@fernpost/message-content';
-import { languages } from '@fernpost/service-texts';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { languages } from '../../src/lib/texts/pages.ts';
+import { linkToken } from '../../src/templates/content/links.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
 import { plainPicture } from '../support/dashboard-seed.ts';

@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { message, startSandbox } from '../../packages/mail-sandbox/test/support.ts';
+import { message, startSandbox } from '../../tools/mail-sandbox/test/support.ts';
 import { accessibilityProblems, inPage, phone, startBrowser } from '../support/browser.ts';
 
 let browser: Browser;

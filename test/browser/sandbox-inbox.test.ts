@@ -1,6 +1,6 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { message, startSandbox } from '../../packages/mail-sandbox/test/support.ts';
+import { message, startSandbox } from '../../tools/mail-sandbox/test/support.ts';
 import { accessibilityProblems, inPage, phone, startBrowser } from '../support/browser.ts';
 
 let browser: Browser;

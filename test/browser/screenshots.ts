@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { startBrowser } from '../support/browser.ts';
 import { outsidePlaces, placeOf, projectPlaces } from '../support/dashboard-seed.ts';
 import { aPlace, startIn } from '../support/npm-start.ts';

@@ -1,7 +1,7 @@
 import { text } from 'node:stream/consumers';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { noteClient } from '../../src/sending/smtp-in/client-queries.ts';
+import { noteClient } from '../../src/mail/smtp-in/clients.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { accessibilityProblems } from '../support/browser.ts';
 import { type DashboardWorld, dashboardWorld } from '../support/dashboard.ts';

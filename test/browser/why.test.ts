@@ -1,8 +1,8 @@
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { sql } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { openSend } from '../../src/sending/campaigns/state.ts';
+import { openSend } from '../../src/campaigns/state.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { sql } from '../../src/store/sql.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { accessibilityProblems } from '../support/browser.ts';
 import { aCampaign } from '../support/campaign-fixtures.ts';

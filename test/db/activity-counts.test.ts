@@ -1,18 +1,13 @@
-import type { MailEffect } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { countNewEvents } from '../../src/audience/events/counting-queries.ts';
 import { ensureVersion } from '../../src/automations/versions/versions.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { hourMs, type Span, sqlSpan } from '../../src/core/lib/span.ts';
+import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
+import type { MailEffect } from '../../src/domains/providers/mailer.ts';
+import { applyNotification } from '../../src/feedback/reports/notify.ts';
 import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
 import { sources } from '../../src/insight/activity/types.ts';
-import {
-  foldMailChanges,
-  type MailCounts,
-  mailByDay,
-  mailCounts,
-} from '../../src/sending/ledger/mail-count-queries.ts';
-import { applyNotification } from '../../src/sending/reports/notify.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { hourMs, type Span, sqlSpan } from '../../src/lib/time.ts';
+import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/mail/ledger/mail-count-queries.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { Subject } from '../../packages/conditions/test/evaluate-condition.ts';
+import type { Subject } from '../unit/conditions/evaluate-condition.ts';
 
 /** The instant that every window in these tests counts back from. */
 export const now = new Date('2026-03-15T12:34:56.789Z');

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Pool } from 'pg';
-import type { Subject } from '../../packages/conditions/test/evaluate-condition.ts';
+import type { Subject } from '../unit/conditions/evaluate-condition.ts';
 import { eventNames, now } from './conditions-population.ts';
 
 /** A subject in the database. */

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { type Condition, parseCondition, type SegmentMap, segmentFacts } from '@fernpost/conditions';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { evaluateCondition } from '../../packages/conditions/test/evaluate-condition.ts';
-import { conditionQuery } from '../../src/audience/conditions/index.ts';
-import { sql } from '../../src/core/database/sql.ts';
+import { conditionQuery } from '../../src/contacts/conditions/service.ts';
+import { type Condition, parseCondition } from '../../src/lib/conditions/condition.ts';
+import { type SegmentMap, segmentFacts } from '../../src/lib/conditions/segments.ts';
+import { sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
+import { evaluateCondition } from '../unit/conditions/evaluate-condition.ts';
 import { aSubject, now } from './conditions-population.ts';
 import { insertPopulation, insertProject, insertSegments, type Row } from './conditions-rows.ts';
 import { aFilter, aTree, type Kind, leaf, operators } from './conditions-trees.ts';

@@ -4,12 +4,12 @@ import { applicationPrefix, databaseNames, queuePrefix } from '@fernpost/earlier
 import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { databaseFunctions, earlierOnly } from '../../migrations/functions.ts';
-import { readConfig } from '../../src/core/config/config.ts';
-import { missingFunctions } from '../../src/core/database/functions.ts';
-import { migrateDatabase, returnToEarlierRelease } from '../../src/core/database/migrate.ts';
-import { databaseProblem } from '../../src/core/database/readiness.ts';
-import { unseal } from '../../src/core/lib/seal.ts';
-import { withOwnQueues } from '../../src/main/setup/queues.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { unseal } from '../../src/lib/seal.ts';
+import { withOwnQueues } from '../../src/main/setup/outside.ts';
+import { missingFunctions } from '../../src/store/functions.ts';
+import { migrateDatabase, returnToEarlierRelease } from '../../src/store/migrate.ts';
+import { databaseProblem } from '../../src/store/readiness.ts';
 import { testApi } from '../support/api.ts';
 import { emptyDatabase, type TestDatabase, testDatabase } from '../support/database.ts';
 

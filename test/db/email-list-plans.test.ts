@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database, Query } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
 import { recentCount } from '../../src/insight/activity/stats.ts';
 import { listDeliveries } from '../../src/insight/webhooks/log.ts';
-import type { ListEmails } from '../../src/sending/emails/schema.ts';
-import { listEmails } from '../../src/sending/emails/service.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { ListEmails } from '../../src/mail/emails/schema.ts';
+import { listEmails } from '../../src/mail/emails/service.ts';
+import type { Database, Query } from '../../src/store/sql.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 

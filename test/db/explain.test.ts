@@ -2,19 +2,19 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { conditionQuery } from '../../src/audience/conditions/index.ts';
-import { storedDefinition } from '../../src/audience/segments/index.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../src/automations/runtime/enrol.ts';
-import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
-import { sql } from '../../src/core/database/sql.ts';
+import { loadExpansion } from '../../src/campaigns/audience/expansion.ts';
+import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
+import { openSend } from '../../src/campaigns/state.ts';
+import { conditionQuery } from '../../src/contacts/conditions/service.ts';
 import { explainCampaign } from '../../src/insight/explain/campaign.ts';
 import { traceCondition } from '../../src/insight/explain/condition.ts';
 import { contactFacts, findCampaign } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
-import { loadExpansion } from '../../src/sending/campaigns/audience/expansion.ts';
-import { expandFrom } from '../../src/sending/campaigns/audience/freeze.ts';
-import { openSend } from '../../src/sending/campaigns/state.ts';
+import { storedDefinition } from '../../src/segments/definition.ts';
+import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { sql } from '../../src/store/sql.ts';
 import {
   type AutomationSpec,
   advanceDeps,

@@ -4,8 +4,8 @@ import { Client } from 'pg';
 import { expect, test } from 'vitest';
 import { type DatabaseFunction, databaseFunctions } from '../../migrations/functions.ts';
 import { migrations } from '../../migrations/index.ts';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
-import { databaseProblem } from '../../src/core/database/readiness.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import { databaseProblem } from '../../src/store/readiness.ts';
 import { emptyDatabase, testDatabase } from '../support/database.ts';
 import { type Shape, shapeOf } from '../support/schema.ts';
 

@@ -1,8 +1,8 @@
 import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openStore } from '../../src/core/database/orm.ts';
-import { databaseOf, raw, sql, unprepared } from '../../src/core/database/sql.ts';
-import { User } from '../../src/platform/accounts/entity.ts';
+import { User } from '../../src/accounts/entity.ts';
+import { openStore } from '../../src/store/orm.ts';
+import { databaseOf, raw, sql, unprepared } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
 let database: TestDatabase;

@@ -1,8 +1,8 @@
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { openStore } from '../../src/core/database/orm.ts';
-import { byIndexes, databaseOf } from '../../src/core/database/sql.ts';
 import { workerDatabase } from '../../src/main/setup/database-settings.ts';
+import { openStore } from '../../src/store/orm.ts';
+import { byIndexes, databaseOf } from '../../src/store/sql.ts';
 import { testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 

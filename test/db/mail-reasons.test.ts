@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { migrations } from '../../migrations/index.ts';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
 import {
   type Reason,
   type ReasonCode,
   reasonSentences,
   reasonText,
   storedReason,
-} from '../../src/sending/ledger/reasons.ts';
+} from '../../src/mail/ledger/reasons.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
 import { emptyDatabase, testDatabase } from '../support/database.ts';
 
 const codes = Object.keys(reasonSentences) as ReasonCode[];

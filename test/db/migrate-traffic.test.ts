@@ -2,7 +2,7 @@ import { Migration } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { migrations } from '../../migrations/index.ts';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { inFull } from '../support/long.ts';

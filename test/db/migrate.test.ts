@@ -3,8 +3,8 @@ import { Migration } from '@mikro-orm/migrations';
 import { Client } from 'pg';
 import { expect, inject, test } from 'vitest';
 import { migrations } from '../../migrations/index.ts';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
-import { schemaProblem } from '../../src/core/database/readiness.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
+import { schemaProblem } from '../../src/store/readiness.ts';
 import { testDatabase } from '../support/database.ts';
 
 class Broken extends Migration {

@@ -3,8 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { type Call, client, startStack, type Victim } from '@fernpost/drill';
 import pg from 'pg';
 import { expect, test } from 'vitest';
-import { settings } from '../../src/core/config/settings.ts';
-import { keptSecrets } from '../../src/main/start/secrets.ts';
+import { settings } from '../../src/lib/config/settings.ts';
+import { keptSecrets } from '../../src/main/start/settings.ts';
 import { inFull } from '../support/long.ts';
 import { startReceiver } from '../support/receiver.ts';
 

@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { SegmentActivities } from '../../activities/segment.ts';
+import type { SegmentActivities } from '../../activities/automation.ts';
 import * as current from '../../workflows/index.ts';
 
 // What a careless, and a careful, new version of the workflows could look like: each keeps its type's name.

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { inPage, startBrowser } from '../support/browser.ts';
 import { fetched } from '../support/fetched.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';

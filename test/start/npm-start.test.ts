@@ -2,7 +2,7 @@ import { existsSync, readFileSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aPlace, leftOf, type Place, startIn } from '../support/npm-start.ts';
 
 const minutes = 60_000;

@@ -2,7 +2,7 @@ import { flushCompileCache } from 'node:module';
 import { createInterface } from 'node:readline';
 import type { Pool } from 'pg';
 import { pino } from 'pino';
-import { readConfig } from '../../src/core/config/config.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
 import { startApi } from '../../src/main/api/api-runtime.ts';
 
 /**

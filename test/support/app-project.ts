@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts } from '@fernpost/local-stack';
 import type { TestContext } from 'vitest';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { fetched } from './fetched.ts';
 import { aPlace, startIn } from './npm-start.ts';
 

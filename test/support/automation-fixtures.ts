@@ -1,5 +1,3 @@
-import { guardedConnector } from '@fernpost/guarded-requests';
-import { startWokenLoop } from '@fernpost/postgres';
 import { pino } from 'pino';
 import { automationActivities, webhookActivities } from '../../activities/automation.ts';
 import { type Started, startRuns } from '../../src/automations/enrollment/starting.ts';
@@ -7,13 +5,15 @@ import type { StepType } from '../../src/automations/graph/step-configs.ts';
 import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
 import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/enrol.ts';
-import { wakesUnderWay } from '../../src/automations/runtime/under-way.ts';
-import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
-import { type Database, sql as query } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { Outbox } from '../../src/core/outbox/dispatcher.ts';
-import { startRelay } from '../../src/core/outbox/relay.ts';
-import { revivers } from '../../src/main/setup/revivers.ts';
+import { wakesUnderWay } from '../../src/automations/runtime/recovery.ts';
+import { guardedConnector } from '../../src/http/guarded-requests/guard.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { revivers } from '../../src/main/setup/outside.ts';
+import { Outbox } from '../../src/store/outbox/dispatcher.ts';
+import { startRelay } from '../../src/store/outbox/recovery.ts';
+import { startWokenLoop } from '../../src/store/postgres/listener.ts';
+import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { type Database, sql as query } from '../../src/store/sql.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 

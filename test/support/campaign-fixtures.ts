@@ -1,15 +1,15 @@
-import type { Mailer } from '@fernpost/mail-providers';
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
-import { readConfig } from '../../src/core/config/config.ts';
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { systemClock } from '../../src/core/lib/time.ts';
-import { prepareBy } from '../../src/sending/campaigns/delivery/content.ts';
-import { launchCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
-import { openSend } from '../../src/sending/campaigns/state.ts';
-import { createComposer } from '../../src/sending/engine/compose.ts';
+import { prepareBy } from '../../src/campaigns/delivery/content.ts';
+import { launchCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { openSend } from '../../src/campaigns/state.ts';
+import type { Mailer } from '../../src/domains/providers/mailer.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { createComposer } from '../../src/mail/engine/compose.ts';
+import type { Database } from '../../src/store/sql.ts';
 import type { StartCommand } from '../../temporal/commands.ts';
 import type { TestProject } from './delivery-fixtures.ts';
 

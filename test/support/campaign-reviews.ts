@@ -1,10 +1,10 @@
-import type { Database } from '../../src/core/database/sql.ts';
-import { systemClock } from '../../src/core/lib/time.ts';
-import type { Outbox } from '../../src/core/outbox/dispatcher.ts';
-import { prepareBy } from '../../src/sending/campaigns/delivery/content.ts';
-import { getDryRun } from '../../src/sending/campaigns/review/report.ts';
-import type { DryRunReport } from '../../src/sending/campaigns/review/schema.ts';
-import { startDryRun } from '../../src/sending/campaigns/review/service.ts';
+import { prepareBy } from '../../src/campaigns/delivery/content.ts';
+import { getDryRun } from '../../src/campaigns/review/report.ts';
+import type { DryRunReport } from '../../src/campaigns/review/schema.ts';
+import { startDryRun } from '../../src/campaigns/review/service.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import type { Outbox } from '../../src/store/outbox/dispatcher.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { type StartCommand, workflowId } from '../../temporal/commands.ts';
 import { compose } from './campaign-fixtures.ts';
 import type { TestProject } from './delivery-fixtures.ts';

@@ -1,12 +1,12 @@
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { expect } from 'vitest';
-import type { Database } from '../../src/core/database/sql.ts';
-import { loadExpansion } from '../../src/sending/campaigns/audience/expansion.ts';
-import { expandFrom } from '../../src/sending/campaigns/audience/freeze.ts';
-import { prepareBy } from '../../src/sending/campaigns/delivery/content.ts';
-import { reviewShare } from '../../src/sending/campaigns/review/dry-run.ts';
-import type { DryRunReport } from '../../src/sending/campaigns/review/schema.ts';
+import { loadExpansion } from '../../src/campaigns/audience/expansion.ts';
+import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
+import { prepareBy } from '../../src/campaigns/delivery/content.ts';
+import { reviewShare } from '../../src/campaigns/review/dry-run.ts';
+import type { DryRunReport } from '../../src/campaigns/review/schema.ts';
+import type { Database } from '../../src/store/sql.ts';
 import type { TestApi, TestProject } from './api.ts';
 import { compose, ledgerOf } from './campaign-fixtures.ts';
 

@@ -1,5 +1,5 @@
-import { type ContactRow, writeContacts } from '../../src/audience/contacts/index.ts';
-import type { Database } from '../../src/core/database/sql.ts';
+import { type ContactRow, writeContacts } from '../../src/contacts/write.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /**
  * Writes contacts as the service does, so that their history, the catalogue and the totals have them; those whose row says nothing else

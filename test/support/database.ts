@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { openStore, type Store } from '../../src/core/database/orm.ts';
 import { entities } from '../../src/main/setup/entities.ts';
+import { openStore, type Store } from '../../src/store/orm.ts';
 
 /** A database of its own for one test file: cloned from the migrated template, dropped at the end. */
 export interface TestDatabase extends Store {

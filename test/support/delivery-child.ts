@@ -1,11 +1,12 @@
-import { createPostmarkMailer, createSmtpMailer } from '@fernpost/mail-providers';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
-import { emailActivities } from '../../activities/email.ts';
-import { openStore } from '../../src/core/database/orm.ts';
+import { emailActivities } from '../../activities/mail.ts';
+import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
+import { createSmtpMailer } from '../../src/domains/providers/smtp/smtp.ts';
+import { createJournal } from '../../src/mail/providers/journal.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
-import { createJournal } from '../../src/sending/providers/journal.ts';
+import { openStore } from '../../src/store/orm.ts';
 import { taskQueue } from '../../temporal/commands.ts';
 import { plainly } from './delivery-fixtures.ts';
 

@@ -1,10 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { OutgoingMessage } from '@fernpost/mail-providers';
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
-import { acceptMail, type NewMail } from '../../src/sending/ledger/queries.ts';
-import type { ClaimedMail } from '../../src/sending/ledger/types.ts';
+import type { OutgoingMessage } from '../../src/domains/providers/mailer.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { DeliveryDeps } from '../../src/mail/engine/deps.ts';
+import { acceptMail, type ClaimedMail, type NewMail } from '../../src/mail/ledger/queries.ts';
+import type { Database } from '../../src/store/sql.ts';
 import type { FakeMailer } from './mailer.ts';
 
 /** What a test project is made of; everything has a value that fits most tests. */

@@ -13,7 +13,7 @@ import {
   postgresUrl,
   startPostgres,
 } from '@fernpost/local-stack';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
 /** A database on a server of its own, which came with a `pg_dump` of its version. */

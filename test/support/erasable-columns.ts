@@ -1,4 +1,4 @@
-import { searched } from '../../src/insight/erasures/mentions.ts';
+import { searched } from '../../src/insight/erasures/settle.ts';
 
 /**
  * Every column of the schema that can hold text of somebody's choice, and what an erasure does with it. A new one belongs in here:

@@ -1,4 +1,4 @@
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject } from './api.ts';
 import { anAutomation, letIn } from './automation-fixtures.ts';
 import type { TestDatabase } from './database.ts';

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
-import { openStore } from '../../src/core/database/orm.ts';
-import type { Database } from '../../src/core/database/sql.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
+import { openStore } from '../../src/store/orm.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /**
  * A worker process that a test kills: it serves the jobs of one queue and comes to a stop in the middle of one. Arguments:

@@ -1,6 +1,6 @@
 import { pino } from 'pino';
 import { jobActivities } from '../../activities/jobs.ts';
-import { readConfig } from '../../src/core/config/config.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
 import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 

@@ -1,7 +1,7 @@
-import type { Letter } from '@fernpost/service-texts';
-import type { Config } from '../../src/core/config/config.ts';
-import type { Database } from '../../src/core/database/sql.ts';
-import { unseal } from '../../src/core/lib/seal.ts';
+import type { Config } from '../../src/lib/config/config.ts';
+import { unseal } from '../../src/lib/seal.ts';
+import type { Letter } from '../../src/lib/texts/letter.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** A mail of the service that was queued, as its reader will see it. */
 export interface QueuedLetter extends Letter {

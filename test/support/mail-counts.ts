@@ -1,4 +1,4 @@
-import type { Database } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** Sets the counts of a project's mail to what its ledger says; for tests that write the ledger by themselves. */
 export async function countMail(db: Database, projectId: string): Promise<void> {

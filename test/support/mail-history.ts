@@ -1,9 +1,9 @@
-import type { MailEffect } from '@fernpost/mail-providers';
-import { firstIdAt, newId } from '../../src/core/lib/ids.ts';
-import { cancelQueued } from '../../src/sending/emails/queued-queries.ts';
-import { writeSuppressed } from '../../src/sending/engine/suppression.ts';
-import { type Settlement, settleQueued } from '../../src/sending/ledger/settle.ts';
-import { applyNotification } from '../../src/sending/reports/notify.ts';
+import type { MailEffect } from '../../src/domains/providers/mailer.ts';
+import { applyNotification } from '../../src/feedback/reports/notify.ts';
+import { firstIdAt, newId } from '../../src/lib/ids.ts';
+import { cancelQueued } from '../../src/mail/emails/queries.ts';
+import { writeSuppressed } from '../../src/mail/engine/suppression.ts';
+import { type Settlement, settleQueued } from '../../src/mail/ledger/settle.ts';
 import { audience } from './audience.ts';
 import type { TestDatabase } from './database.ts';
 import { aContact, queueMail, type TestProject } from './delivery-fixtures.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import type { Accepted, Mailer, OutgoingMessage, Verdict } from '@fernpost/mail-providers';
-import { type PlainMessage, textsOf } from '../../packages/mail-providers/test/messages.ts';
-import { pause } from '../../src/core/lib/time.ts';
+import type { Accepted, Mailer, OutgoingMessage, Verdict } from '../../src/domains/providers/mailer.ts';
+import { pause } from '../../src/lib/time.ts';
+import { type PlainMessage, textsOf } from '../unit/mail-providers/messages.ts';
 
 /** How the fake provider misbehaves. All counts are of `send` calls, from the first on. */
 export interface FakeMailerOptions {

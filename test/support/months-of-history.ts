@@ -1,5 +1,5 @@
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** What a project of some months shows best: a person with a long story, a campaign with results, a mail that was clicked. */
 export interface Shown {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { answers, freePorts, isAlive, type ProcessIdentity } from '@fernpost/local-stack';
-import { eventually } from '../../packages/local-stack/test/fakes.ts';
+import { eventually } from '../../tools/local-stack/test/fakes.ts';
 
 const ownRoot = fileURLToPath(new URL('../..', import.meta.url));
 

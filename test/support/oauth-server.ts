@@ -2,7 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OAuthEndpoints } from '../../src/platform/accounts/oauth.ts';
+import type { OAuthEndpoints } from '../../src/accounts/oauth.ts';
 
 /** A provider of sign-in on this machine: it keeps the rules of OAuth 2.0 with PKCE and says who the user is. */
 export interface OAuthServer extends AsyncDisposable {

@@ -1,11 +1,10 @@
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../../src/core/config/config.ts';
-import type { Database } from '../../src/core/database/sql.ts';
-import type { Role } from '../../src/core/lib/roles.ts';
-import { sessionCookie } from '../../src/core/lib/session-cookie.ts';
-import { hashPassword } from '../../src/platform/accounts/passwords.ts';
-import { type AccountType, insertUser } from '../../src/platform/accounts/queries.ts';
-import { signSession } from '../../src/platform/accounts/sessions.ts';
+import { type AccountType, insertUser } from '../../src/accounts/queries.ts';
+import { signSession } from '../../src/accounts/sessions.ts';
+import { hashPassword } from '../../src/accounts/sign-in.ts';
+import { type Role, sessionCookie } from '../../src/lib/access.ts';
+import type { Config } from '../../src/lib/config/config.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** Somebody with an account, as a test needs them. */
 export interface Person {

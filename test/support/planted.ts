@@ -1,7 +1,7 @@
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { expect } from 'vitest';
-import { pause } from '../../src/core/lib/time.ts';
+import { pause } from '../../src/lib/time.ts';
 import type { TestApi, TestProject } from './api.ts';
 import { automationHand } from './automations.ts';
 import type { TestDatabase } from './database.ts';

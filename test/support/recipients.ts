@@ -1,4 +1,4 @@
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import type { TestDatabase } from './database.ts';
 
 /** A mail of a campaign to a contact, as it stands in the ledger once it has been handed over. */

@@ -1,6 +1,6 @@
-import type { OpenApiDocument } from '@fernpost/docs';
-import { examplesOf, type Request, requestOf, snake } from '@fernpost/docs/examples';
-import { openApiDocument } from '../../src/core/http/openapi.ts';
+import type { OpenApiDocument } from '../../src/http/docs/docs.ts';
+import { examplesOf, type Request, requestOf, snake } from '../../src/http/docs/examples.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
 import { routes } from '../../src/main/api/routes.ts';
 
 /** An operation as the API reference shows it in three languages. */

@@ -1,6 +1,6 @@
 import { Ajv2020, type AnySchemaObject, type ValidateFunction } from 'ajv/dist/2020.js';
-import { openApiDocument } from '../../src/core/http/openapi.ts';
-import type { Route } from '../../src/core/http/route.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import type { Route } from '../../src/http/route.ts';
 import { routes } from '../../src/main/api/routes.ts';
 
 /** What a client of the API reference would be told about one kind of answer. */

@@ -1,4 +1,4 @@
-import type { Database } from '../../src/core/database/sql.ts';
+import type { Database } from '../../src/store/sql.ts';
 
 /** A table as the catalog has it; definitions by name, as Postgres prints them. */
 interface TableShape {

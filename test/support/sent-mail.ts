@@ -1,5 +1,5 @@
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { aContact, aProject, type TestProject } from './delivery-fixtures.ts';
 
 /** A mail in the ledger. */

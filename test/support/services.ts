@@ -19,7 +19,7 @@ import {
 } from '@fernpost/local-stack';
 import { Client } from 'pg';
 import type { TestProject } from 'vitest/node';
-import { migrateDatabase } from '../../src/core/database/migrate.ts';
+import { migrateDatabase } from '../../src/store/migrate.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
 

@@ -1,5 +1,5 @@
 import { pino } from 'pino';
-import { readConfig } from '../../src/core/config/config.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
 import { startSmtp } from '../../src/main/smtp/smtp-runtime.ts';
 
 // A process for SMTP submission that ends itself by SIGKILL as soon as a message is committed and before its client hears of it. Settings

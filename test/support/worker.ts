@@ -3,14 +3,14 @@ import type { Client } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { pino } from 'pino';
 import { inject } from 'vitest';
-import { type CallOutcome, performCommand } from '../../src/core/outbox/calls.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
 import { workflowBundle } from '../../src/main/worker/workflow-bundle.ts';
+import { type CallOutcome, performCommand } from '../../src/store/outbox/calls.ts';
 import { type Command, type QueueKind, taskQueue, workflowQueues } from '../../temporal/commands.ts';
 import { openTemporal, type TemporalConnection } from '../../temporal/connection.ts';
 import { prepareNamespace } from '../../temporal/setup.ts';
+
 // Names the values that `inject` knows.
-import type {} from './database.ts';
 
 /** A client on the test server with task queues that no other test serves. */
 export interface TestTemporal extends AsyncDisposable {

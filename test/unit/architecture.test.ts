@@ -28,19 +28,19 @@ describe('the project', () => {
       'workflows/',
       'activities/',
       'temporal/',
-      'packages/mail-sandbox/',
+      'tools/mail-sandbox/',
       'packages/renderer/',
       'test/unit/',
     ]) {
       expect([...sources.keys()].filter((path) => path.startsWith(folder)).length, folder).toBeGreaterThan(0);
     }
     const imports = runtimeImports(
-      'packages/address-verification/src/verify.ts',
-      sources.get('packages/address-verification/src/verify.ts') ?? '',
+      'src/accounts/verification/addresses/verify.ts',
+      sources.get('src/accounts/verification/addresses/verify.ts') ?? '',
     );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
-      'packages/address-verification/src/lists.ts',
-      'packages/address-verification/src/typo.ts',
+      'src/accounts/verification/addresses/lists.ts',
+      'src/accounts/verification/addresses/typo.ts',
       'tldts',
     ]);
   });
@@ -61,9 +61,9 @@ describe('the project', () => {
     const having = (what: RegExp) => [...texts].filter(([, text]) => what.test(text)).map(([path]) => path);
     expect(having(/insert\s+into\s+events\b/i)).toEqual(['migrations/functions/record_events.sql']);
     expect(having(/\brecord_events\(/).filter((path) => !path.endsWith('.sql'))).toEqual([
-      'src/core/database/record-events.ts',
+      'src/store/record-events.ts',
     ]);
-    expect(having(/insert\s+into\s+emails \(/i)).toEqual(['src/sending/ledger/accept.ts']);
+    expect(having(/insert\s+into\s+emails \(/i)).toEqual(['src/mail/ledger/accept.ts']);
   });
 
   test('has no function above 80 lines', () => {
@@ -132,9 +132,7 @@ function project(files: Record<string, string[]>): Sources {
 
 describe('what is an import at run time', () => {
   function importsOf(...lines: string[]): string[] {
-    return runtimeImports('src/audience/contacts/service.ts', lines.join('\n')).map(
-      ({ file, specifier }) => file ?? specifier,
-    );
+    return runtimeImports('src/contacts/service.ts', lines.join('\n')).map(({ file, specifier }) => file ?? specifier);
   }
 
   test('values, effects, re-exports and calls are', () => {
@@ -149,13 +147,13 @@ describe('what is an import at run time', () => {
         `import { type E, f } from './queries.ts';`,
       ),
     ).toEqual([
-      'src/audience/contacts/entity.ts',
-      'src/core/lib/ids.ts',
+      'src/contacts/entity.ts',
+      'src/lib/ids.ts',
       'valibot',
-      'src/audience/events/service.ts',
+      'src/contacts/events/service.ts',
       '@koa/router',
       'node:fs',
-      'src/audience/contacts/queries.ts',
+      'src/contacts/queries.ts',
     ]);
   });
 
@@ -175,7 +173,7 @@ describe('what is an import at run time', () => {
   });
 
   test('an import list of types alone is one, because the empty list stays behind', () => {
-    expect(importsOf(`import { type A } from './entity.ts';`)).toEqual(['src/audience/contacts/entity.ts']);
+    expect(importsOf(`import { type A } from './entity.ts';`)).toEqual(['src/contacts/entity.ts']);
   });
 
   test('a computed path is one that no room may have', () => {
@@ -185,25 +183,25 @@ describe('what is an import at run time', () => {
 
 describe('a broken rule is told', () => {
   const every: Record<string, string[]> = {
-    'src/core/lib/ids.ts': [],
-    'src/core/config/config.ts': ['valibot'],
-    'src/core/database/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../../migrations/index.ts'],
+    'src/lib/ids.ts': [],
+    'src/lib/config/config.ts': ['valibot'],
+    'src/store/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../../migrations/index.ts'],
     'migrations/index.ts': [],
     'temporal/commands.ts': [],
     'temporal/setup.ts': ['@temporalio/client', './commands.ts'],
-    'src/core/outbox/relay.ts': ['@temporalio/client', '../database/orm.ts', '../../../temporal/commands.ts'],
-    'src/core/http/route.ts': [],
-    'src/core/http/app.ts': ['koa', '@koa/cors', './route.ts', typeOf('../config/config.ts')],
-    'src/platform/access/authenticate.ts': ['../../core/http/route.ts'],
-    'src/audience/contacts/entity.ts': ['../../core/database/orm.ts'],
-    'src/audience/contacts/import-csv.ts': [],
-    'src/audience/contacts/service.ts': ['./entity.ts', '../../core/outbox/relay.ts', '../../../temporal/commands.ts'],
-    'src/audience/contacts/routes.ts': ['../../core/http/route.ts', './service.ts', 'koa'],
-    'src/audience/contacts/index.ts': ['./service.ts'],
-    'src/audience/events/service.ts': ['../contacts/index.ts', typeOf('../contacts/index.ts')],
-    'src/audience/events/routes.ts': ['../../core/http/route.ts', './service.ts'],
-    'src/audience/events/index.ts': ['./service.ts'],
-    'packages/mail-providers/src/postmark/postmark.ts': ['postmark'],
+    'src/store/outbox/recovery.ts': ['@temporalio/client', '../database/orm.ts', '../../../temporal/commands.ts'],
+    'src/http/route.ts': [],
+    'src/http/app.ts': ['koa', '@koa/cors', './route.ts', typeOf('../config/config.ts')],
+    'src/projects/access/authenticate.ts': ['../../core/http/route.ts'],
+    'src/contacts/entity.ts': ['../../core/database/orm.ts'],
+    'src/contacts/import-csv.ts': [],
+    'src/contacts/service.ts': ['./entity.ts', '../../core/outbox/relay.ts', '../../../temporal/commands.ts'],
+    'src/contacts/routes.ts': ['../../core/http/route.ts', './service.ts', 'koa'],
+    'src/contacts/index.ts': ['./service.ts'],
+    'src/contacts/events/service.ts': ['../contacts/index.ts', typeOf('../contacts/index.ts')],
+    'src/contacts/events/routes.ts': ['../../core/http/route.ts', './service.ts'],
+    'src/contacts/events/index.ts': ['./service.ts'],
+    'src/domains/providers/postmark/postmark.ts': ['postmark'],
     'src/automations/index.ts': ['../audience/events/index.ts'],
     'packages/letters/src/index.ts': ['./print.ts', '@fernpost/paper', 'valibot'],
     'packages/letters/src/print.ts': [],
@@ -218,10 +216,10 @@ describe('a broken rule is told', () => {
       '../../activities/index.ts',
       '@temporalio/client',
     ],
-    'activities/index.ts': ['../src/audience/contacts/index.ts', '../src/core/database/orm.ts'],
+    'activities/index.ts': ['../src/contacts/index.ts', '../src/store/orm.ts'],
     'workflows/index.ts': ['./sweeps.ts'],
-    'workflows/sweeps.ts': ['@temporalio/workflow', '../temporal/commands.ts', '../src/core/lib/ids.ts'],
-    'test/support/api.ts': ['../../src/main/api.ts', '../../src/audience/contacts/entity.ts', '@temporalio/client'],
+    'workflows/sweeps.ts': ['@temporalio/workflow', '../temporal/commands.ts', '../src/lib/ids.ts'],
+    'test/support/api.ts': ['../../src/main/api.ts', '../../src/contacts/entity.ts', '@temporalio/client'],
     'bench/letters.ts': ['@fernpost/letters', '../packages/letters/test/support.ts'],
     'bench/api.ts': ['../test/support/api.ts', '../src/main/api.ts', 'koa'],
   };
@@ -234,47 +232,39 @@ describe('a broken rule is told', () => {
     expect(brokenRules(project(every))).toEqual([]);
   });
 
-  const contacts = 'src/audience/contacts/service.ts';
+  const contacts = 'src/contacts/service.ts';
   test.each([
-    ['src/core/lib/ids.ts', '../database/orm.ts', 'src/core/database/orm.ts: core/database stands above core/lib'],
-    ['src/core/lib/ids.ts', 'node:fs', 'node:fs: src/core/lib does no I/O'],
+    ['src/lib/ids.ts', '../database/orm.ts', 'src/store/orm.ts: core/database stands above core/lib'],
+    ['src/lib/ids.ts', 'node:fs', 'node:fs: src/lib does no I/O'],
+    ['src/lib/ids.ts', 'node:crypto', 'node:crypto: workflows import this file, so it may import nothing but src/lib'],
     [
-      'src/core/lib/ids.ts',
-      'node:crypto',
-      'node:crypto: workflows import this file, so it may import nothing but src/core/lib',
-    ],
-    [
-      'src/core/database/orm.ts',
+      'src/store/orm.ts',
       '../../audience/contacts/index.ts',
-      'src/audience/contacts/index.ts: audience/contacts stands above core/database',
+      'src/contacts/index.ts: audience/contacts stands above core/database',
     ],
     [
-      'src/core/http/app.ts',
+      'src/http/app.ts',
       typeOf('../../platform/access/authenticate.ts'),
-      'src/platform/access/authenticate.ts: platform/access stands above core/http',
+      'src/projects/access/authenticate.ts: platform/access stands above core/http',
     ],
-    ['src/core/http/app.ts', '../../main/api.ts', 'src/main/api.ts: main stands above core/http'],
-    ['src/core/http/app.ts', '@temporalio/client', '@temporalio/client: this package is kept to other places'],
-    [contacts, '../events/index.ts', 'src/audience/events/index.ts: audience/events stands above audience/contacts'],
+    ['src/http/app.ts', '../../main/api.ts', 'src/main/api.ts: main stands above core/http'],
+    ['src/http/app.ts', '@temporalio/client', '@temporalio/client: this package is kept to other places'],
+    [contacts, '../events/index.ts', 'src/contacts/events/index.ts: audience/events stands above audience/contacts'],
     [
       contacts,
       typeOf('../events/index.ts'),
-      'src/audience/events/index.ts: audience/events stands above audience/contacts',
+      'src/contacts/events/index.ts: audience/events stands above audience/contacts',
     ],
     [
       contacts,
       "type T = import('../events/index.ts').T;",
-      'src/audience/events/index.ts: audience/events stands above audience/contacts',
+      'src/contacts/events/index.ts: audience/events stands above audience/contacts',
     ],
-    [
-      contacts,
-      '../../core/http/route.ts',
-      'src/core/http/route.ts: only route tables and access control use the HTTP kit',
-    ],
+    [contacts, '../../core/http/route.ts', 'src/http/route.ts: only route tables and access control use the HTTP kit'],
     [
       contacts,
       '../../core/config/config.ts',
-      'src/core/config/config.ts: settings are handed over; only main reads them',
+      'src/lib/config/config.ts: settings are handed over; only main reads them',
     ],
     [contacts, '../../../temporal/setup.ts', 'temporal/setup.ts: audience/contacts must not import temporal'],
     [contacts, '../../../workflows/sweeps.ts', 'workflows/sweeps.ts: audience/contacts must not import workflows'],
@@ -286,40 +276,36 @@ describe('a broken rule is told', () => {
     [contacts, '@temporalio/client', '@temporalio/client: this package is kept to other places'],
     ['src/main/api.ts', 'koa', 'koa: this package is kept to other places'],
     [
-      'src/audience/events/service.ts',
+      'src/contacts/events/service.ts',
       '../contacts/import-csv.ts',
-      'src/audience/contacts/import-csv.ts: of audience/contacts only index.ts is for others',
+      'src/contacts/import-csv.ts: of audience/contacts only index.ts is for others',
     ],
     [
-      'src/audience/events/service.ts',
+      'src/contacts/events/service.ts',
       typeOf('../contacts/entity.ts'),
-      'src/audience/contacts/entity.ts: of audience/contacts only index.ts is for others',
+      'src/contacts/entity.ts: of audience/contacts only index.ts is for others',
     ],
     [
-      'src/audience/events/routes.ts',
+      'src/contacts/events/routes.ts',
       '../contacts/routes.ts',
-      'src/audience/contacts/routes.ts: only main puts tables of routes together',
+      'src/contacts/routes.ts: only main puts tables of routes together',
+    ],
+    ['activities/index.ts', '../src/http/route.ts', 'src/http/route.ts: activities must not import core/http'],
+    [
+      'activities/index.ts',
+      '../src/contacts/routes.ts',
+      'src/contacts/routes.ts: only main puts tables of routes together',
     ],
     [
       'activities/index.ts',
-      '../src/core/http/route.ts',
-      'src/core/http/route.ts: activities must not import core/http',
-    ],
-    [
-      'activities/index.ts',
-      '../src/audience/contacts/routes.ts',
-      'src/audience/contacts/routes.ts: only main puts tables of routes together',
-    ],
-    [
-      'activities/index.ts',
-      '../src/audience/contacts/entity.ts',
-      'src/audience/contacts/entity.ts: of audience/contacts only index.ts is for others',
+      '../src/contacts/entity.ts',
+      'src/contacts/entity.ts: of audience/contacts only index.ts is for others',
     ],
     ['workflows/sweeps.ts', '../activities/index.ts', 'activities/index.ts: workflows must not import activities'],
     [
       'workflows/sweeps.ts',
-      '../src/audience/contacts/index.ts',
-      'src/audience/contacts/index.ts: workflows must not import audience/contacts',
+      '../src/contacts/index.ts',
+      'src/contacts/index.ts: workflows must not import audience/contacts',
     ],
     ['workflows/sweeps.ts', 'valibot', 'valibot: workflows may import no package but @temporalio/workflow'],
     ['workflows/sweeps.ts', 'node:crypto', 'node:crypto: workflows may import no package but @temporalio/workflow'],
@@ -328,11 +314,7 @@ describe('a broken rule is told', () => {
       'await import(name);',
       '<computed>: workflows may import no package but @temporalio/workflow',
     ],
-    [
-      'temporal/commands.ts',
-      '../src/core/database/orm.ts',
-      'src/core/database/orm.ts: commands must not import core/database',
-    ],
+    ['temporal/commands.ts', '../src/store/orm.ts', 'src/store/orm.ts: commands must not import core/database'],
     ['temporal/setup.ts', '../src/main/api.ts', 'src/main/api.ts: temporal must not import main'],
     [
       'src/main/api.ts',
@@ -356,13 +338,13 @@ describe('a broken rule is told', () => {
     ],
     [
       'packages/letters/src/index.ts',
-      '../../../src/core/lib/ids.ts',
-      'src/core/lib/ids.ts: a package imports no file outside of it',
+      '../../../src/lib/ids.ts',
+      'src/lib/ids.ts: a package imports no file outside of it',
     ],
     [
       'packages/letters/src/index.ts',
-      typeOf('../../../src/core/lib/ids.ts'),
-      'src/core/lib/ids.ts: a package imports no file outside of it',
+      typeOf('../../../src/lib/ids.ts'),
+      'src/lib/ids.ts: a package imports no file outside of it',
     ],
     [
       'packages/letters/src/index.ts',
@@ -380,16 +362,16 @@ describe('a broken rule is told', () => {
       'packages/letters/test/support.ts: only tests import tests',
     ],
     ['packages/letters/src/index.ts', 'koa', 'koa: this package is kept to other places'],
-    ['src/core/database/orm.ts', './gone.ts', 'src/core/database/gone.ts: there is no such file'],
+    ['src/store/orm.ts', './gone.ts', 'src/store/gone.ts: there is no such file'],
   ])('%s imports %s', (file, specifier, message) => {
     const broken = { ...every, [file]: [...(every[file] ?? []), specifier] };
     expect(brokenRules(project(broken))).toContain(`${file} → ${message}`);
   });
 
   test('a cycle inside a subject, once, with its whole way', () => {
-    const broken = { ...every, 'src/audience/contacts/entity.ts': ['./service.ts'] };
+    const broken = { ...every, 'src/contacts/entity.ts': ['./service.ts'] };
     expect(brokenRules(project(broken))).toEqual([
-      'src/audience/contacts/entity.ts → src/audience/contacts/service.ts → src/audience/contacts/entity.ts: a cycle of imports',
+      'src/contacts/entity.ts → src/contacts/service.ts → src/contacts/entity.ts: a cycle of imports',
     ]);
   });
 
@@ -400,9 +382,9 @@ describe('a broken rule is told', () => {
   });
 
   test('a library file that only another library file brings into a workflow', () => {
-    const broken = { ...every, 'src/core/lib/ids.ts': ['./random.ts'], 'src/core/lib/random.ts': ['node:crypto'] };
+    const broken = { ...every, 'src/lib/ids.ts': ['./random.ts'], 'src/lib/random.ts': ['node:crypto'] };
     expect(brokenRules(project(broken))).toEqual([
-      'src/core/lib/random.ts → node:crypto: workflows import this file, so it may import nothing but src/core/lib',
+      'src/lib/random.ts → node:crypto: workflows import this file, so it may import nothing but src/lib',
     ]);
   });
 
@@ -415,7 +397,7 @@ describe('a broken rule is told', () => {
 });
 
 describe('an exported name', () => {
-  const [a, b] = ['src/audience/contacts/queries.ts', 'src/audience/events/queries.ts'];
+  const [a, b] = ['src/contacts/queries.ts', 'src/contacts/events/queries.ts'];
 
   test('that two files declare is told with both', () => {
     const declarations = ['const x = 1;', 'async function x() {}', 'interface x {}', 'type x = 1;', 'class x {}'];
@@ -467,7 +449,7 @@ describe('a dependency', () => {
     .join('\n');
   const from = (name: string) => `import type { T } from '${name}';`;
   const files = {
-    'src/core/http/app.ts': ['koa', 'valibot', 'node:http', from('pino')],
+    'src/http/app.ts': ['koa', 'valibot', 'node:http', from('pino')],
     'test/unit/a.test.ts': ['vitest', 'koa/lib/x.js'],
   };
 
@@ -494,18 +476,18 @@ describe('a dependency', () => {
   });
 
   test('that is imported, be it for a type, and not declared is told with the file', () => {
-    const more = { ...files, 'src/core/http/docs.ts': ['left-pad/x.js', '@scope/one/two.js', from('lodash')] };
+    const more = { ...files, 'src/http/files.ts': ['left-pad/x.js', '@scope/one/two.js', from('lodash')] };
     expect(packageProblems(manifest, project(more), page)).toEqual([
-      'src/core/http/docs.ts → @scope/one: not declared in package.json',
-      'src/core/http/docs.ts → left-pad: not declared in package.json',
-      'src/core/http/docs.ts → lodash: not declared in package.json',
+      'src/http/files.ts → @scope/one: not declared in package.json',
+      'src/http/files.ts → left-pad: not declared in package.json',
+      'src/http/files.ts → lodash: not declared in package.json',
     ]);
   });
 
   test('that the service needs and only development has is told', () => {
-    const more = { ...files, 'src/core/http/docs.ts': ['vitest'] };
+    const more = { ...files, 'src/http/files.ts': ['vitest'] };
     expect(packageProblems(manifest, project(more), page)).toEqual([
-      'src/core/http/docs.ts → vitest: only a development dependency',
+      'src/http/files.ts → vitest: only a development dependency',
     ]);
   });
 

@@ -1,7 +1,7 @@
 import { composePassword, developmentSecret } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/core/config/config.ts';
-import { unsafeSettings } from '../../src/core/config/safety.ts';
+import { ConfigError, readConfig } from '../../src/lib/config/config.ts';
+import { unsafeSettings } from '../../src/lib/config/secrets.ts';
 
 const safe = {
   NODE_ENV: 'production',

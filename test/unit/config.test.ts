@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../src/core/config/config.ts';
-import { settingsPage } from '../../src/core/config/page.ts';
+import { ConfigError, readConfig, settingsPage } from '../../src/lib/config/config.ts';
 
 function problemsOf(env: Record<string, string>, required: ('DATABASE_URL' | 'TEMPORAL_ADDRESS')[] = []): string[] {
   try {

@@ -1,8 +1,8 @@
-import { prepareContent } from '@fernpost/message-content';
 import { parseLimits, StepLimitError } from '@fernpost/renderer';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../packages/renderer/test/counted-steps.ts';
 import { hostileTemplates } from '../../packages/renderer/test/hostile-templates.ts';
+import { prepareContent } from '../../src/templates/content/prepare.ts';
 
 const links = { pagesUrl: 'https://m.example', apiUrl: 'https://m.example', secret: 'secret' };
 const list = Array.from({ length: 50 }, (_, i) => i);

@@ -1,11 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { MessageClass } from '@fernpost/message-content';
-import { type ContentSource, contentAsWritten, type MessageRecipient, prepareContent } from '@fernpost/message-content';
 import { htmlToText } from '@fernpost/renderer';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { someData, someTemplate } from '../../packages/renderer/test/arbitraries.ts';
+import type { MessageClass } from '../../src/lib/message-class.ts';
+import {
+  type ContentSource,
+  contentAsWritten,
+  type MessageRecipient,
+  prepareContent,
+} from '../../src/templates/content/prepare.ts';
 
 const links = { pagesUrl: 'https://mail.example', apiUrl: 'https://api.mail.example', secret: 'a secret of links' };
 const contactId = '0190a1f4-0000-7000-8000-000000000001';

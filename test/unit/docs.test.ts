@@ -2,10 +2,10 @@ import { existsSync, globSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
-import { Docs, type OpenApiDocument } from '@fernpost/docs';
 import { describe, expect, test } from 'vitest';
-import { openApiDocument } from '../../src/core/http/openapi.ts';
-import { version } from '../../src/core/lib/version.ts';
+import { Docs, type OpenApiDocument } from '../../src/http/docs/docs.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
+import { version } from '../../src/lib/text.ts';
 import { routes } from '../../src/main/api/routes.ts';
 import { order } from '../support/architecture/rooms.ts';
 
@@ -58,7 +58,7 @@ describe('the documentation', () => {
         'CONTRIBUTING.md',
         'docs/api.md',
         'docs/decisions/README.md',
-        'src/core/README.md',
+        'src/README.md',
       ]),
     );
   });

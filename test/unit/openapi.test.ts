@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { expect, test } from 'vitest';
-import { openApiDocument } from '../../src/core/http/openapi.ts';
+import { openApiDocument } from '../../src/http/openapi.ts';
 import { routes } from '../../src/main/api/routes.ts';
 
 interface Operation {
@@ -32,8 +32,7 @@ test('every operation has an id of its own, a summary, a description and a tag t
       [summary, description].every((text) => text.length > 3),
       place,
     ).toBe(true);
-    for (const name of own)
-      expect(tags.get(name), `the tag ${name} is described in src/core/http/tags.ts`).toBeDefined();
+    for (const name of own) expect(tags.get(name), `the tag ${name} is described in src/http/tags.ts`).toBeDefined();
   }
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);

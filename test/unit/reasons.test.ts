@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { type ReasonCode, reasonSentences, reasonText, storedReason } from '../../src/sending/ledger/reasons.ts';
+import { type ReasonCode, reasonSentences, reasonText, storedReason } from '../../src/mail/ledger/reasons.ts';
 
 test('every code has the sentence that the interface has always answered', () => {
   const codes = Object.keys(reasonSentences) as ReasonCode[];

@@ -1,5 +1,5 @@
 import { expect, expectTypeOf, test } from 'vitest';
-import { type PathParams, route } from '../../src/core/http/route.ts';
+import { type PathParams, route } from '../../src/http/route.ts';
 
 test('the parameters of a route are those its path names, as strings that are there', () => {
   expectTypeOf<PathParams<'/contacts/:id'>>().toEqualTypeOf<Readonly<Record<'id', string>>>();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { judge, levelsOf, type Reputation, rateWindow } from '../../src/sending/reputation/rules.ts';
+import { judge, levelsOf, type Reputation, rateWindow } from '../../src/feedback/reputation/rules.ts';
 
 const quiet = rateWindow(0, 0, 0);
 const reputation = (changes: Partial<Reputation>): Reputation => ({

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { migrationActivities } from '../../activities/migration.ts';
+import { migrationActivities } from '../../activities/automation.ts';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
-import type { Database } from '../../src/core/database/sql.ts';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
 import { automationRuntime, runsOf, type TestRuntime } from '../support/automation-fixtures.ts';

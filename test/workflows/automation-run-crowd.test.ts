@@ -4,13 +4,13 @@ import { TestWorkflowEnvironment } from '@temporalio/testing';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { recoverableRuns } from '../../src/automations/runtime/recovery.ts';
-import { newEvent, recordingEvents } from '../../src/core/database/record-events.ts';
-import { sql } from '../../src/core/database/sql.ts';
-import { isOpen } from '../../src/core/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
-import { createRecovery } from '../../src/core/outbox/recovery.ts';
+import { recoverableCampaigns } from '../../src/campaigns/lifecycle/recovery.ts';
 import { installTemporalRuntime } from '../../src/main/temporal/temporal-runtime.ts';
-import { recoverableCampaigns } from '../../src/sending/campaigns/lifecycle/recovery.ts';
+import { isOpen } from '../../src/store/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
+import { createRecovery } from '../../src/store/outbox/recovery.ts';
+import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
+import { sql } from '../../src/store/sql.ts';
 import {
   anAutomation,
   automationRuntime,

@@ -3,13 +3,13 @@ import proto from '@temporalio/proto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import { retryExecutions } from '../../src/automations/runs/retrying.ts';
-import { cancelByOperator } from '../../src/automations/runtime/operator.ts';
+import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
 import { ensureVersion } from '../../src/automations/versions/versions.ts';
-import { isOpen } from '../../src/core/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
-import { openAutomations } from '../../src/core/outbox/open-executions.ts';
-import { createRecovery, type RecoverableKind } from '../../src/core/outbox/recovery.ts';
+import { isOpen } from '../../src/store/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
+import { createRecovery, type RecoverableKind } from '../../src/store/outbox/recovery.ts';
+import { openAutomations } from '../../src/store/outbox/wake.ts';
 import { queries, workflowId } from '../../temporal/commands.ts';
 import { audience } from '../support/audience.ts';
 import {

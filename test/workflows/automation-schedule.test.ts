@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { enrolmentActivities } from '../../activities/enrolment.ts';
+import { enrolmentActivities } from '../../activities/automation.ts';
 import { enrolAudience, restoreSchedules } from '../../src/automations/enrollment/audience.ts';
-import type { Database } from '../../src/core/database/sql.ts';
-import { systemClock } from '../../src/core/lib/time.ts';
-import { Outbox } from '../../src/core/outbox/dispatcher.ts';
-import { scheduleRevision } from '../../src/core/outbox/schedules.ts';
+import { systemClock } from '../../src/lib/time.ts';
+import { Outbox } from '../../src/store/outbox/dispatcher.ts';
+import { scheduleRevision } from '../../src/store/outbox/schedules.ts';
+import type { Database } from '../../src/store/sql.ts';
 import { workflowScheduleId } from '../../temporal/commands.ts';
 import { aProject, type TestApi, testApi } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newId } from '../../src/core/lib/ids.ts';
+import { newId } from '../../src/lib/ids.ts';
 import { audience } from '../support/audience.ts';
 import {
   aCampaign,

@@ -1,8 +1,8 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { systemClock } from '../../src/core/lib/time.ts';
-import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
-import { guardReputation } from '../../src/sending/reputation/service.ts';
+import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { guardReputation } from '../../src/feedback/reputation/service.ts';
+import { systemClock } from '../../src/lib/time.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { campaignActivitiesFor, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

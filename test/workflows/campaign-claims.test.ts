@@ -1,9 +1,9 @@
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimRanges, type RangeClaim } from '../../src/sending/campaigns/delivery/claims.ts';
-import { runLane } from '../../src/sending/campaigns/delivery/lane.ts';
-import { bucketMade } from '../../src/sending/engine/throttle.ts';
+import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claims.ts';
+import { runLane } from '../../src/campaigns/delivery/lane.ts';
+import { bucketMade } from '../../src/mail/engine/claim.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';

@@ -1,7 +1,7 @@
-import { createSmtpMailer } from '@fernpost/mail-providers';
-import { createSesMailer } from '@fernpost/mail-providers/ses';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { createJournal } from '../../src/sending/providers/journal.ts';
+import { createSesMailer } from '../../src/domains/providers/ses/ses-client.ts';
+import { createSmtpMailer } from '../../src/domains/providers/smtp/smtp.ts';
+import { createJournal } from '../../src/mail/providers/journal.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { isOpen } from '../../src/core/outbox/calls.ts';
-import type { OutboxTicket } from '../../src/core/outbox/enqueue.ts';
-import { createRecovery } from '../../src/core/outbox/recovery.ts';
-import { launchCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
-import { recoverableCampaigns, reviveCampaign } from '../../src/sending/campaigns/lifecycle/recovery.ts';
-import { setPaused } from '../../src/sending/campaigns/state.ts';
+import { launchCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { recoverableCampaigns, reviveCampaign } from '../../src/campaigns/lifecycle/recovery.ts';
+import { setPaused } from '../../src/campaigns/state.ts';
+import { isOpen } from '../../src/store/outbox/calls.ts';
+import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
+import { createRecovery } from '../../src/store/outbox/recovery.ts';
 import type { Command } from '../../temporal/commands.ts';
 import {
   aCampaign,

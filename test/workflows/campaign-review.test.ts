@@ -1,10 +1,10 @@
 import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { prepareBy } from '../../src/sending/campaigns/delivery/content.ts';
-import { reviewShare } from '../../src/sending/campaigns/review/dry-run.ts';
-import { removeOldDryRuns } from '../../src/sending/campaigns/review/queries.ts';
-import { getDryRun } from '../../src/sending/campaigns/review/report.ts';
+import { prepareBy } from '../../src/campaigns/delivery/content.ts';
+import { reviewShare } from '../../src/campaigns/review/dry-run.ts';
+import { removeOldDryRuns } from '../../src/campaigns/review/queries.ts';
+import { getDryRun } from '../../src/campaigns/review/report.ts';
 import {
   aCampaign,
   type CampaignChanges,

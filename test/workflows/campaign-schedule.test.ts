@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { pause } from '../../src/core/lib/time.ts';
-import { wakeCampaign } from '../../src/sending/campaigns/lifecycle/launch.ts';
-import { openSend, unscheduleSend } from '../../src/sending/campaigns/state.ts';
+import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { openSend, unscheduleSend } from '../../src/campaigns/state.ts';
+import { pause } from '../../src/lib/time.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { sql } from '../../src/core/database/sql.ts';
 import {
   backOff,
   holdFor,
@@ -8,8 +7,9 @@ import {
   noteCall,
   reportOf,
   takeProbe,
-} from '../../src/sending/engine/breaker.ts';
-import { bucketCtes, bucketMade } from '../../src/sending/engine/throttle.ts';
+} from '../../src/mail/engine/breaker.ts';
+import { bucketCtes, bucketMade } from '../../src/mail/engine/claim.ts';
+import { sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
 

@@ -1,10 +1,10 @@
 import { createPublicKey, createSign, createVerify } from 'node:crypto';
 import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { domainActivities } from '../../activities/domains.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { unseal } from '../../src/core/lib/seal.ts';
-import { signingKey } from '../../src/platform/domains/signing-queries.ts';
+import { domainActivities } from '../../activities/sweeps.ts';
+import { signingKey } from '../../src/domains/queries.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { unseal } from '../../src/lib/seal.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type DnsServer, startDnsServer } from '../support/dns-server.ts';

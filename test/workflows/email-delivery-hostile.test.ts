@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { emailActivities } from '../../activities/email.ts';
-import { readConfig } from '../../src/core/config/config.ts';
-import { composeQueued, createComposer } from '../../src/sending/engine/compose.ts';
+import { emailActivities } from '../../activities/mail.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { composeQueued, createComposer } from '../../src/mail/engine/compose.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { deliveryDeps } from '../support/delivery-fixtures.ts';

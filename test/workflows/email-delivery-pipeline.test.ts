@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../src/core/lib/ids.ts';
-import { claimQueued } from '../../src/sending/engine/claim.ts';
-import type { DeliveryDeps } from '../../src/sending/engine/deps.ts';
-import { reconcileClaims } from '../../src/sending/engine/doubts.ts';
-import { type DeliveryRun, deliverPending, type Pace } from '../../src/sending/engine/pending.ts';
-import { handOverQueued } from '../../src/sending/engine/queue-ledger.ts';
-import { settleQueued } from '../../src/sending/ledger/settle.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { claimQueued } from '../../src/mail/engine/claim.ts';
+import type { DeliveryDeps } from '../../src/mail/engine/deps.ts';
+import { reconcileClaims } from '../../src/mail/engine/doubts.ts';
+import { type DeliveryRun, deliverPending, type Pace } from '../../src/mail/engine/pending.ts';
+import { handOverQueued } from '../../src/mail/engine/queue-ledger.ts';
+import { settleQueued } from '../../src/mail/ledger/settle.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import {
   aContact,

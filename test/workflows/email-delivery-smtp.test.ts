@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, inject, onTestFinished, test } from 'vitest';
-import { signalOrStart } from '../../src/core/outbox/calls.ts';
+import { signalOrStart } from '../../src/store/outbox/calls.ts';
 import { signals, workflowId } from '../../temporal/commands.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import type { ChildOptions } from '../support/delivery-child.ts';

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { emailActivities } from '../../activities/email.ts';
-import { signalOrStart } from '../../src/core/outbox/calls.ts';
-import type { Pace } from '../../src/sending/engine/pending.ts';
+import { emailActivities } from '../../activities/mail.ts';
+import type { Pace } from '../../src/mail/engine/pending.ts';
+import { signalOrStart } from '../../src/store/outbox/calls.ts';
 import { signals, workflowId } from '../../temporal/commands.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, deliveryDeps, queueMany, type TestProject } from '../support/delivery-fixtures.ts';

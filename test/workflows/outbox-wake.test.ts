@@ -1,9 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { pause } from '../../src/core/lib/time.ts';
-import { createMailSweep } from '../../src/core/outbox/sweep.ts';
-import { createDeliveryWaker } from '../../src/core/outbox/wake.ts';
+import { pause } from '../../src/lib/time.ts';
+import { createDeliveryWaker, createMailSweep } from '../../src/store/outbox/wake.ts';
 import { workflowId } from '../../temporal/commands.ts';
 import { openTemporal } from '../../temporal/connection.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -1,11 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { wipeActivities } from '../../activities/wipe.ts';
-import { newId } from '../../src/core/lib/ids.ts';
-import { endExecutionsOf } from '../../src/core/outbox/calls.ts';
-import { createRecovery } from '../../src/core/outbox/recovery.ts';
-import { deleteProject, resetProject, startOfWipe } from '../../src/platform/wipes/service.ts';
-import { alongTables, leftTables, wipedTables } from '../../src/platform/wipes/tables.ts';
-import { recoverableWipes } from '../../src/platform/wipes/wipe.ts';
+import { wipeActivities } from '../../activities/erasure.ts';
+import { deleteProject, resetProject, startOfWipe } from '../../src/insight/wipes/service.ts';
+import { alongTables, leftTables, recoverableWipes, wipedTables } from '../../src/insight/wipes/wipe.ts';
+import { newId } from '../../src/lib/ids.ts';
+import { endExecutionsOf } from '../../src/store/outbox/calls.ts';
+import { createRecovery } from '../../src/store/outbox/recovery.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
 import { aCampaign, contacts } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

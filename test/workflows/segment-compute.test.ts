@@ -1,11 +1,11 @@
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, inject, test } from 'vitest';
-import { segmentActivities } from '../../activities/segment.ts';
-import { touchedProjects } from '../../src/audience/segments/changes.ts';
-import type { SweepReport } from '../../src/audience/segments/sweep.ts';
-import { readConfig } from '../../src/core/config/config.ts';
-import { createSegmentWatch } from '../../src/core/outbox/segment-watch.ts';
+import { segmentActivities } from '../../activities/automation.ts';
+import { readConfig } from '../../src/lib/config/config.ts';
 import { startWorker } from '../../src/main/worker/worker-runtime.ts';
+import { touchedProjects } from '../../src/segments/changes.ts';
+import type { SweepReport } from '../../src/segments/sweep.ts';
+import { createSegmentWatch } from '../../src/store/outbox/segment-watch.ts';
 import { workflowId } from '../../temporal/commands.ts';
 import { setUpTemporal } from '../../temporal/setup.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { deliverPending } from '../../src/sending/engine/pending.ts';
+import { deliverPending } from '../../src/mail/engine/pending.ts';
 import {
   aCampaign,
   campaignActivitiesFor,

@@ -3,24 +3,18 @@ import { version } from '@fernpost/sdk';
 import { Command, CommanderError, Option } from 'commander';
 import { campaignCommands } from './commands/campaigns.ts';
 import { completeCommand, completionCommand } from './commands/completion.ts';
-import { contactCommands } from './commands/contacts.ts';
-import { domainCommands } from './commands/domains.ts';
+import { contactCommands, suppressionCommands } from './commands/contacts.ts';
 import { drillCommand } from './commands/drill.ts';
-import { emailCommands } from './commands/emails.ts';
-import { explainCommand } from './commands/explain.ts';
+import { emailCommands, explainCommand, sendCommand } from './commands/emails.ts';
 import { jobCommands } from './commands/jobs.ts';
-import { keyCommands } from './commands/keys.ts';
-import { loginCommand } from './commands/login.ts';
+import { loginCommand, profileCommands } from './commands/login.ts';
 import { mcpCommand } from './commands/mcp.ts';
-import { profileCommands } from './commands/profiles.ts';
+import { domainCommands, keyCommands } from './commands/project.ts';
 import { segmentCommands } from './commands/segments.ts';
-import { sendCommand } from './commands/send.ts';
-import { suppressionCommands } from './commands/suppressions.ts';
 import { templateCommands } from './commands/templates.ts';
 import { webhookCommands } from './commands/webhooks.ts';
 import { workflowCommands } from './commands/workflows.ts';
-import { exitCodes, explainError } from './errors.ts';
-import { endWithReader } from './output.ts';
+import { endWithReader, exitCodes, explainError } from './terminal.ts';
 
 const program = new Command('fernpost')
   .description('Fernpost in the terminal.')

@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { cli as earlier } from '@fernpost/earlier-name';
 import { Fernpost } from '@fernpost/sdk';
 import type { Command } from 'commander';
-import { UsageError } from './errors.ts';
-import { isJson } from './output.ts';
+import { isJson, UsageError } from './terminal.ts';
 
 /** A service and a key for it, as `fernpost login` keeps them. */
 interface Login {

@@ -1,5 +1,4 @@
-import { onDark, readableOn } from './color.ts';
-import { conditionTags, escapeText, output, repeatTags } from './liquid.ts';
+import { conditionTags, escapeText, onDark, output, readableOn, repeatTags } from './liquid.ts';
 import { type Block, type Brand, type EmailDocument, fonts, type Inline } from './schema.ts';
 
 /** Pixels that a mail is wide where there is room. */

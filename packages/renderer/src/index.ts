@@ -1,5 +1,6 @@
 export { Filled, type FilledPart, Literal } from './filled.ts';
 export { type Markup, readMarkup } from './markup.ts';
+export { TemplateSyntaxError, TemplateTooLargeError } from './nodes.ts';
 export { type ParsedTemplate, parseTemplate, prepareTemplate, type TemplateOptions } from './parse.ts';
 export { slotName } from './printing.ts';
 export { type Rendered, render, renderFully, renderSubject, subjectLine } from './render.ts';
@@ -7,7 +8,6 @@ export { RenderLimitError, renderLimits, StepLimitError } from './run.ts';
 export { namesIn, plainName, withSimilarFields } from './similar-names.ts';
 export { cutSource, type Piece, parseLimits } from './source.ts';
 export { type Substitution, substitute } from './substitute.ts';
-export { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';
 export { htmlToText } from './text-layout.ts';
 export { layOutParts } from './text-layout-parts.ts';
 export { deriveText, renderMarkedText, renderText, type TextTemplate } from './text-part.ts';

@@ -2,10 +2,9 @@ import { type Liquid, LiquidError, Parser, type Template, type Token, Tokenizer,
 import { compileTemplate, type Program } from './compile.ts';
 import { attributeMark, createEngine } from './liquid.ts';
 import { type Markup, type MarkupPlace, readMarkup } from './markup.ts';
-import { readNodes } from './nodes.ts';
+import { readNodes, TemplateSyntaxError } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
-import { TemplateSyntaxError } from './syntax-error.ts';
 import { countHeavyValues } from './weights.ts';
 
 /** What a template is written in, and whether its values are escaped there. */

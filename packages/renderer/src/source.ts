@@ -1,5 +1,5 @@
 import { decodeEntities, liquidExpression, quoteFinder } from './expression.ts';
-import { TemplateSyntaxError, TemplateTooLargeError } from './syntax-error.ts';
+import { TemplateSyntaxError, TemplateTooLargeError } from './nodes.ts';
 
 /** The longest template that is read, in characters (docs/contract/campaigns-and-workflows.md#1-3). */
 export const sourceLimit = 2_000_000;

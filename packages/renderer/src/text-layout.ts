@@ -1,5 +1,5 @@
 import { compile, type DomNode, type FormatCallback, type SelectorDefinition } from 'html-to-text';
-import { nestsDeeper, withoutTags } from './html-depth.ts';
+import { nestsDeeper, withoutTags } from './render.ts';
 
 /**
  * The text part of a message is laid out in two steps. First HTML becomes text with marks in it, one control character

@@ -1,10 +1,10 @@
 import { Filled } from './filled.ts';
 import type { Markup } from './markup.ts';
+import { TemplateSyntaxError } from './nodes.ts';
 import { type ParsedBody, type ParsedTemplate, parsePieces } from './parse.ts';
 import { renderBody } from './render.ts';
 import { filledBy } from './run.ts';
 import type { Piece } from './source.ts';
-import { TemplateSyntaxError } from './syntax-error.ts';
 import { layOutWithin, markText } from './text-layout.ts';
 import { layOutParts } from './text-layout-parts.ts';
 import { markedTextPrinter, NeedsHtml } from './text-printer.ts';

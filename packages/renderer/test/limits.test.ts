@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
 import { Filled } from '../src/filled.ts';
+import { TemplateSyntaxError, TemplateTooLargeError } from '../src/nodes.ts';
 import { parseTemplate, prepareTemplate } from '../src/parse.ts';
 import { render, renderFully } from '../src/render.ts';
 import { renderLimits, StepLimitError } from '../src/run.ts';
 import { parseLimits } from '../src/source.ts';
 import { substitute } from '../src/substitute.ts';
-import { TemplateSyntaxError, TemplateTooLargeError } from '../src/syntax-error.ts';
 import { htmlToText } from '../src/text-layout.ts';
 import { buildVariables, type Variables } from '../src/variables.ts';
 import { countSteps, growth, linear } from './counted-steps.ts';

@@ -1,9 +1,8 @@
 import { type CallOptions, type ClientOptions, Http } from './http.ts';
-import { warningOf } from './ignored-fields.ts';
 import { operationTable } from './operations.ts';
 import { PagePromise } from './pages.ts';
 import { withHtml } from './react.ts';
-import { ApiPromise, type ApiResponse } from './response.ts';
+import { ApiPromise, type ApiResponse, warningOf } from './responses.ts';
 import type { InputArguments, Item, ListOperation, OperationId, Reply } from './types.ts';
 
 interface AnyInput {

@@ -1,5 +1,4 @@
-import { FernpostError } from './errors.ts';
-import { type ApiResponse, responseOf } from './response.ts';
+import { type ApiResponse, FernpostError, responseOf } from './responses.ts';
 import { version } from './version.ts';
 
 /** How a client reaches the service. */

@@ -1,26 +1,26 @@
 import { OperationClient } from './client.ts';
 import type { CallOptions, ClientOptions } from './http.ts';
 import type { WithElements } from './react.ts';
-import { Erasures, Events, Jobs, Segments, Suppressions } from './resources/audience.ts';
-import { Campaigns } from './resources/campaigns.ts';
-import { Contacts } from './resources/contacts.ts';
-import { Emails } from './resources/emails.ts';
-import { Domains, Keys, ProjectId } from './resources/project.ts';
-import { Templates } from './resources/templates.ts';
-import { WebhookEndpoints } from './resources/webhook-endpoints.ts';
+import { Contacts, Erasures, Events, Jobs, Segments, Suppressions } from './resources/audience.ts';
+import { Domains, Keys, ProjectId, WebhookEndpoints } from './resources/project.ts';
+import { Campaigns, Emails, Templates } from './resources/sending.ts';
 import { Workflows } from './resources/workflows.ts';
-import type { ApiPromise } from './response.ts';
+import type { ApiPromise } from './responses.ts';
 import type { components } from './schema.d.ts';
 import type { Body } from './types.ts';
 
-export { FernpostError, type FieldProblem } from './errors.ts';
 export { type CallOptions, type ClientOptions, pause, urlOf } from './http.ts';
-export type { IgnoredField } from './ignored-fields.ts';
 export { operationTable } from './operations.ts';
-export { type Page, PagePromise } from './pages.ts';
-export type { WaitOptions } from './poll.ts';
+export { type Page, PagePromise, type WaitOptions } from './pages.ts';
 export { type ReactElement, unescapeVariables, type WithElements } from './react.ts';
-export { ApiPromise, type ApiResponse, type RateLimit } from './response.ts';
+export {
+  ApiPromise,
+  type ApiResponse,
+  FernpostError,
+  type FieldProblem,
+  type IgnoredField,
+  type RateLimit,
+} from './responses.ts';
 export type { Body, Input, InputArguments, Item, ListOperation, ListQuery, OperationId, Reply } from './types.ts';
 export { version } from './version.ts';
 export { verifyWebhook, type WebhookCall } from './webhook.ts';

@@ -1,10 +1,30 @@
-import { ApiPromise, type ApiResponse } from './response.ts';
+import { type CallOptions, pause } from './http.ts';
+import { ApiPromise, type ApiResponse } from './responses.ts';
+
+/** How a method waits for work of the service. */
+export interface WaitOptions extends Pick<CallOptions, 'headers' | 'signal' | 'timeoutMs'> {
+  /** Milliseconds between two checks; 1,000 when absent. */
+  everyMs?: number;
+}
+
+/** Checks again until it is done. @throws the reason of the signal, as soon as it aborts */
+export async function poll<Value>(
+  check: () => PromiseLike<Value>,
+  isDone: (value: Value) => boolean,
+  { everyMs = 1_000, signal }: WaitOptions,
+): Promise<Value> {
+  for (;;) {
+    const value = await check();
+    if (isDone(value)) return value;
+    await pause(everyMs, signal);
+  }
+}
 
 /** What a list sends: its items, and where the next page begins. */
 type AnyReply = Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** The page of a list that begins somewhere; the first one when absent. */
-export type ReadPage = (place: object) => Promise<ApiResponse<unknown>>;
+type ReadPage = (place: object) => Promise<ApiResponse<unknown>>;
 
 /** A page of a list. Iterating it goes through the items of this page. */
 export class Page<Item, Reply = unknown> implements Iterable<Item> {

@@ -1,5 +1,13 @@
 import type { PathCondition, WaitOutcome } from './paths.ts';
 
+/** Most steps and transitions of a workflow. */
+export const maxSteps = 200;
+export const maxTransitions = 1_000;
+
+/** Most characters of a step's name, and of its note. */
+export const longestStepName = 255;
+export const longestNote = 2000;
+
 /** A step, as far as its place in a graph depends on it. `TRIGGER` is where runs begin. */
 interface AnyStep {
   id: string;
@@ -83,4 +91,28 @@ function followed(targets: ReadonlyMap<string, readonly string[]>, ids: readonly
   // A Set grows while it is iterated, so this follows paths of paths.
   for (const id of reached) for (const target of targets.get(id) ?? []) reached.add(target);
   return reached;
+}
+
+/** Whether two JSON values say the same, whatever the order of their keys. */
+export function sameJson(one: unknown, other: unknown): boolean {
+  return ordered(one) === ordered(other);
+}
+
+function ordered(value: unknown): string {
+  return JSON.stringify(value, (_, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+}
+
+/** A path as a text: two that mean the same have the same, whatever their ids. */
+export function pathMeaning({
+  fromStepId,
+  toStepId,
+  branch,
+  waitOutcome,
+  priority,
+}: PathCondition & { fromStepId: string; toStepId: string; priority: number }): string {
+  return JSON.stringify([fromStepId, toStepId, branch, waitOutcome, priority]);
 }

@@ -1,25 +1,32 @@
 // The rules of a workflow's graph, for the service and for whoever edits one.
 export {
   type Graph,
+  longestNote,
+  longestStepName,
+  maxSteps,
+  maxTransitions,
   nextStep,
+  pathMeaning,
   reachableFrom,
   type StepResult,
+  sameJson,
   stepOf,
   stepOnCycle,
   triggerOf,
 } from './graph.ts';
-export { type GraphIssue, graphIssues } from './issues.ts';
-export { longestNote, longestStepName, maxSteps, maxTransitions } from './limits.ts';
 export {
   branchNames,
   canSplice,
   connectionProblem,
+  cycleProblem,
   endsProblem,
+  type GraphIssue,
+  graphIssues,
+  graphProblem,
   type PathProblem,
   pathProblem,
+  sizeProblem,
   unknownPathProblem,
   type WaitOutcome,
   waitOutcomes,
 } from './paths.ts';
-export { pathMeaning, sameJson } from './same.ts';
-export { cycleProblem, graphProblem, sizeProblem } from './whole.ts';

@@ -1,4 +1,4 @@
-import { closesCycle } from './graph.ts';
+import { closesCycle, type Graph, maxSteps, maxTransitions, reachableFrom, stepOnCycle, triggerOf } from './graph.ts';
 
 /** How a wait ends, or which end of it a path is for. */
 export const waitOutcomes = ['EVENT', 'TIMEOUT'] as const;
@@ -109,11 +109,113 @@ export function canSplice(
 }
 
 /** What is said of an EXIT that leads on. */
-export function exitProblem(name: string): string {
+function exitProblem(name: string): string {
   return `Step "${name}" is an EXIT: no step can follow it`;
 }
 
 /** What is said of a step with more paths than its type has. */
-export function secondPathProblem(type: string, name: string): string {
+function secondPathProblem(type: string, name: string): string {
   return `Step "${name}" is a ${type} and already leads to another step`;
+}
+
+/** Something that keeps a graph from being enabled. */
+export interface GraphIssue {
+  /** Null where it concerns the whole graph. */
+  stepId: string | null;
+  /** Within the step, or within the graph. */
+  field: string;
+  /** For people; names the step. */
+  message: string;
+}
+
+interface CheckedStep {
+  id: string;
+  type: string;
+  name: string;
+  config: Readonly<Record<string, unknown>>;
+}
+
+type CheckedPath = PathCondition & { fromStepId: string; toStepId: string };
+
+/**
+ * What keeps a graph from being enabled. Steps that no run can reach are not checked. `problemsOf` says what is wrong with a
+ * step by itself, such as in its config; its messages go on from the name of the step.
+ */
+export function graphIssues<Step extends CheckedStep>(
+  graph: Graph<Step, CheckedPath>,
+  problemsOf: (step: Step) => readonly { field: string; message: string }[],
+): GraphIssue[] {
+  const issues: GraphIssue[] = [];
+  const ofGraph = (message: string) => issues.push({ stepId: null, field: 'steps', message });
+  if (graph.steps.filter(({ type }) => type === 'TRIGGER').length !== 1) ofGraph('must have exactly one TRIGGER step');
+  if (graph.steps.length > maxSteps) ofGraph(`must have at most ${maxSteps} steps`);
+  const onCycle = stepOnCycle(graph);
+  if (onCycle) issues.push(pathIssue(onCycle, cycleProblem(onCycle.name)));
+  const trigger = triggerOf(graph);
+  const reached = trigger ? reachableFrom(graph.transitions, trigger.id) : new Set<string>();
+  for (const step of graph.steps) {
+    if (!reached.has(step.id)) continue;
+    for (const { field, message } of problemsOf(step))
+      issues.push({ stepId: step.id, field, message: `Step "${step.name}": ${message}` });
+    issues.push(...pathIssues(step, graph));
+  }
+  return issues;
+}
+
+function pathIssue({ id }: CheckedStep, message: string): GraphIssue {
+  return { stepId: id, field: 'transitions', message };
+}
+
+function pathIssues(step: CheckedStep, { steps, transitions }: Graph<CheckedStep, CheckedPath>): GraphIssue[] {
+  const { type, name } = step;
+  const paths = transitions.filter((path) => path.fromStepId === step.id);
+  const messages = new Set<string>();
+  if (type === 'EXIT' && paths.length > 0) messages.add(exitProblem(name));
+  for (const path of paths) {
+    const target = steps.find(({ id }) => id === path.toStepId);
+    const problem = target?.type === 'TRIGGER' ? endsProblem(step, target) : null;
+    if (problem !== null) messages.add(problem);
+    const unknown = unknownPathProblem(step, path);
+    if (unknown !== null) messages.add(unknown.message);
+  }
+  const mayBranch = type === 'CONDITION' || type === 'WAIT_FOR_EVENT' || type === 'EXIT';
+  if (!mayBranch && paths.length > 1) messages.add(secondPathProblem(type, name));
+  return [...messages].map((message) => pathIssue(step, message));
+}
+
+interface PlacedStep {
+  id: string;
+  type: string;
+  name: string;
+}
+
+type PlacedPath = PathCondition & { fromStepId: string; toStepId: string };
+
+/** Why a workflow cannot have so many steps and paths; or null. */
+export function sizeProblem(steps: number, transitions: number): string | null {
+  if (steps > maxSteps) return `A workflow has at most ${maxSteps} steps`;
+  return transitions > maxTransitions ? `A workflow has at most ${maxTransitions} transitions` : null;
+}
+
+/** Why steps with the paths among them cannot be saved, whatever their configs say; the first reason, or null. */
+export function graphProblem({ steps, transitions }: Graph<PlacedStep, PlacedPath>): string | null {
+  const size = sizeProblem(steps.length, transitions.length);
+  if (size !== null) return size;
+  const byId = new Map(steps.map((step) => [step.id, step]));
+  const known = new Map<string, PathCondition[]>();
+  for (const path of transitions) {
+    const [from, to] = [byId.get(path.fromStepId), byId.get(path.toStepId)];
+    if (!from || !to) return 'A path leads to a step that is not there';
+    const others = known.get(from.id) ?? [];
+    const problem = endsProblem(from, to) ?? pathProblem(from, path, others)?.message;
+    if (problem) return problem;
+    known.set(from.id, [...others, path]);
+  }
+  const onCycle = stepOnCycle({ steps, transitions });
+  return onCycle && cycleProblem(onCycle.name);
+}
+
+/** What is said of a step that is part of a cycle. */
+export function cycleProblem(name: string): string {
+  return `Step "${name}" leads back to itself`;
 }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { graphIssues } from '../src/issues.ts';
+import { graphIssues } from '../src/paths.ts';
 import { path, step } from './steps.ts';
 
 type Graph = Parameters<typeof graphIssues<ReturnType<typeof step>>>[0];

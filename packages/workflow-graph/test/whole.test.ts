@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { graphProblem, sizeProblem } from '../src/whole.ts';
+import { graphProblem, sizeProblem } from '../src/paths.ts';
 import { path, step } from './steps.ts';
 
 test('a workflow has a largest size', () => {

@@ -1,7 +1,7 @@
-import { conditionQuery } from '../../audience/conditions/index.ts';
-import { storedDefinition } from '../../audience/segments/index.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { conditionQuery } from '../../contacts/conditions/service.ts';
+import { storedDefinition } from '../../segments/definition.ts';
+import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { type AutomationRow, automationColumns } from '../rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';

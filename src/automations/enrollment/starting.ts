@@ -1,8 +1,8 @@
 import { triggerOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { newId } from '../../core/lib/ids.ts';
-import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { newId } from '../../lib/ids.ts';
+import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
 

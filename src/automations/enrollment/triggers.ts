@@ -1,8 +1,8 @@
 import { type Command, workflowId, workflowScheduleId } from '../../../temporal/commands.ts';
-import { checkedDefinition } from '../../audience/segments/index.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { AppError } from '../../core/lib/errors.ts';
-import { cutText } from '../../core/lib/text.ts';
+import { AppError } from '../../lib/errors.ts';
+import { cutText } from '../../lib/text.ts';
+import { checkedDefinition } from '../../segments/definition.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import type { Issue } from '../graph/schema.ts';
 import type { AutomationRow } from '../rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';

@@ -1,5 +1,13 @@
 import type { Graph as GraphOf } from '@fernpost/workflow-graph';
-import type { StepBody, TransitionBody } from './schema.ts';
+import { eventData } from '../../contacts/events/queries.ts';
+import { listFields } from '../../contacts/fields-service.ts';
+import type { FieldProblem } from '../../lib/validation/problems.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { triggerIssues } from '../enrollment/triggers.ts';
+import type { AutomationRow } from '../rows.ts';
+import { enablingIssues } from './drafts.ts';
+import { templatesAmong } from './queries.ts';
+import type { Issue, StepBody, TransitionBody } from './schema.ts';
 
 /** A step as a version of a graph keeps it: without its place on the canvas. The config is as it was saved. */
 export type GraphStep = Pick<StepBody, 'id' | 'type' | 'name' | 'config' | 'templateId'>;
@@ -25,4 +33,50 @@ export function inRoutingOrder<Way extends { priority: number; createdAt: string
 
 function compare(one: string, other: string): number {
   return one < other ? -1 : one > other ? 1 : 0;
+}
+
+/** Keys at the top of the data of the newest 100 events with data, of one name or of all. */
+async function newestEventKeys(db: Database, projectId: string, name: string | null): Promise<string[]> {
+  const named = name === null ? raw('') : sql`and e.name = ${name}`;
+  const order = raw(name === null ? 'e.id desc' : 'e.created_at desc, e.id desc');
+  const rows = await db.rows<{ key: string }>(sql`
+    select distinct jsonb_object_keys(newest.data) as key from (
+      select data.data from events e cross join lateral (select ${raw(eventData('e'))} as data) data
+      where jsonb_typeof(data.data) = 'object' and e.project_id = ${projectId} ${named} order by ${order} limit 100) newest`);
+  return rows.map(({ key }) => key);
+}
+
+/** What a condition of an automation can ask for: fields of contacts, and of the events that were recorded lately. */
+export async function workflowFields(db: Database, projectId: string, eventName: string | undefined) {
+  const name = eventName || null;
+  const [{ fields: contactFields }, keys] = await Promise.all([
+    listFields(db, projectId),
+    name?.includes('\0') ? [] : newestEventKeys(db, projectId, name),
+  ]);
+  const typedFields = [
+    ...contactFields.map(({ field, type, isCustom }) => ({
+      field: `contact.${field}`,
+      type: type as string,
+      category: isCustom ? 'Custom Data' : 'Contact Fields',
+    })),
+    ...keys.map((key) => ({ field: `event.${key}`, type: 'string', category: 'Event Data' })),
+  ].sort((one, other) => (one.field < other.field ? -1 : 1));
+  return { fields: typedFields.map(({ field }) => field), typedFields, count: typedFields.length };
+}
+
+/** What enabling would refuse, as the entries of a 422. */
+export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
+  return issues.map(({ stepId, field, message }) => ({
+    field: stepId === null ? field : `steps.${stepId}.${field}`,
+    message,
+    code: 'custom',
+  }));
+}
+
+/** What enabling would refuse: problems of the trigger, then of the graph. */
+export async function issuesOf(db: Database, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
+  const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
+  const templates = await templatesAmong(db, automation.projectId, named);
+  const ofTrigger = await triggerIssues(db, automation);
+  return [...ofTrigger.map((issue) => ({ stepId: null, ...issue })), ...enablingIssues(graph, templates)];
 }

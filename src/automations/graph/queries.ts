@@ -1,4 +1,4 @@
-import { type Database, sql } from '../../core/database/sql.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { AutomationStep, AutomationTransition } from '../entity.ts';
 import { written } from '../queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from '../rows.ts';

@@ -1,6 +1,6 @@
-import { inProject, route, taggedReply } from '../../core/http/route.ts';
-import { type AppError, bareBadRequest } from '../../core/lib/errors.ts';
-import { type Edited, editOf } from '../revision.ts';
+import { inProject, route, taggedReply } from '../../http/route.ts';
+import { type AppError, bareBadRequest } from '../../lib/errors.ts';
+import { type Edited, editOf } from '../rows.ts';
 import { CreateStep, CreateTransition, DeleteStep, InsertStep, PatchStep, StepBody, TransitionBody } from './schema.ts';
 import { createStep, deleteStep, insertStepInto, patchStep } from './steps.ts';
 import { createTransition, deleteTransition } from './transitions.ts';

@@ -1,4 +1,5 @@
-import { describedBy, field, nameSchemas } from '@fernpost/openapi/names';
+import { longestNote, longestStepName, waitOutcomes } from '@fernpost/workflow-graph';
+import * as v from 'valibot';
 import {
   choice,
   choiceParameter,
@@ -9,9 +10,8 @@ import {
   textField,
   Uuid,
   wholeNumber,
-} from '@fernpost/validation';
-import { longestNote, longestStepName, waitOutcomes } from '@fernpost/workflow-graph';
-import * as v from 'valibot';
+} from '../../lib/validation/fields.ts';
+import { describedBy, field, nameSchemas } from '../../lib/validation/names.ts';
 import { StepConfigShape } from './step-config-shape.ts';
 import { stepTypes } from './step-configs.ts';
 

@@ -1,5 +1,5 @@
-import { describedFields, field, nameSchemas } from '@fernpost/openapi/names';
 import * as v from 'valibot';
+import { describedFields, field, nameSchemas } from '../../lib/validation/names.ts';
 import { BinaryCondition, MultiCondition, stepConfigs } from './step-configs.ts';
 
 /**

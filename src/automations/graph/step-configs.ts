@@ -1,18 +1,10 @@
-import { field } from '@fernpost/openapi/names';
-import {
-  choice,
-  coded,
-  codedAt,
-  EmailField,
-  type FieldProblem,
-  fieldProblems,
-  JsonObject,
-  textField,
-  Uuid,
-} from '@fernpost/validation';
 import * as v from 'valibot';
-import { splitData } from '../../core/lib/contact-data.ts';
-import { AppError } from '../../core/lib/errors.ts';
+import { splitData } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { EmailField } from '../../lib/validation/email-address.ts';
+import { choice, coded, codedAt, JsonObject, textField, Uuid } from '../../lib/validation/fields.ts';
+import { field } from '../../lib/validation/names.ts';
+import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 import { WebhookConfig } from './webhook-config.ts';
 
 /** The types of steps. A TRIGGER is made with its automation, never by callers. */

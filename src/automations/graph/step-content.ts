@@ -1,6 +1,6 @@
-import type { Database } from '../../core/database/sql.ts';
-import { AppError, invalidField, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
+import { AppError, invalidField, notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Database } from '../../store/sql.ts';
 import type { StepRow } from '../rows.ts';
 import { holdTemplates } from './queries.ts';
 import { webhookSyntaxError } from './webhook-config.ts';

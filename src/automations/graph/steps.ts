@@ -1,10 +1,9 @@
 import { branchNames, canSplice, reachableFrom, sizeProblem } from '@fernpost/workflow-graph';
-import type { Database } from '../../core/database/sql.ts';
-import { badRequest, conflict, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
+import { badRequest, conflict, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { Database } from '../../store/sql.ts';
 import { hasActiveRuns, written } from '../queries.ts';
-import type { Edited, EditTarget } from '../revision.ts';
-import type { StepRow } from '../rows.ts';
+import type { Edited, EditTarget, StepRow } from '../rows.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteSteps, insertSteps, insertTransition, redirect, redirectOne, updateSteps } from './queries.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';

@@ -7,11 +7,10 @@ import {
   unknownPathProblem,
   type WaitOutcome,
 } from '@fernpost/workflow-graph';
-import { badRequest, conflict, invalidField, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
+import { badRequest, conflict, invalidField, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
 import { hasActiveRuns } from '../queries.ts';
-import type { Edited, EditTarget } from '../revision.ts';
-import type { StepRow, TransitionRow } from '../rows.ts';
+import type { Edited, EditTarget, StepRow, TransitionRow } from '../rows.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteTransitions, insertTransition } from './queries.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';

@@ -1,7 +1,7 @@
-import { field } from '@fernpost/openapi/names';
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
-import { choice, coded, textField, wholeNumber } from '@fernpost/validation';
 import * as v from 'valibot';
+import { choice, coded, textField, wholeNumber } from '../../lib/validation/fields.ts';
+import { field } from '../../lib/validation/names.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

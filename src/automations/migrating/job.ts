@@ -1,6 +1,6 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import type { Database } from '../../store/sql.ts';
 import type { Graph } from '../graph/graph.ts';
 import { pinnedVersion } from '../versions/versions.ts';
 import {

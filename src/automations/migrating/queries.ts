@@ -1,11 +1,10 @@
-import { isoText } from '../../core/database/columns.ts';
-import { recordingEvents } from '../../core/database/record-events.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { isStalled, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
+import { isoText } from '../../store/columns.ts';
+import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { recordingEvents } from '../../store/record-events.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import type { StepType } from '../graph/step-configs.ts';
 import { isActive, runEvents } from '../rows.ts';
-import type { MovePlan, WaitTimes } from './rules.ts';
-import type { MigrationBody } from './schema.ts';
+import type { MigrationBody, MovePlan, WaitTimes } from './rules.ts';
 
 /** The states of a migration. */
 export const migrationStates = ['waiting', 'active', 'completed', 'cancelled', 'failed'] as const;

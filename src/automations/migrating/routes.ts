@@ -1,8 +1,8 @@
 import * as v from 'valibot';
-import { inProject, reply, route } from '../../core/http/route.ts';
-import { checkUnplanned } from '../../platform/projects/index.ts';
-import { dispatched } from '../changed.ts';
-import { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
+import { inProject, reply, route } from '../../http/route.ts';
+import { checkUnplanned } from '../../projects/api-key-service.ts';
+import { dispatched } from '../list-service.ts';
+import { MigratePlan, MigrationBody, MigrationPreview } from './rules.ts';
 import { cancelMigration, getMigration, migrateContacts } from './service.ts';
 
 const ids = { id: 'workflow' };

@@ -1,10 +1,14 @@
 import { stepOf } from '@fernpost/workflow-graph';
+import * as v from 'valibot';
+import { choice, GivenUuid, Instant, textField } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
-import { delayMs, readStepConfig, type StepType } from '../graph/step-configs.ts';
+import { delayMs, readStepConfig, type StepType, stepTypes } from '../graph/step-configs.ts';
 import { inputOf } from '../runtime/steps.ts';
+import { migrationStates } from './queries.ts';
 
 /** What becomes of contacts at a step of an old version. */
-export const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
+const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
 type MoveAction = (typeof moveActions)[number];
 
 /** A rule of a plan. */
@@ -23,14 +27,14 @@ export interface MovePlan {
 }
 
 /** A contact inside, whose rows are locked. Instants are ISO 8601. */
-export interface ContactInside {
+interface ContactInside {
   currentStepId: string | null;
   /** The step execution that is open; null between two steps. */
   open: { stepType: StepType; startedAt: string; isOver: boolean } | null;
 }
 
 /** What a rule comes to for one contact. */
-export type Move =
+type Move =
   /** Stays with the old version to the end. */
   | { kind: 'finished' }
   /** The rule cannot reach this contact, which stays with the old version. */
@@ -99,3 +103,100 @@ function newTimes(step: GraphStep, startedAt: string): WaitTimes | null {
   const executeAfter = typeof config.timeout === 'number' ? after(Math.ceil(config.timeout * 1000)) : null;
   return { ...common, scheduledFor: null, executeAfter, eventName: config.eventName };
 }
+
+const Action = choice(moveActions);
+/** A rule for each step of the old versions, and one for all others; `toStepId` says how a step of the new one is named. */
+function rulesTo(toStepId: v.GenericSchema<string>) {
+  const rule = {
+    action: field(
+      '`finish`: stay with the version to the end. `moveAtNextStep`: continue in the new graph after the current step. `moveNow`: move to `toStepId` at once. `exit`: leave the workflow.',
+      Action,
+    ),
+    toStepId: field('Step of the new graph to move to. Required for `moveNow`.', v.nullish(toStepId)),
+    reason: field(
+      'Reason that executions end with, for `exit`; up to 200 characters.',
+      v.nullish(textField('reason', 1, 200)),
+    ),
+  };
+  return {
+    plan: field(
+      'Rules by the step that contacts are at, up to 1,000.',
+      v.optional(
+        v.pipe(
+          v.array(
+            v.object({ stepId: field('ID of the step in an older version that the rule is for.', GivenUuid), ...rule }),
+            'must be a list of rules',
+          ),
+          v.maxLength(1000, 'must have at most 1000 rules'),
+        ),
+        [],
+      ),
+    ),
+    otherwise: field('Rule for contacts at any other step.', v.optional(v.object(rule), { action: 'finish' })),
+  };
+}
+
+/** The plan of a move to a graph that comes with the same request, whose new steps have no ids yet. */
+export const MoveWithGraph = v.object(rulesTo(v.pipe(textField('toStepId', 1, 100), v.toLowerCase())));
+
+/** `POST /workflows/{id}/migrate`. */
+export const MigratePlan = v.object({
+  dryRun: field(
+    '`true` returns how many contacts each rule matches, and changes nothing.',
+    v.optional(v.boolean(), false),
+  ),
+  ...rulesTo(GivenUuid),
+});
+export type MigratePlan = v.InferOutput<typeof MigratePlan>;
+
+/** What a plan would do. */
+export const MigrationPreview = v.strictObject({
+  dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
+  toVersion: field('Number of the version that contacts would be migrated to.', v.number()),
+  people: field('Number of contacts in the workflow that have another version.', v.number()),
+  rules: field(
+    'Rules of the plan, with the number of contacts that each matches.',
+    v.array(
+      v.object({
+        stepId: field(
+          'ID of the step that contacts are at; null if they have not reached one.',
+          v.nullable(v.string()),
+        ),
+        stepName: field('Name of that step; null if it is unknown.', v.nullable(v.string())),
+        stepType: field('Type of that step; null if it is unknown.', v.nullable(v.picklist(stepTypes))),
+        action: field('What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`.', Action),
+        toStepId: field(
+          'ID of the step that contacts would move to; null if the rule names none.',
+          v.nullable(v.string()),
+        ),
+        people: field('Number of contacts at the step.', v.number()),
+      }),
+    ),
+  ),
+});
+export type MigrationPreview = v.InferOutput<typeof MigrationPreview>;
+
+/** A migration in an answer. */
+export const MigrationBody = v.object({
+  id: field('ID of the migration.', v.string()),
+  workflowId: field('ID of the workflow.', v.string()),
+  state: field('`waiting`, `active`, then `completed`, `cancelled` or `failed`.', v.picklist(migrationStates)),
+  toVersion: field('Number of the version that contacts are migrated to.', v.number()),
+  progress: field('Share of `expected` that has been processed, in percent; 100 when it is completed.', v.number()),
+  expected: field('Number of contacts that the plan matched when the migration began.', v.number()),
+  finished: field('Number of contacts that stay with their version to the end.', v.number()),
+  movedAtNextStep: field('Number of contacts that continue in the new graph after their current step.', v.number()),
+  movedNow: field('Number of contacts that were moved at once.', v.number()),
+  exited: field('Number of contacts that left the workflow by the plan.', v.number()),
+  passedOver: field(
+    'Number of contacts that their rule could not be applied to. They stay with their version.',
+    v.number(),
+  ),
+  failedReason: field('Why the migration failed; null unless it did.', v.nullable(v.string())),
+  createdAt: field('When the migration was requested.', Instant),
+  updatedAt: field('When the migration last made progress.', Instant),
+  completedAt: field('When the migration ended; null while it runs.', v.nullable(Instant)),
+});
+export type MigrationBody = v.InferOutput<typeof MigrationBody>;
+
+nameSchemas({ WorkflowMigration: MigrationBody, WorkflowMigrationPreview: MigrationPreview });

@@ -1,16 +1,15 @@
-import type { FieldProblem } from '@fernpost/validation';
 import { stepOf } from '@fernpost/workflow-graph';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { conflict, invalid, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
-import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { restartable } from '../../core/outbox/recovery.ts';
-import { recordChange } from '../../platform/audit/index.ts';
-import { issuesAsProblems, issuesOf } from '../graph/issues.ts';
+import { conflict, invalid, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import type { FieldProblem } from '../../lib/validation/problems.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { restartable } from '../../store/outbox/recovery.ts';
+import type { Database } from '../../store/sql.ts';
+import { issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import { found, lockAutomation } from '../queries.ts';
-import { keepLimits } from '../revision.ts';
-import type { AutomationRow } from '../rows.ts';
+import { type AutomationRow, keepLimits } from '../rows.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
 import {
   cancelMigrationRow,
@@ -21,8 +20,14 @@ import {
   stalledMigrations,
   stepsOfVersions,
 } from './queries.ts';
-import { type MovePlan, type MoveRule, ruleAt } from './rules.ts';
-import type { MigratePlan, MigrationBody, MigrationPreview } from './schema.ts';
+import {
+  type MigratePlan,
+  type MigrationBody,
+  type MigrationPreview,
+  type MovePlan,
+  type MoveRule,
+  ruleAt,
+} from './rules.ts';
 
 /** What asking for a migration came to. */
 export interface AskedMigration {

@@ -1,7 +1,7 @@
-import type { FieldProblem } from '@fernpost/validation';
 import { cycleProblem, endsProblem, pathMeaning, pathProblem, sameJson, stepOnCycle } from '@fernpost/workflow-graph';
-import { AppError } from '../../core/lib/errors.ts';
-import { isUuid, newId } from '../../core/lib/ids.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import type { FieldProblem } from '../../lib/validation/problems.ts';
 import type { Draft } from '../graph/drafts.ts';
 import type { GraphTransition } from '../graph/graph.ts';
 import type { NewStep } from '../graph/queries.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
-import { inProject, route, taggedReply } from '../../core/http/route.ts';
-import { dispatched } from '../changed.ts';
-import { editOf } from '../revision.ts';
+import { inProject, route, taggedReply } from '../../http/route.ts';
+import { dispatched } from '../list-service.ts';
+import { editOf } from '../rows.ts';
 import { PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 import { putGraph } from './service.ts';
 

@@ -1,9 +1,9 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { textField } from '@fernpost/validation';
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
+import { textField } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
-import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/schema.ts';
+import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
 import { WorkflowWithGraph } from '../schema.ts';
 
 const { type, name, position, config, templateId, note } = CreateStep.entries;

@@ -1,10 +1,9 @@
-import { type Database, sql } from '../../core/database/sql.ts';
-import { conflict, invalid } from '../../core/lib/errors.ts';
-import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { recordChange } from '../../platform/audit/index.ts';
+import { conflict, invalid } from '../../lib/errors.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { type Draft, draftSteps } from '../graph/drafts.ts';
-import { type Graph, inRoutingOrder } from '../graph/graph.ts';
-import { issuesAsProblems, issuesOf } from '../graph/issues.ts';
+import { type Graph, inRoutingOrder, issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import {
   deleteSteps,
   deleteTransitions,
@@ -16,7 +15,7 @@ import {
 import { stepsOfVersions } from '../migrating/queries.ts';
 import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
-import { checkRevision, type Edited, type EditTarget, keepSenders } from '../revision.ts';
+import { checkRevision, type Edited, type EditTarget, keepSenders } from '../rows.ts';
 import { workflowWithGraph } from '../service.ts';
 import { graphHash } from '../versions/versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';

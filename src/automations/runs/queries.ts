@@ -1,15 +1,62 @@
-import { contactsAndTrash } from '../../audience/contacts/index.ts';
-import { isoText } from '../../core/database/columns.ts';
-import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
-import { outboxChannel } from '../../core/outbox/enqueue.ts';
-import { isActive, type RunRow, type RunStatus, runColumns, stepRunColumns } from '../rows.ts';
-import type { ListedExecution, StepExecutionBody } from './schema.ts';
+import { getContact } from '../../contacts/service.ts';
+import { contactsAndTrash } from '../../contacts/trash-queries.ts';
+import { RecentResults } from '../../lib/keyed-turns.ts';
+import { isoText } from '../../store/columns.ts';
+import { outboxChannel } from '../../store/outbox/queries.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
+import { executionBody, isActive, type RunRow, type RunStatus, runColumns, stepRunColumns } from '../rows.ts';
+import type { ContactExecutions, ListedExecution, StepExecutionBody } from './schema.ts';
+
+/** How many automations are remembered. */
+const mostKept = 500;
+/** A count is as old as this many times what it took, so that polling never costs more than a twentieth of a connection. */
+const restFactor = 20;
+
+/**
+ * Recent path counts. One entry of the index is counted for each step that anybody ever took, so that a
+ * small automation is counted for every request, and one that millions went through every few seconds or minutes.
+ */
+export class PathCountCache {
+  readonly #counts: RecentResults<readonly PathCount[]>;
+
+  /** `now` answers milliseconds that only grow. */
+  constructor(now: () => number) {
+    this.#counts = new RecentResults({ entries: mostKept, now });
+  }
+
+  /** The counts of an automation: those of before, or what `count` answers. Requests that come meanwhile share one count. */
+  get(automationId: string, count: () => Promise<readonly PathCount[]>): Promise<readonly PathCount[]> {
+    return this.#counts.get(automationId, count, (_, took) => (took < 20 ? 0 : restFactor * took));
+  }
+}
+
+const mostRuns = 100;
+
+/** The latest executions of a contact, of any workflow. @throws 404 for the contact */
+export async function executionsOfContact(
+  db: Database,
+  projectId: string,
+  contactId: string,
+): Promise<ContactExecutions> {
+  await getContact(db, projectId, contactId);
+  const rows = await db.rows<ListedRun & { workflowName: string }>(sql`
+    select (select a.name from automations a where a.id = r.automation_id) as "workflowName", ${listedRuns}
+    where r.project_id = ${projectId} and r.contact_id = ${contactId}
+    order by r.started_at desc, r.id desc limit ${raw(String(mostRuns))}`);
+  return {
+    data: rows.map(({ workflowName, ...row }) => ({
+      ...executionBody(row),
+      currentStep: row.currentStep,
+      workflow: { id: row.workflowId, name: workflowName },
+    })),
+  };
+}
 
 /** A run with what lists show beside it; the step is null where it is no longer part of the automation. */
 export type ListedRun = RunRow & Omit<ListedExecution, keyof RunRow>;
 
 /** The columns of a `ListedRun`, and where they come from. */
-export const listedRuns = sql`${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
+const listedRuns = sql`${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
   case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) end as "currentStep",
   (select ${raw(isoText('x.started_at'))} from automation_step_runs x where x.run_id = r.id and x.step_id = r.current_step_id
    order by x.seq desc limit 1) as "currentStepSince"
@@ -109,7 +156,7 @@ export async function cancelRuns(tx: Database, automationId: string, reason: str
 }
 
 /** How many who reached a step left it by a branch; with the branch null, how many did not leave it by any. */
-export interface PathCount {
+interface PathCount {
   stepId: string;
   branch: string | null;
   count: number;

@@ -1,16 +1,50 @@
-import { type Database, limitingKey, sql } from '../../core/database/sql.ts';
-import { badRequest } from '../../core/lib/errors.ts';
-import { enqueueAll, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { recordChange } from '../../platform/audit/index.ts';
+import { workflowId } from '../../../temporal/commands.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, limitingKey, sql } from '../../store/sql.ts';
 import { launchRun } from '../enrollment/starting.ts';
+import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
-import { keepSenders } from '../revision.ts';
-import { isActive, type RunRow, runColumns } from '../rows.ts';
+import { executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
-import type { RetriedExecutions } from './schema.ts';
+import { cancelRuns, findRun } from './queries.ts';
+import type { ExecutionBody, RetriedExecutions } from './schema.ts';
+
+/** Ends a run; one that is over stays as it is. @throws 404 */
+export async function cancelExecution(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  id: string,
+): Promise<Changed<ExecutionBody>> {
+  return db.transaction(async (tx) => {
+    found(await findAutomation(tx, projectId, automationId), automationId);
+    const before = await findRun(tx, projectId, automationId, id);
+    if (before === null) throw notFound('execution', id);
+    const cancelled = await cancelRuns(tx, automationId, 'Cancelled by user', id);
+    const after = await findRun(tx, projectId, automationId, id);
+    if (after === null) throw notFound('execution', id);
+    const execution: OutboxTicket = { workflowId: workflowId.automation(automationId, after.contactId, after.entry) };
+    const { contact: _, currentStep: _step, currentStepSince: _since, ...body } = executionBody(after);
+    return { body, tickets: cancelled > 0 ? [execution] : [] };
+  });
+}
+
+/** Ends every active run of an automation by one statement; the outbox cancels their executions one after the other. @throws 404 */
+export async function cancelExecutions(
+  db: Database,
+  projectId: string,
+  automationId: string,
+): Promise<{ cancelled: number }> {
+  return db.transaction(async (tx) => {
+    found(await findAutomation(tx, projectId, automationId), automationId);
+    return { cancelled: await cancelRuns(tx, automationId, 'Cancelled by user (bulk cancel)') };
+  });
+}
 
 /** Most runs that one request retries. */
-export const mostRetries = 1_000;
+const mostRetries = 1_000;
 
 interface Scope {
   projectId: string;

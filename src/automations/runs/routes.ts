@@ -1,13 +1,11 @@
-import type { Config } from '../../core/config/config.ts';
-import { inProject, route } from '../../core/http/route.ts';
-import { bareBadRequest } from '../../core/lib/errors.ts';
-import { checkUnplanned } from '../../platform/projects/index.ts';
-import { dispatched } from '../changed.ts';
-import { startExecution } from '../enrollment/service.ts';
-import { cancelExecution, cancelExecutions } from './cancelling.ts';
-import { countInside } from './contacts-inside.ts';
-import { executionsOfContact } from './of-contact.ts';
-import { retryExecutions } from './retrying.ts';
+import { inProject, route } from '../../http/route.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { bareBadRequest } from '../../lib/errors.ts';
+import { checkUnplanned } from '../../projects/api-key-service.ts';
+import { startExecution } from '../enrollment/schedule.ts';
+import { dispatched } from '../list-service.ts';
+import { executionsOfContact } from './queries.ts';
+import { cancelExecution, cancelExecutions, retryExecutions } from './retrying.ts';
 import {
   CancelledExecutions,
   ContactExecutions,
@@ -22,6 +20,7 @@ import {
   WorkflowPeople,
 } from './schema.ts';
 import { getExecution, listExecutions } from './service.ts';
+import { countInside } from './upcoming.ts';
 
 const ids = { id: 'workflow' };
 /** The page of an execution in the Temporal Web UI. */

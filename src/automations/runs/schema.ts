@@ -1,7 +1,7 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { Instant, pageParameters, parameter, textField, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
-import { PageFigures } from '../../core/lib/offset-page.ts';
+import { PageFigures } from '../../lib/pages.ts';
+import { Instant, pageParameters, parameter, textField, Uuid } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
 import { runStatuses, stepRunStatuses } from '../rows.ts';
 import { WorkflowBody } from '../schema.ts';

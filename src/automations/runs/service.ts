@@ -1,9 +1,9 @@
 import { stepOf } from '@fernpost/workflow-graph';
 import { workflowId } from '../../../temporal/commands.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { badRequest, notFound } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../../core/lib/offset-page.ts';
+import { badRequest, notFound } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
+import type { Database } from '../../store/sql.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from '../rows.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../../core/database/sql.ts';
-import type { BillingSettings } from '../../platform/billing/index.ts';
+import type { BillingSettings } from '../../billing/service.ts';
+import type { Database } from '../../store/sql.ts';
 import type { Directive } from './directive.ts';
 import { QuotaNeeded, type QuotaRequest, reserveMailQuota } from './quota.ts';
 import { lockContactOf, lockOpenStepRun, lockRun } from './run-queries.ts';

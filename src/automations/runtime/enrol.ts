@@ -1,10 +1,10 @@
-import { eventData } from '../../audience/events/index.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
+import { eventData } from '../../contacts/events/queries.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { type StartOutcome, startRuns } from '../enrollment/starting.ts';
-import { startsUnderWay } from './under-way.ts';
-import { contextOf } from './values.ts';
+import { contextOf } from './condition.ts';
+import { startsUnderWay } from './recovery.ts';
 
 /** The channel on which a commit with new pending enrollments wakes the enrollers. */
 export const arrivalsChannel = 'fernpost_arrivals';

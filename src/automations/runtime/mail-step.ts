@@ -1,14 +1,15 @@
-import type { MessageClass } from '@fernpost/message-content';
-import { limitsOfKeys, type SuppressionMatch, suppressionOfKey } from '../../audience/suppressions/index.ts';
-import { findTemplate, type TemplateRow } from '../../content/templates/index.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { newId } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { SourceType } from '../../core/lib/message-kinds.ts';
-import { acceptMail, type NewMail } from '../../sending/ledger/index.ts';
-import { StepFailure } from './failure.ts';
+import { limitsOfKeys, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
+import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { newId } from '../../lib/ids.ts';
+import type { MessageClass } from '../../lib/message-class.ts';
+import type { SourceType } from '../../lib/message-kinds.ts';
+import { acceptMail, type NewMail } from '../../mail/ledger/queries.ts';
+import type { Database } from '../../store/sql.ts';
+import { findTemplate, type TemplateRow } from '../../templates/queries.ts';
+import type { StepContact } from './condition.ts';
+import { StepFailure } from './directive.ts';
 import type { LockedRun } from './run-queries.ts';
-import type { StepContact } from './values.ts';
 
 /** The recipient of a step's mail. */
 export type MailRecipient = { type: 'CONTACT' } | { type: 'CUSTOM'; customEmail: string };

@@ -1,12 +1,12 @@
 import type { WaitOutcome } from '@fernpost/workflow-graph';
-import { eventData } from '../../audience/events/index.ts';
-import { isoText } from '../../core/database/columns.ts';
-import { recordingEvents } from '../../core/database/record-events.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { eventData } from '../../contacts/events/queries.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { isoText } from '../../store/columns.ts';
+import { recordingEvents } from '../../store/record-events.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import type { StepType } from '../graph/step-configs.ts';
 import { type RunStatus, runEvents, type StepRunStatus } from '../rows.ts';
-import { contextOf, type StepContact } from './values.ts';
+import { contextOf, type StepContact } from './condition.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
 export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {

@@ -1,18 +1,17 @@
 import type { StepResult } from '@fernpost/workflow-graph';
-import { ContactDataError, writeContact, writingAs } from '../../audience/contacts/index.ts';
-import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { splitData } from '../../core/lib/contact-data.ts';
-import { AppError } from '../../core/lib/errors.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { ContactDataError } from '../../contacts/limit-queries.ts';
+import { writeContact, writingAs } from '../../contacts/write.ts';
+import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isoInstant } from '../../store/columns.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import type { GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepConfigs, type StepType } from '../graph/step-configs.ts';
-import { type ConditionConfig, evaluateStepCondition } from './condition.ts';
-import { StepFailure } from './failure.ts';
+import { type ConditionConfig, evaluateStepCondition, type StepContact } from './condition.ts';
+import { StepFailure } from './directive.ts';
 import { type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-step.ts';
 import type { MailQuota } from './quota.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
-import type { StepContact } from './values.ts';
 
 /** What a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {

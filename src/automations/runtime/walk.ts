@@ -1,18 +1,17 @@
 import { nextStep, type StepResult, stepOf } from '@fernpost/workflow-graph';
-import type { Database } from '../../core/database/sql.ts';
-import { newId } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { cutText } from '../../core/lib/text.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { newId } from '../../lib/ids.ts';
+import { cutText } from '../../lib/text.ts';
+import type { Database } from '../../store/sql.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import type { RunStatus } from '../rows.ts';
 import { pinnedVersion } from '../versions/versions.ts';
-import type { Directive } from './directive.ts';
-import { StepFailure } from './failure.ts';
+import { mergeContext, unitsOfDelay } from './condition.ts';
+import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';
+import { standing, waitsStill } from './quota.ts';
 import { type LockedRun, type RunChange, resumingEvent, type StepRun, saveRun } from './run-queries.ts';
-import { standing, waitsStill } from './standing.ts';
 import { enterStep, inputOf, type StepScene } from './steps.ts';
-import { mergeContext, unitsOfDelay } from './values.ts';
 
 /** Most steps of one transaction (docs/contract/campaigns-and-workflows.md#4-6). */
 const stepsPerTransaction = 25;

@@ -1,5 +1,4 @@
 import { deliveryHeader } from '@fernpost/earlier-name';
-import type { OutgoingRequest } from '@fernpost/guarded-requests';
 import {
   buildVariables,
   Filled,
@@ -12,10 +11,11 @@ import {
   type Variables,
 } from '@fernpost/renderer';
 import { LRUCache } from 'lru-cache';
-import type { JsonObjectValue, JsonValue } from '../../core/lib/json.ts';
+import type { OutgoingRequest } from '../../http/guarded-requests/call.ts';
+import type { JsonObjectValue, JsonValue } from '../../lib/contact-data.ts';
 import { literalOrigin } from '../graph/webhook-config.ts';
-import { StepFailure } from './failure.ts';
-import type { StepFacts } from './values.ts';
+import type { StepFacts } from './condition.ts';
+import { StepFailure } from './directive.ts';
 
 /** A WEBHOOK's config as far as the request is concerned. */
 export interface WebhookRequestConfig {

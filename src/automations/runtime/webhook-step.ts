@@ -1,23 +1,23 @@
+import { stepOf } from '@fernpost/workflow-graph';
+import type { buildConnector } from 'undici';
 import {
-  AddressRefused,
   type CallLimits,
   callLimits,
   callOut,
   type IncomingAnswer,
   NoAnswer,
   type OutgoingRequest,
-} from '@fernpost/guarded-requests';
-import { type LinkSettings, recipientLinks } from '@fernpost/message-content';
-import { stepOf } from '@fernpost/workflow-graph';
-import type { buildConnector } from 'undici';
-import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+} from '../../http/guarded-requests/call.ts';
+import { AddressRefused } from '../../http/guarded-requests/guard.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { isoText } from '../../store/columns.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
 import type { StepConfigs } from '../graph/step-configs.ts';
 import { pinnedVersion } from '../versions/versions.ts';
-import { StepFailure } from './failure.ts';
+import type { StepContact } from './condition.ts';
+import { StepFailure } from './directive.ts';
 import { configOf } from './steps.ts';
-import type { StepContact } from './values.ts';
 import { keptResponse, webhookRequest } from './webhook-request.ts';
 
 /** What calling webhooks needs. */

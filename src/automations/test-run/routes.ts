@@ -1,7 +1,6 @@
-import { needScope } from '../../core/http/errors.ts';
-import { inProject, route } from '../../core/http/route.ts';
-import { TestRun, TestRunBody } from './schema.ts';
-import { testRun } from './service.ts';
+import { needScope } from '../../http/errors.ts';
+import { inProject, route } from '../../http/route.ts';
+import { TestRun, TestRunBody, testRun } from './service.ts';
 
 /** Trying an automation without doing anything. */
 export const automationTestRunRoutes = [

@@ -1,12 +1,17 @@
 import { nextStep, type StepResult, triggerOf } from '@fernpost/workflow-graph';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs } from '../graph/step-configs.ts';
-import { type ConditionConfig, evaluateStepCondition } from '../runtime/condition.ts';
-import { StepFailure } from '../runtime/failure.ts';
+import {
+  type ConditionConfig,
+  contextOf,
+  evaluateStepCondition,
+  mergeContext,
+  type StepFacts,
+} from '../runtime/condition.ts';
+import { StepFailure } from '../runtime/directive.ts';
 import { configOf, splitUpdates } from '../runtime/steps.ts';
-import { contextOf, mergeContext, type StepFacts } from '../runtime/values.ts';
-import type { TestedStep, TestRun, TestRunBody } from './schema.ts';
+import type { TestedStep, TestRun, TestRunBody } from './service.ts';
 
 /** What the steps of a test run ask for. Nothing of it may have an effect. */
 export interface Rehearsal {

@@ -1,10 +1,10 @@
-import { contactsAndTrash, mostContactBytes } from '../../audience/contacts/index.ts';
-import { eventData, mostListedEventBytes } from '../../audience/events/index.ts';
-import { jsonWithin } from '../../core/database/bounded-page.ts';
-import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import type { Bound } from './cursor.ts';
-import { type Source, sources } from './types.ts';
+import { eventData, mostListedEventBytes } from '../../contacts/events/queries.ts';
+import { mostContactBytes } from '../../contacts/limit-queries.ts';
+import { contactsAndTrash } from '../../contacts/trash-queries.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { jsonWithin } from '../../store/bounded-page.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
+import { type Bound, type Source, sources } from './types.ts';
 
 /** Items on a page at most. */
 export const longestPage = 100;

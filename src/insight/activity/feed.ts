@@ -1,17 +1,26 @@
-import { isoInstant } from '../../core/database/columns.ts';
-import type { Database } from '../../core/database/sql.ts';
-import type { App } from '../../core/http/context.ts';
-import { badRequest } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { dayMs, hourMs, spanParameters, sqlSpan } from '../../core/lib/span.ts';
-import type { ProjectFacts } from '../../platform/projects/index.ts';
-import { composerOf } from '../../sending/engine/index.ts';
-import { boundAfter, boundAt, cursorAfter, earlier, readCursor } from './cursor.ts';
+import type { App } from '../../http/context.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { badRequest } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
+import { composerOf } from '../../mail/engine/compose.ts';
+import type { ProjectFacts } from '../../projects/directory.ts';
+import { isoInstant } from '../../store/columns.ts';
+import type { Database } from '../../store/sql.ts';
 import { type FeedRow, feedPage, longestPage } from './feed-queries.ts';
 import { type ActivityItem, type ActivityPage, type ListActivity, positiveInteger } from './schema.ts';
 import { totalOf, totalOfContact } from './total-queries.ts';
-import { type ActivityType, type Source, sources, typesOf } from './types.ts';
+import {
+  type ActivityType,
+  boundAfter,
+  boundAt,
+  cursorAfter,
+  earlier,
+  readCursor,
+  type Source,
+  sources,
+  typesOf,
+} from './types.ts';
 
 /**
  * A page of what happened in a project, newest first (docs/contract/platform.md#4-2).

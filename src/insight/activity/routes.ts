@@ -1,8 +1,7 @@
-import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
-import { route } from '../../core/http/route.ts';
+import { route } from '../../http/route.ts';
+import { field } from '../../lib/validation/names.ts';
 import { listActivity } from './feed.ts';
-import { holdOf, runningNow } from './running.ts';
 import {
   ActivityPage,
   ActivityStats,
@@ -14,7 +13,7 @@ import {
   Upcoming,
   UpcomingQuery,
 } from './schema.ts';
-import { activityStats, recentCount, upcoming } from './stats.ts';
+import { activityStats, holdOf, recentCount, runningNow, upcoming } from './stats.ts';
 import { activityTypes } from './types.ts';
 
 /** What happened in a project, what it adds up to, and what is going to happen. */

@@ -1,9 +1,9 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '@fernpost/validation';
 import * as v from 'valibot';
-import { CursorParameter } from '../../core/lib/cursor.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { SendingHold } from '../../sending/engine/index.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { CursorParameter } from '../../lib/pages.ts';
+import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { SendingHold } from '../../mail/engine/breaker.ts';
 import { activityTypes } from './types.ts';
 
 const window = {

@@ -1,5 +1,5 @@
-import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
-import type { SqlSpan } from '../../core/lib/span.ts';
+import type { SqlSpan } from '../../lib/time.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { sources } from './types.ts';
 
 /**

@@ -1,6 +1,16 @@
-import { inProject, route } from '../../core/http/route.ts';
-import { TimeSeries, TopCampaigns, TopEvents, TopQuery, WindowCampaignStats, WindowQuery } from './schema.ts';
-import { timeSeries, topCampaigns, topEvents, windowCampaignStats } from './service.ts';
+import { inProject, route } from '../../http/route.ts';
+import {
+  TimeSeries,
+  TopCampaigns,
+  TopEvents,
+  TopQuery,
+  timeSeries,
+  topCampaigns,
+  topEvents,
+  WindowCampaignStats,
+  WindowQuery,
+  windowCampaignStats,
+} from './service.ts';
 
 /** How mail, campaigns and events of a project did over time. */
 export const analyticsRoutes = [

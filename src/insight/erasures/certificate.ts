@@ -1,11 +1,10 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
-import { ensureErasureKey } from '../../audience/erased/index.ts';
-import type { Database } from '../../core/database/sql.ts';
+import { ensureErasureKey } from '../../contacts/erased/addresses.ts';
+import type { Database } from '../../store/sql.ts';
 import type { ChangedLedger, Erasure } from './entity.ts';
-import { hashOfLedger } from './ledgers.ts';
-import { findMentions } from './mentions.ts';
+import { subjectOf } from './export.ts';
 import type { ErasureStepBody } from './schema.ts';
-import { subjectOf } from './subject.ts';
+import { findMentions, hashOfLedger } from './settle.ts';
 import { findErasure, moveErasure } from './work.ts';
 
 /** What others keep for how many days, by settings; 0 where they keep nothing. */

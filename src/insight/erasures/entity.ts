@@ -1,6 +1,6 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import { baseColumns } from '../../core/database/columns.ts';
-import { ofProject } from '../../platform/projects/index.ts';
+import { ofProject } from '../../projects/entity.ts';
+import { baseColumns } from '../../store/columns.ts';
 
 const p = defineEntity.properties;
 

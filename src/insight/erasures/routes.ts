@@ -1,5 +1,5 @@
-import { reply, route } from '../../core/http/route.ts';
-import { recordChange } from '../../platform/audit/index.ts';
+import { reply, route } from '../../http/route.ts';
+import { recordChange } from '../../projects/audit/record.ts';
 import { exportContact } from './export.ts';
 import {
   ContactExport,

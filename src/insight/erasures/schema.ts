@@ -1,8 +1,8 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { Instant, limitParameter, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
-import { ContactBody } from '../../audience/contacts/index.ts';
-import { CursorParameter } from '../../core/lib/cursor.ts';
+import { ContactBody } from '../../contacts/schema.ts';
+import { CursorParameter } from '../../lib/pages.ts';
+import { Instant, limitParameter, Uuid } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({

@@ -1,16 +1,16 @@
-import { ensureErasureKey, findErasureKey } from '../../audience/erased/index.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeId, pageOf } from '../../core/lib/cursor.ts';
-import { conflict, notFound } from '../../core/lib/errors.ts';
-import { newId } from '../../core/lib/ids.ts';
-import { seal } from '../../core/lib/seal.ts';
-import { enqueue, type OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { recordChange } from '../../platform/audit/index.ts';
+import { ensureErasureKey, findErasureKey } from '../../contacts/erased/addresses.ts';
+import { conflict, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
+import { seal } from '../../lib/seal.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
 import { Erasure } from './entity.ts';
+import { subjectOf } from './export.ts';
 import type { EraseContact, ErasureBody, ErasureVerification, LiftSuppression, ListErasures } from './schema.ts';
 import { startOfErasure } from './start.ts';
-import { subjectOf } from './subject.ts';
 import { findErasure } from './work.ts';
 
 /** An erasure that was asked for, and the ticket that starts it after the commit; null when it had been asked for before. */

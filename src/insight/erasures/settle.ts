@@ -1,7 +1,112 @@
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { usageMoved } from '../../platform/billing/index.ts';
-import { countingUnsent, endedColumns } from '../../sending/ledger/index.ts';
-import type { Subject } from './subject.ts';
+import { usageMoved } from '../../billing/daily-queries.ts';
+import { ledgerHash } from '../../campaigns/results/ledger-file.ts';
+import { leastId } from '../../lib/ids.ts';
+import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
+import { redactEntries } from '../../projects/audit/record.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import type { ChangedLedger, Mention } from './entity.ts';
+import type { Subject } from './export.ts';
+import type { StepPage } from './steps.ts';
+
+const rowsPerScan = 20_000;
+
+/** Sends of campaigns whose ledgers name the contact, on the next page of the project's mail; `last` is null at its end. */
+export async function findLedgers(
+  tx: Database,
+  { projectId, contactId, addresses }: Subject,
+  after: string | null,
+): Promise<{ last: string | null; found: ChangedLedger[] }> {
+  const rows = await tx.rows<{ last: string; campaignId: string | null; sendSeq: number }>(sql`
+    with page as materialized (
+      select id, campaign_id, send_seq, contact_id, to_address from emails
+      where project_id = ${projectId} and id > ${after ?? leastId} order by id limit ${rowsPerScan}),
+    last as (select id from page order by id desc limit 1),
+    found as (
+      select distinct campaign_id, send_seq from page
+      where campaign_id is not null and (contact_id = ${contactId} or to_address = any (${addresses}::text[])))
+    select last.id as last, f.campaign_id as "campaignId", f.send_seq as "sendSeq" from last left join found f on true`);
+  const found = rows.flatMap(({ campaignId, sendSeq }) =>
+    campaignId === null ? [] : [{ campaignId, sendSeq, hashBefore: null, hashAfter: null }],
+  );
+  return { last: rows[0]?.last ?? null, found };
+}
+
+/** The hash of a ledger as it is now; null for one that is not final, whose hash nobody has seen. */
+export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise<string | null> {
+  const final = await db.row(sql`
+    select from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+    where c.id = ${ledger.campaignId} and c.send_seq = ${ledger.sendSeq} and s.closed and c.status in ('SENT', 'CANCELLED')`);
+  return final === null ? null : ledgerHash(db, ledger);
+}
+
+/** What members write by hand, and data of other contacts: columns that are searched, and told in the certificate, but not changed. */
+export const searched: Readonly<
+  Record<string, { type: string; columns: readonly string[]; project?: string; id?: string }>
+> = {
+  templates: {
+    type: 'template',
+    columns: ['name', 'description', 'subject', 'body', 'from', 'from_name', 'reply_to', 'document'],
+  },
+  campaigns: {
+    type: 'campaign',
+    columns: ['name', 'description', 'subject', 'body', 'from', 'from_name', 'reply_to', 'document', 'audit_note'],
+  },
+  campaign_versions: {
+    type: 'version of a campaign',
+    columns: ['subject', 'body'],
+    project: '(select c.project_id from campaigns c where c.id = campaign_id)',
+    id: 'campaign_id',
+  },
+  saved_blocks: { type: 'block', columns: ['name', 'content'] },
+  content_versions: { type: 'version', columns: ['content'], id: 'item_id' },
+  brands: { type: 'brand', columns: ['kit'], id: 'project_id' },
+  segments: { type: 'segment', columns: ['name', 'description'] },
+  automations: { type: 'workflow', columns: ['name', 'description', 'trigger_config', 'event_name'] },
+  automation_steps: {
+    type: 'workflow step',
+    columns: ['name', 'config', 'note'],
+    project: '(select a.project_id from automations a where a.id = automation_id)',
+  },
+  automation_versions: {
+    type: 'workflow version',
+    columns: ['graph', 'notes'],
+    project: '(select a.project_id from automations a where a.id = automation_id)',
+  },
+  suppression_rules: { type: 'suppression rule', columns: ['name', 'pattern'] },
+  webhook_endpoints: { type: 'webhook endpoint', columns: ['url', 'description', 'disabled_reason'] },
+  api_keys: { type: 'API key', columns: ['name'] },
+  contact_views: { type: 'view of contacts', columns: ['name'] },
+  contacts: { type: 'contact', columns: ['data'] },
+};
+
+const mostIds = 20;
+
+/** Where the addresses still stand in what members wrote and in data of other contacts. */
+export async function findMentions(db: Database, { projectId, pattern }: Subject): Promise<Mention[]> {
+  if (pattern === null) return [];
+  const mentions: Mention[] = [];
+  for (const [table, { type, columns, project = 'project_id', id = 'id' }] of Object.entries(searched)) {
+    const text = raw(`concat_ws(' ', ${columns.map((name) => `"${name}"`).join(', ')})`);
+    const row = await db.row<{ count: number; ids: string[] }>(sql`
+      select count(*)::int as count, coalesce((array_agg(${raw(id)}::text))[1:${raw(mostIds)}], '{}') as ids
+      from ${raw(table)} where ${raw(project)} = ${projectId} and ${text} ~* ${pattern}`);
+    if (row !== null && row.count > 0) mentions.push({ type, ...row });
+  }
+  return mentions;
+}
+
+const entriesPerPage = 100;
+
+/** Takes the details out of entries of the audit log that name the contact. */
+export async function redactAudit(
+  tx: Database,
+  { projectId, contactId, erasureId, pattern }: Subject,
+): Promise<StepPage> {
+  const names = sql`(target = ${contactId} and action not in ('contact.erased', 'contact.erasure_repeated')
+    or coalesce(concat_ws(' ', target, before, after) ~* ${pattern}::text, false))`;
+  const rows = await redactEntries(tx, projectId, { by: erasureId, target: contactId, which: names }, entriesPerPage);
+  return { rows, after: rows === entriesPerPage ? erasureId : null };
+}
 
 /** Thrown to take back a transaction: mail of the contact is with the provider, or may be. */
 export class StillLeaving extends Error {}

@@ -1,7 +1,7 @@
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { firstIdAt, leastId } from '../../core/lib/ids.ts';
-import { redactAudit } from './redact-audit.ts';
-import type { Subject } from './subject.ts';
+import { firstIdAt, leastId } from '../../lib/ids.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import type { Subject } from './export.ts';
+import { redactAudit } from './settle.ts';
 
 /** What one transaction of a step did. `after`: where the next one goes on, null when the step is done for this pass. */
 export interface StepPage {

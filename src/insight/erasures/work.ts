@@ -1,13 +1,12 @@
 import { LockMode } from '@mikro-orm/core';
-import { foldContactChanges } from '../../audience/contacts/index.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { isStalled, restartable, type StalledQuery, stalledPage } from '../../core/outbox/recovery.ts';
+import { foldContactChanges } from '../../contacts/catalogue-queries.ts';
+import { isStalled, restartable, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { Erasure } from './entity.ts';
-import { findLedgers, hashOfLedger } from './ledgers.ts';
-import { StillLeaving, settleContact } from './settle.ts';
+import { type Subject, subjectOf } from './export.ts';
+import { findLedgers, hashOfLedger, StillLeaving, settleContact } from './settle.ts';
 import { startOfErasure } from './start.ts';
 import { steps } from './steps.ts';
-import { type Subject, subjectOf } from './subject.ts';
 
 /** How long an activity may work on an erasure, and who is told that it goes on. */
 export interface ErasureShare {

@@ -1,7 +1,7 @@
-import type { Database } from '../../core/database/sql.ts';
-import { sql } from '../../core/database/sql.ts';
-import { AppError } from '../../core/lib/errors.ts';
-import { type EarlierRecipients, needsSubscription } from '../../sending/campaigns/index.ts';
+import { needsSubscription } from '../../campaigns/audience/audience.ts';
+import type { EarlierRecipients } from '../../campaigns/schema.ts';
+import { AppError } from '../../lib/errors.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';

@@ -1,9 +1,9 @@
-import type { Condition, ConditionFilter } from '@fernpost/conditions';
 import type * as v from 'valibot';
-import { type ConditionShape, conditionQuery } from '../../audience/conditions/index.ts';
-import { storedDefinition } from '../../audience/segments/index.ts';
-import { type Database, join, type Query, raw, sql } from '../../core/database/sql.ts';
-import { valueAtPath } from '../../core/lib/json.ts';
+import { type ConditionShape, conditionQuery } from '../../contacts/conditions/service.ts';
+import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
+import { valueAtPath } from '../../lib/contact-data.ts';
+import { storedDefinition } from '../../segments/definition.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { evaluated, onDate } from './finding.ts';
 import type { ContactFacts } from './queries.ts';
 import type { Decision } from './schema.ts';

@@ -1,5 +1,5 @@
-import type { Database } from '../../core/database/sql.ts';
-import type { ReasonCode } from '../../sending/ledger/index.ts';
+import type { ReasonCode } from '../../mail/ledger/reasons.ts';
+import type { Database } from '../../store/sql.ts';
 import { type Finding, finding, onDate, recorded } from './finding.ts';
 import { type ExplainedMail, flipsAround } from './queries.ts';
 import type { Decision } from './schema.ts';

@@ -1,11 +1,12 @@
-import { getContactAt } from '../../audience/contacts/index.ts';
-import { isoInstant, isoText } from '../../core/database/columns.ts';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { AppError } from '../../core/lib/errors.ts';
-import { isUuid } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { type EarlierRecipients, type LedgerVerdict, verdictSql } from '../../sending/campaigns/index.ts';
-import { type Reason, versionSql } from '../../sending/ledger/index.ts';
+import { type LedgerVerdict, verdictSql } from '../../campaigns/results/verdicts.ts';
+import type { EarlierRecipients } from '../../campaigns/schema.ts';
+import { getContactAt } from '../../contacts/history-service.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { AppError } from '../../lib/errors.ts';
+import { isUuid } from '../../lib/ids.ts';
+import { type Reason, versionSql } from '../../mail/ledger/reasons.ts';
+import { isoInstant, isoText } from '../../store/columns.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 const iso = (column: string) => raw(isoText(column));
 

@@ -1,5 +1,5 @@
-import { needScope } from '../../core/http/errors.ts';
-import { inProject, route } from '../../core/http/route.ts';
+import { needScope } from '../../http/errors.ts';
+import { inProject, route } from '../../http/route.ts';
 import { ExplainRequest, Explanation } from './schema.ts';
 import { explain, requestOf } from './service.ts';
 

@@ -1,6 +1,6 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { GivenInstant, Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
+import { GivenInstant, Instant, Uuid } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 
 const Sentence = v.string();
 

@@ -1,8 +1,9 @@
 import * as v from 'valibot';
-import { enabledRules, suppressionOf } from '../../audience/suppressions/index.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { notFound } from '../../core/lib/errors.ts';
-import { takeAttempt } from '../../platform/accounts/index.ts';
+import { takeAttempt } from '../../accounts/queries.ts';
+import { suppressionOf } from '../../contacts/suppressions/matching.ts';
+import { enabledRules } from '../../contacts/suppressions/rules.ts';
+import { notFound } from '../../lib/errors.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
 import { evaluated, type Finding, finding } from './finding.ts';
 import { explainMail } from './mail.ts';

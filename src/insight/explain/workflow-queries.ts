@@ -1,5 +1,5 @@
-import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { isoText } from '../../store/columns.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 const iso = (column: string) => raw(isoText(column));
 

@@ -1,6 +1,6 @@
-import { editDistance } from '@fernpost/address-verification';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { notFound } from '../../core/lib/errors.ts';
+import { editDistance } from '../../lib/edit-distance.ts';
+import { notFound } from '../../lib/errors.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { explainMail } from './mail.ts';

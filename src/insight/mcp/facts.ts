@@ -1,12 +1,8 @@
 import type { OperationId } from '@fernpost/sdk';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import {
-  type Correction,
-  countCorrection,
-  hashed,
-  launchFacts,
-  type ReviewFacts,
-} from '../../sending/campaigns/index.ts';
+import { hashed, launchFacts, type ReviewFacts } from '../../campaigns/review/findings.ts';
+import { countCorrection } from '../../campaigns/revisions/correct.ts';
+import type { Correction } from '../../campaigns/schema.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 /** An action whose sentence somebody reads. */
 interface Planned {

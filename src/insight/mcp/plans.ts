@@ -1,13 +1,13 @@
-import type { PlannedAction } from '@fernpost/mcp';
-import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import type { McpSettings, ScopedKey } from '../../core/http/context.ts';
-import { AppError, conflict, forbidden, notFound } from '../../core/lib/errors.ts';
-import { isUuid, newId } from '../../core/lib/ids.ts';
-import { sha256 } from '../../core/lib/seal.ts';
-import { recordChange } from '../../platform/audit/index.ts';
-import { changedFields, type ReviewFacts } from '../../sending/campaigns/index.ts';
+import { changedFields, type ReviewFacts } from '../../campaigns/review/findings.ts';
+import type { McpSettings, ScopedKey } from '../../http/context.ts';
+import { AppError, conflict, forbidden, notFound } from '../../lib/errors.ts';
+import { isUuid, newId } from '../../lib/ids.ts';
+import { sha256 } from '../../lib/seal.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { isoInstant } from '../../store/columns.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import type { WaitingPlan } from './schema.ts';
+import type { PlannedAction } from './server.ts';
 
 /** A plan as it is carried out. */
 interface StoredPlan extends Pick<PlannedAction, 'action' | 'operation' | 'input' | 'affects' | 'again'> {

@@ -1,19 +1,20 @@
-import type { McpContext, PlannedAction } from '@fernpost/mcp';
-import { field } from '@fernpost/openapi/names';
 import { type OperationId, operationTable } from '@fernpost/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
-import { findTemplate } from '../../content/templates/index.ts';
-import type { Database } from '../../core/database/sql.ts';
-import type { App, Handled, KeyActor, RequestProject, RouteCaller } from '../../core/http/context.ts';
-import { reply, route } from '../../core/http/route.ts';
-import { AppError, conflict } from '../../core/lib/errors.ts';
-import { version } from '../../core/lib/version.ts';
-import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import { campaignAudience, type ReviewFacts } from '../../sending/campaigns/index.ts';
+import type { ReviewFacts } from '../../campaigns/review/findings.ts';
+import { campaignAudience } from '../../campaigns/service.ts';
+import type { App, Handled, KeyActor, RequestProject, RouteCaller } from '../../http/context.ts';
+import { reply, route } from '../../http/route.ts';
+import { AppError, conflict } from '../../lib/errors.ts';
+import { version } from '../../lib/text.ts';
+import { field } from '../../lib/validation/names.ts';
+import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import type { Database } from '../../store/sql.ts';
+import { findTemplate } from '../../templates/queries.ts';
 import { planFacts } from './facts.ts';
 import { commitPlan, decidePlan, keepPlan, type PlanOwner, type PlanVerdict, waitingPlans } from './plans.ts';
 import { WaitingPlan } from './schema.ts';
+import type { McpContext, PlannedAction } from './server.ts';
 
 // A commit holds a connection while what it calls may need another one.
 const commits = pLimit(4);
@@ -63,7 +64,7 @@ export const mcpRoutes = [
       const body = (input.body as unknown as Buffer).toString('utf8');
       const protocolVersion = input.header('mcp-protocol-version');
       // Loaded with the first call: with its schemas it takes 10 MB, which a service that no model uses has no need of.
-      const { answerMcp } = await import('@fernpost/mcp');
+      const { answerMcp } = await import('./server.ts');
       const answer = await answerMcp(contextOf(input), { body, protocolVersion });
       return reply(answer.status, answer.body === '' ? undefined : answer.body, { 'Content-Type': 'application/json' });
     },

@@ -1,6 +1,6 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
-import { Instant, Uuid } from '@fernpost/validation';
 import * as v from 'valibot';
+import { Instant, Uuid } from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 
 /** A plan that waits for a member of the project. */
 export const WaitingPlan = v.object({

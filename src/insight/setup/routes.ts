@@ -1,7 +1,7 @@
-import { field } from '@fernpost/openapi/names';
 import * as v from 'valibot';
-import { noSuchProject } from '../../core/http/errors.ts';
-import { route } from '../../core/http/route.ts';
+import { noSuchProject } from '../../http/errors.ts';
+import { route } from '../../http/route.ts';
+import { field } from '../../lib/validation/names.ts';
 import { SetupState, setupState } from './state.ts';
 
 /** What a new project still lacks. */

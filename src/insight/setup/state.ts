@@ -1,10 +1,10 @@
-import { field } from '@fernpost/openapi/names';
-import { Instant } from '@fernpost/validation';
 import * as v from 'valibot';
-import { contactTotals } from '../../audience/contacts/index.ts';
-import type { Config } from '../../core/config/config.ts';
-import { isoText } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
+import { contactTotals } from '../../contacts/catalogue-queries.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { Instant } from '../../lib/validation/fields.ts';
+import { field } from '../../lib/validation/names.ts';
+import { isoText } from '../../store/columns.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** How far a project is set up (docs/contract/platform.md#2-3). */
 export const SetupState = v.object({

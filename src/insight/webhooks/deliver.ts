@@ -1,22 +1,22 @@
-import { AddressRefused, callOut, NoAnswer } from '@fernpost/guarded-requests';
 import pLimit from 'p-limit';
 import type { buildConnector } from 'undici';
-import { contactsAndTrash } from '../../audience/contacts/index.ts';
-import { eventData } from '../../audience/events/index.ts';
-import type { HorizonTimes } from '../../audience/segments/index.ts';
-import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { newId } from '../../core/lib/ids.ts';
-import type { JsonObjectValue } from '../../core/lib/json.ts';
-import { unseal } from '../../core/lib/seal.ts';
-import { type Clock, pause } from '../../core/lib/time.ts';
-import type { OutboxTicket } from '../../core/outbox/enqueue.ts';
-import type { TellMembers } from '../../platform/system-mail/index.ts';
+import type { TellMembers } from '../../accounts/system-mail/service.ts';
+import { eventData } from '../../contacts/events/queries.ts';
+import { contactsAndTrash } from '../../contacts/trash-queries.ts';
+import { callOut, NoAnswer } from '../../http/guarded-requests/call.ts';
+import { AddressRefused } from '../../http/guarded-requests/guard.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { newId } from '../../lib/ids.ts';
+import { unseal } from '../../lib/seal.ts';
+import { type Clock, pause } from '../../lib/time.ts';
+import type { HorizonTimes } from '../../segments/changes.ts';
+import { isoInstant } from '../../store/columns.ts';
+import type { OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
-import { payloadOf } from './payload.ts';
+import { payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
 import { afterCall, type CallConsequence } from './retries.ts';
 import type { AttemptBody } from './schema.ts';
-import { signedHeaders, webhookIdOf } from './signing.ts';
 
 /** What delivering needs. */
 export interface WebhookDeps {

@@ -1,7 +1,7 @@
-import { type HorizonTimes, settledHorizon } from '../../audience/segments/index.ts';
-import { type Database, join, type Query, sql, unprepared } from '../../core/database/sql.ts';
-import { leastId } from '../../core/lib/ids.ts';
-import { isNarrow, subscribes } from './subscriptions.ts';
+import { leastId } from '../../lib/ids.ts';
+import { type HorizonTimes, settledHorizon } from '../../segments/changes.ts';
+import { type Database, join, type Query, sql, unprepared } from '../../store/sql.ts';
+import { isNarrow, subscribes } from './payload.ts';
 
 /** Events in one page of the feed, and deliveries that may wait before the feed of an endpoint rests. */
 const pageSize = 2_000;

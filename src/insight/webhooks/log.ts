@@ -1,15 +1,13 @@
-import { contactsAndTrash } from '../../audience/contacts/index.ts';
-import { eventData } from '../../audience/events/index.ts';
-import { isoInstant } from '../../core/database/columns.ts';
-import { type Database, type Query, raw, sql } from '../../core/database/sql.ts';
-import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../core/lib/cursor.ts';
-import { notFound } from '../../core/lib/errors.ts';
-import { leastId } from '../../core/lib/ids.ts';
-import { countMissed } from './missed.ts';
-import { type DeliveredEvent, payloadOf } from './payload.ts';
+import { eventData } from '../../contacts/events/queries.ts';
+import { contactsAndTrash } from '../../contacts/trash-queries.ts';
+import { notFound } from '../../lib/errors.ts';
+import { leastId } from '../../lib/ids.ts';
+import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../lib/pages.ts';
+import { isoInstant } from '../../store/columns.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type DeliveredEvent, payloadOf, subscribes, webhookIdOf } from './payload.ts';
+import { countMissed } from './retries.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
-import { webhookIdOf } from './signing.ts';
-import { subscribes } from './subscriptions.ts';
 
 interface DeliveryRow extends Omit<DeliveryBody, 'webhookId' | 'nextAttemptAt'> {
   id: string;

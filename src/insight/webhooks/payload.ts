@@ -1,4 +1,67 @@
-import type { JsonObjectValue } from '../../core/lib/json.ts';
+import { createHmac, randomBytes } from 'node:crypto';
+import { countByName } from '../../contacts/events/counting-queries.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { editDistance } from '../../lib/edit-distance.ts';
+import { invalid } from '../../lib/errors.ts';
+import { likeText } from '../../lib/text.ts';
+import { dayMs, sqlSpan } from '../../lib/time.ts';
+import { type Database, type Query, sql } from '../../store/sql.ts';
+
+// What the service records below the prefixes that are its own.
+const ownNames = [
+  ...['sent', 'delivery', 'open', 'click', 'bounce', 'complaint', 'failed', 'received'].map((name) => `email.${name}`),
+  ...['sent', 'paused', 'cancelled', 'held'].map((name) => `campaign.${name}`),
+  ...['finished', 'failed'].map((name) => `workflow.${name}`),
+  'import.finished',
+  ...['verified', 'lost'].map((name) => `domain.${name}`),
+];
+const ownPrefixes = [...new Set(ownNames.map((name) => name.slice(0, name.indexOf('.') + 1)))];
+
+/**
+ * Refuses to subscribe an endpoint to an event that never comes: a name below one of the service's own prefixes that the
+ * service does not record and the project has not tracked. Other names may be tracked later.
+ * @throws 422 with the nearest name for each
+ */
+export async function refuseUnknownEvents(db: Database, projectId: string, events: readonly string[]): Promise<void> {
+  const unknown = events.flatMap((name, place) => (isUnknown(name) ? [{ name, place }] : []));
+  if (unknown.length === 0) return;
+  const span = sqlSpan({ from: null, until: null }, dayMs);
+  const tracked = new Set((await countByName(db, projectId, span)).map(({ name }) => name));
+  const refused = unknown.filter(({ name }) => !tracked.has(name));
+  if (refused.length > 0)
+    throw invalid(
+      refused.map(({ name, place }) => ({
+        field: `events.${place}`,
+        code: 'invalid_enum_value',
+        message: `is not an event: did you mean "${nearest(name)}"?`,
+      })),
+      `The service's own events are ${ownNames.join(', ')}.`,
+    );
+}
+
+function isUnknown(name: string): boolean {
+  if (!ownPrefixes.some((prefix) => name.startsWith(prefix))) return false;
+  return name.endsWith('.*') ? !ownPrefixes.includes(name.slice(0, -1)) : !ownNames.includes(name);
+}
+
+function nearest(name: string): string {
+  // A name of the same prefix is nearer than one with fewer slips.
+  const prefix = name.slice(0, name.indexOf('.') + 1);
+  const candidates = ownNames.filter((own) => own.startsWith(prefix));
+  const distance = (own: string) => editDistance(name.toLowerCase(), own, name.length + own.length);
+  return candidates.toSorted((one, other) => distance(one) - distance(other))[0] ?? `${prefix}*`;
+}
+
+/** Whether only names are subscribed to, each of which is a place in an index. */
+export function isNarrow(events: readonly string[]): boolean {
+  return !events.some((event) => event.endsWith('*'));
+}
+
+/** SQL: whether the name of an event is subscribed to. */
+export function subscribes(name: Query, events: readonly string[]): Query {
+  const likes = events.map((event) => likeText(event).replace(/\*$/, '%'));
+  return sql`${name} like any(${likes}::text[])`;
+}
 
 /** An event with whom it is about, as it is delivered. */
 export interface DeliveredEvent {
@@ -24,4 +87,36 @@ export function payloadOf(event: DeliveredEvent, kind: 'full' | 'thin'): string 
 
 function bodyOf({ name, at, contact, emailId }: DeliveredEvent, event: object) {
   return { type: name, timestamp: at, data: { event, contact, email: emailId === null ? null : { id: emailId } } };
+}
+
+const prefix = 'whsec_';
+
+/** A new signing secret: 24 random bytes (Standard Webhooks, "Signature scheme"). */
+export function newSecret(): string {
+  return prefix + randomBytes(24).toString('base64');
+}
+
+/**
+ * The headers `webhook-id`, `webhook-timestamp` and `webhook-signature` of one call (Standard Webhooks 1.0). There is a signature for each
+ * secret, so that receivers may change to a new one while the old one still counts.
+ */
+export function signedHeaders(
+  secrets: readonly string[],
+  { id, at, body }: { id: string; at: Date; body: string },
+): Record<string, string> {
+  const timestamp = String(Math.floor(at.getTime() / 1000));
+  const signature = (secret: string) =>
+    `v1,${createHmac('sha256', Buffer.from(secret.slice(prefix.length), 'base64'))
+      .update(`${id}.${timestamp}.${body}`)
+      .digest('base64')}`;
+  return {
+    'webhook-id': id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': secrets.map(signature).join(' '),
+  };
+}
+
+/** The id that receivers know an event by: the same for every repetition and replay. */
+export function webhookIdOf(eventId: string): string {
+  return `evt_${eventId}`;
 }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { route } from '../../core/http/route.ts';
+import { route } from '../../http/route.ts';
 import { auditEndpoint, getDelivery, listDeliveries, redeliver, withHealth } from './log.ts';
 import {
   AuditSpan,

@@ -1,4 +1,5 @@
-import { field, nameSchemas } from '@fernpost/openapi/names';
+import * as v from 'valibot';
+import { CursorParameter } from '../../lib/pages.ts';
 import {
   choice,
   coded,
@@ -8,9 +9,8 @@ import {
   textField,
   Uuid,
   wholeNumber,
-} from '@fernpost/validation';
-import * as v from 'valibot';
-import { CursorParameter } from '../../core/lib/cursor.ts';
+} from '../../lib/validation/fields.ts';
+import { field, nameSchemas } from '../../lib/validation/names.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
 const payloadKinds = ['full', 'thin'] as const;

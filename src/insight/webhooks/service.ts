@@ -1,20 +1,18 @@
-import { isRefusedPort } from '@fernpost/guarded-requests';
 import type { buildConnector } from 'undici';
-import { isoInstant, isoInstantOrNull } from '../../core/database/columns.ts';
-import { type Database, sql } from '../../core/database/sql.ts';
-import { conflict, invalidField, notFound } from '../../core/lib/errors.ts';
-import { leastId, newId } from '../../core/lib/ids.ts';
-import { seal, unseal } from '../../core/lib/seal.ts';
-import { type Clock, parseDate } from '../../core/lib/time.ts';
-import { recordChange } from '../../platform/audit/index.ts';
+import { isRefusedPort } from '../../http/guarded-requests/guard.ts';
+import { conflict, invalidField, notFound } from '../../lib/errors.ts';
+import { leastId, newId } from '../../lib/ids.ts';
+import { seal, unseal } from '../../lib/seal.ts';
+import { type Clock, parseDate } from '../../lib/time.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { callEndpoint } from './deliver.ts';
-import { refuseUnknownEvents } from './event-names.ts';
-import { payloadOf } from './payload.ts';
+import { newSecret, payloadOf, refuseUnknownEvents, webhookIdOf } from './payload.ts';
 import { afterCall } from './retries.ts';
 import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
-import { newSecret, webhookIdOf } from './signing.ts';
 
-declare module '../../core/http/context.ts' {
+declare module '../../http/context.ts' {
   interface App {
     /** Opens connections to addresses of users; see `guardedConnector`. */
     connectOut: buildConnector.connector;

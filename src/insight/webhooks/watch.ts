@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { signals, workflowId } from '../../../temporal/commands.ts';
 import type { TemporalConnection } from '../../../temporal/connection.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { describeFailure } from '../../core/lib/grpc.ts';
-import { signalOrStart } from '../../core/outbox/calls.ts';
+import { describeFailure } from '../../lib/network.ts';
+import { signalOrStart } from '../../store/outbox/calls.ts';
+import type { Database } from '../../store/sql.ts';
 import { endpointsWithWork } from './feed.ts';
 
 /** What a watch is built from. */

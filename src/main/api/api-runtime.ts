@@ -1,49 +1,45 @@
-import { dnsResolver, type Resolver } from '@fernpost/address-verification';
-import { type RunningServer, type ServerLimits, serve, usualLimits } from '@fernpost/http-server';
-import type { Mailer } from '@fernpost/mail-providers';
-import { createSnsClient, type GetText } from '@fernpost/mail-providers';
 import type { Logger } from 'pino';
 import { openTemporal } from '../../../temporal/connection.ts';
-import { createErasedAddresses } from '../../audience/erased/addresses.ts';
-import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts';
-import { createTemplateCache } from '../../content/templates/cache.ts';
-import type { Config } from '../../core/config/config.ts';
-import { listenForChanges } from '../../core/database/changes.ts';
-import { heavyReads } from '../../core/database/heavy-reads.ts';
-import { openSidePool, openStore } from '../../core/database/orm.ts';
-import { createHttpApp } from '../../core/http/app.ts';
-import { routeCaller } from '../../core/http/call-route.ts';
-import type { App, RequestCredentials } from '../../core/http/context.ts';
-import { tooSlowAnswer } from '../../core/http/errors.ts';
-import { createHttpMetrics } from '../../core/http/metrics.ts';
-import { trustedOrigins } from '../../core/http/origins.ts';
-import { RateLimiter } from '../../core/http/rate-limit.ts';
-import type { Route } from '../../core/http/route.ts';
-import { type Clock, systemClock } from '../../core/lib/time.ts';
-import { Outbox } from '../../core/outbox/dispatcher.ts';
-import { createDeliveryWaker } from '../../core/outbox/wake.ts';
-import { authenticate } from '../../platform/access/authenticate.ts';
-import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../platform/accounts/oauth.ts';
-import { createProjectDirectory } from '../../platform/projects/directory.ts';
-import { cachedResolver } from '../../platform/verification/cached-resolver.ts';
+import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../accounts/oauth.ts';
+import { dnsResolver, type Resolver } from '../../accounts/verification/addresses/resolver.ts';
+import { cachedResolver } from '../../accounts/verification/cached-resolver.ts';
+import { createErasedAddresses } from '../../contacts/erased/addresses.ts';
+import { createSuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
+import type { Mailer } from '../../domains/providers/mailer.ts';
+import { createSnsClient, type GetText } from '../../domains/providers/ses/sns.ts';
+import { createHttpApp, trustedOrigins } from '../../http/app.ts';
+import type { App, RequestCredentials } from '../../http/context.ts';
+import { tooSlowAnswer } from '../../http/errors.ts';
+import { routeCaller } from '../../http/handler.ts';
+import { createHttpMetrics } from '../../http/metrics.ts';
+import { RateLimiter } from '../../http/rate-limit.ts';
+import type { Route } from '../../http/route.ts';
+import { type RunningServer, type ServerLimits, serve, usualLimits } from '../../http/server/server.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { type Clock, systemClock } from '../../lib/time.ts';
+import { authenticate } from '../../projects/access/authenticate.ts';
+import { createProjectDirectory } from '../../projects/directory.ts';
+import { listenForChanges } from '../../store/changes.ts';
+import { heavyReads } from '../../store/heavy-reads.ts';
+import { openSidePool, openStore } from '../../store/orm.ts';
+import { Outbox } from '../../store/outbox/dispatcher.ts';
+import { createDeliveryWaker } from '../../store/outbox/wake.ts';
+import { createTemplateCache } from '../../templates/queries.ts';
 import {
   heavyDatabase,
   heavyReadLimits,
+  measurePool,
   poolerWarnings,
   requestDatabase,
   sessionUrl,
 } from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
-import { outsideOf } from '../setup/outside.ts';
-import { measurePool } from '../setup/pool-metrics.ts';
-import { withOwnQueues } from '../setup/queues.ts';
-import { revivers } from '../setup/revivers.ts';
-import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
-import { temporalSettings } from '../temporal/temporal-settings.ts';
+import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
+import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
+import { createImageStore } from './config-route.ts';
 import { openHealth } from './health.ts';
 import { routes } from './routes.ts';
-import { createImageStore } from './uploads.ts';
 
 /** An API process. */
 export interface RunningApi extends AsyncDisposable {

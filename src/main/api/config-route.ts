@@ -1,7 +1,9 @@
-import { field } from '@fernpost/openapi/names';
+import { join } from 'node:path';
 import * as v from 'valibot';
-import type { Config } from '../../core/config/config.ts';
-import { reply, route } from '../../core/http/route.ts';
+import { reply, route } from '../../http/route.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { field } from '../../lib/validation/names.ts';
+import { type ImageStore, localStore } from '../../templates/images/store.ts';
 
 const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });
 const Url = v.nullable(v.string());
@@ -116,4 +118,22 @@ function smtpOf(config: Config): v.InferOutput<typeof PublicConfig>['features'][
   const ports = { secure: config.SMTP_IN_TLS_PORT, submission: config.SMTP_IN_PORT };
   if (ports.secure === null && ports.submission === null) return { enabled: false, domain: null, ports: null };
   return { enabled: true, domain: new URL(config.API_URI).hostname, ports };
+}
+
+/** The place for uploaded images that the settings choose. */
+export async function createImageStore(config: Config): Promise<ImageStore> {
+  const { S3_ACCESS_KEY_ID: accessKeyId, S3_ACCESS_KEY_SECRET: secretAccessKey, S3_PUBLIC_URL: publicUrl } = config;
+  if (config.storageDriver === 'local')
+    return localStore(config.UPLOAD_DIR ?? join(config.DATA_DIR, 'uploads'), config.API_URI);
+  // Amazon's SDK is loaded only where it is used.
+  const { s3Store } = await import('../../templates/images/s3-store.ts');
+  return s3Store({
+    endpoint: config.S3_ENDPOINT,
+    region: config.S3_REGION,
+    accessKeyId: accessKeyId ?? '',
+    secretAccessKey: secretAccessKey ?? '',
+    bucket: config.S3_BUCKET,
+    publicUrl: publicUrl ?? '',
+    forcePathStyle: config.S3_FORCE_PATH_STYLE,
+  });
 }

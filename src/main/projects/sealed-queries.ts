@@ -1,6 +1,6 @@
-import { type Database, raw, sql } from '../../core/database/sql.ts';
-import { leastId } from '../../core/lib/ids.ts';
-import { seal, tryUnseal } from '../../core/lib/seal.ts';
+import { leastId } from '../../lib/ids.ts';
+import { seal, tryUnseal } from '../../lib/seal.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** A column of encrypted values; every one of a row with an `id`. */
 export interface SealedColumn {

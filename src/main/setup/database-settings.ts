@@ -1,7 +1,9 @@
-import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '@fernpost/postgres';
-import type { Config } from '../../core/config/config.ts';
-import type { HeavyReadLimits } from '../../core/database/heavy-reads.ts';
-import type { Store } from '../../core/database/orm.ts';
+import type { Pool } from 'pg';
+import { Gauge, type Registry } from 'prom-client';
+import type { Config } from '../../lib/config/config.ts';
+import type { HeavyReadLimits } from '../../store/heavy-reads.ts';
+import type { Store } from '../../store/orm.ts';
+import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../../store/postgres/connection.ts';
 
 const second = 1000;
 
@@ -114,4 +116,26 @@ export async function poolerWarnings({ db, route }: Store, { limits }: Connectio
 function urlOf(config: Config): string {
   if (config.DATABASE_URL === null) throw new Error('DATABASE_URL is required');
   return config.DATABASE_URL;
+}
+
+/** Adds what the connection pool of this process is doing; read from memory, so it is there while the pool is exhausted. */
+export function measurePool(registry: Registry, pool: Pool): void {
+  new Gauge({
+    name: 'fernpost_pool_connections',
+    help: 'Connections to Postgres of this process, by what they are doing',
+    labelNames: ['state'],
+    registers: [registry],
+    collect() {
+      this.set({ state: 'idle' }, pool.idleCount);
+      this.set({ state: 'busy' }, pool.totalCount - pool.idleCount);
+    },
+  });
+  new Gauge({
+    name: 'fernpost_pool_waiting',
+    help: 'Statements that wait for a connection to Postgres',
+    registers: [registry],
+    collect() {
+      this.set(pool.waitingCount);
+    },
+  });
 }

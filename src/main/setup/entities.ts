@@ -1,17 +1,17 @@
 import { EntitySchema } from '@mikro-orm/core';
-import * as contacts from '../../audience/contacts/entity.ts';
-import * as segments from '../../audience/segments/entity.ts';
-import * as suppressions from '../../audience/suppressions/entity.ts';
+import * as accounts from '../../accounts/entity.ts';
 import * as automations from '../../automations/entity.ts';
-import * as templates from '../../content/templates/entity.ts';
-import * as uploads from '../../content/uploads/entity.ts';
+import * as campaigns from '../../campaigns/entity.ts';
+import * as contacts from '../../contacts/entity.ts';
+import * as suppressions from '../../contacts/suppressions/entity.ts';
+import * as domains from '../../domains/entity.ts';
 import * as erasures from '../../insight/erasures/entity.ts';
-import * as accounts from '../../platform/accounts/entity.ts';
-import * as domains from '../../platform/domains/entity.ts';
-import * as invitations from '../../platform/invitations/entity.ts';
-import * as projects from '../../platform/projects/entity.ts';
-import * as wipes from '../../platform/wipes/entity.ts';
-import * as campaigns from '../../sending/campaigns/entity.ts';
+import * as wipes from '../../insight/wipes/queries.ts';
+import * as projects from '../../projects/entity.ts';
+import * as invitations from '../../projects/invitations/service.ts';
+import * as segments from '../../segments/entity.ts';
+import * as templates from '../../templates/entity.ts';
+import * as uploads from '../../templates/uploads/service.ts';
 
 const platform = [accounts, projects, invitations, domains, wipes];
 const audience = [contacts, segments, suppressions];

@@ -1,14 +1,15 @@
-import { type DnsLookup, dnsLookup } from '@fernpost/domain-records';
-import type { DomainProvider, Mailer } from '@fernpost/mail-providers';
-import { createPostmarkDomains, createPostmarkMailer, createSmtpMailer, smtpAccess } from '@fernpost/mail-providers';
-import type { SesAccess } from '@fernpost/mail-providers/ses';
 import type { Logger } from 'pino';
-import type { Config } from '../../core/config/config.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { signingKey } from '../../platform/domains/signing-queries.ts';
-import type { TellMembers } from '../../platform/system-mail/service.ts';
-import { queueMemberMails } from '../../platform/system-mail/service.ts';
-import { createJournal } from '../../sending/providers/journal.ts';
+import { queueMemberMails, type TellMembers } from '../../accounts/system-mail/service.ts';
+import type { DomainProvider, Mailer } from '../../domains/providers/mailer.ts';
+import { createPostmarkDomains, createPostmarkMailer } from '../../domains/providers/postmark/postmark.ts';
+import type { SesAccess } from '../../domains/providers/ses/ses-client.ts';
+import { createSmtpMailer } from '../../domains/providers/smtp/smtp.ts';
+import { smtpAccess } from '../../domains/providers/smtp/smtp-session.ts';
+import { signingKey } from '../../domains/queries.ts';
+import { type DnsLookup, dnsLookup } from '../../domains/records/findings.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { createJournal } from '../../mail/providers/journal.ts';
+import type { Database } from '../../store/sql.ts';
 
 const megabyte = 1024 * 1024;
 
@@ -29,7 +30,7 @@ export async function createMailer(config: Config, log: Logger, sql: Database): 
 }
 
 // Amazon's SDK is loaded only where it is used.
-const ses = () => import('@fernpost/mail-providers/ses');
+const ses = () => import('../../domains/providers/ses/ses-client.ts');
 
 async function sesMailer(config: Config, log: Logger, sql: Database): Promise<Mailer> {
   const { createSesMailer } = await ses();

@@ -1,4 +1,4 @@
-import { serve } from '@fernpost/http-server';
+import { serve } from '../../http/server/server.ts';
 import type { SdkMetricsUrl } from '../temporal/temporal-runtime.ts';
 
 /** What a port of metrics answers `GET /metrics` with. */

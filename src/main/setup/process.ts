@@ -1,10 +1,31 @@
 import { once } from 'node:events';
-import { DatabaseAddressError } from '@fernpost/postgres';
-import type { Logger } from 'pino';
-import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../../core/config/config.ts';
-import { unsafeSettings } from '../../core/config/safety.ts';
-import { createLogger } from './logger.ts';
-import { keepMemoryLow } from './low-memory.ts';
+import { type Logger, pino } from 'pino';
+import { type Config, ConfigError, type RequiredSetting, readConfigOrExit } from '../../lib/config/config.ts';
+import { unsafeSettings } from '../../lib/config/secrets.ts';
+import { DatabaseAddressError } from '../../store/postgres/connection.ts';
+import { keepMemoryLow } from './outside.ts';
+
+/** The log of a process: JSON lines on standard output, without secrets wherever they might slip in. */
+export function createLogger(config: Pick<Config, 'LOG_LEVEL'>, process: string): Logger {
+  return pino({
+    level: config.LOG_LEVEL,
+    base: { process },
+    timestamp: pino.stdTimeFunctions.isoTime,
+    redact: [
+      'authorization',
+      'password',
+      'secretKey',
+      'publicKey',
+      'token',
+      '*.authorization',
+      '*.password',
+      '*.token',
+      'err.config',
+      'err.request',
+      'err.response',
+    ],
+  });
+}
 
 /** A part of the service that runs in this process. */
 export interface RunningPart {

@@ -1,29 +1,62 @@
 import { readFileSync } from 'node:fs';
-import type { Mailer } from '@fernpost/mail-providers';
-import { BodyBudget } from '@fernpost/request-bodies';
 import type { Logger } from 'pino';
-import type { Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { openTemporal } from '../../../temporal/connection.ts';
-import { createErasedAddresses } from '../../audience/erased/addresses.ts';
-import { createSuppressionRuleCache } from '../../audience/suppressions/cache.ts';
-import { createTemplateCache } from '../../content/templates/cache.ts';
-import { type Config, ConfigError } from '../../core/config/config.ts';
-import { listenForChanges } from '../../core/database/changes.ts';
-import { openStore } from '../../core/database/orm.ts';
-import { keyedBudgetSize } from '../../core/http/body-budget.ts';
-import { writeOnceWith } from '../../core/http/idempotency.ts';
-import { RateLimiter } from '../../core/http/rate-limit.ts';
-import { createDeliveryWaker } from '../../core/outbox/wake.ts';
-import { createProjectDirectory } from '../../platform/projects/directory.ts';
-import { createSmtpIn, type SmtpIn, type SmtpInDeps } from '../../sending/smtp-in/index.ts';
-import { requestDatabase, sessionUrl } from '../setup/database-settings.ts';
+import { createErasedAddresses } from '../../contacts/erased/addresses.ts';
+import { createSuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
+import type { Mailer } from '../../domains/providers/mailer.ts';
+import { BodyBudget } from '../../http/bodies/budget.ts';
+import { keyedBudgetSize } from '../../http/body-budget.ts';
+import { writeOnceWith } from '../../http/idempotency.ts';
+import { RateLimiter } from '../../http/rate-limit.ts';
+import { type Config, ConfigError } from '../../lib/config/config.ts';
+import { createSmtpIn, type SmtpCounting, type SmtpIn, type SmtpInDeps } from '../../mail/smtp-in/server.ts';
+import { createProjectDirectory } from '../../projects/directory.ts';
+import { listenForChanges } from '../../store/changes.ts';
+import { openStore } from '../../store/orm.ts';
+import { createDeliveryWaker } from '../../store/outbox/wake.ts';
+import { createTemplateCache } from '../../templates/queries.ts';
+import { measurePool, requestDatabase, sessionUrl } from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { createMailer } from '../setup/mail.ts';
 import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
-import { measurePool } from '../setup/pool-metrics.ts';
-import { withOwnQueues } from '../setup/queues.ts';
-import { temporalSettings } from '../temporal/temporal-settings.ts';
-import { createSmtpMetrics } from './smtp-metrics.ts';
+import { withOwnQueues } from '../setup/outside.ts';
+import { temporalSettings } from '../temporal/temporal-runtime.ts';
+
+/** The metrics of a process for SMTP submission. */
+export interface SmtpMetrics extends SmtpCounting {
+  readonly registry: Registry;
+}
+
+/** Makes the registry; `connections` says how many there are at the moment. */
+export function createSmtpMetrics(connections: () => number): SmtpMetrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry });
+  new Gauge({
+    name: 'fernpost_smtp_connections',
+    help: 'Connections by SMTP at the moment',
+    registers: [registry],
+    collect() {
+      this.set(connections());
+    },
+  });
+  const accepted = new Counter({
+    name: 'fernpost_smtp_messages_accepted_total',
+    help: 'Messages that were taken by SMTP, repetitions included',
+    registers: [registry],
+  });
+  const refused = new Counter({
+    name: 'fernpost_smtp_refusals_total',
+    help: 'Sign-ins, recipients and messages that were refused, by the code of the reply',
+    labelNames: ['code'],
+    registers: [registry],
+  });
+  return {
+    registry,
+    onAccepted: () => accepted.inc(),
+    onRefused: (code) => refused.inc({ code }),
+  };
+}
 
 /** A process for SMTP submission. */
 export interface RunningSmtp extends AsyncDisposable {

@@ -1,5 +1,54 @@
+import { readFileSync } from 'node:fs';
 import { Runtime, type Logger as SdkLogger } from '@temporalio/worker';
 import type { Logger } from 'pino';
+import type { TemporalConnection, TemporalSettings, TlsSettings } from '../../../temporal/connection.ts';
+import { isTemporalSetUp, restoreTemporal, TemporalSetupError } from '../../../temporal/setup.ts';
+import { type Config, ConfigError } from '../../lib/config/config.ts';
+import { describeFailure } from '../../lib/network.ts';
+import { pause } from '../../lib/time.ts';
+
+/**
+ * Reads the connection settings and the files they name.
+ * @throws ConfigError naming the setting whose file cannot be read, or the missing address
+ */
+export function temporalSettings(config: Config): TemporalSettings {
+  if (config.TEMPORAL_ADDRESS === null) throw new ConfigError(['TEMPORAL_ADDRESS is required']);
+  return {
+    address: config.TEMPORAL_ADDRESS,
+    namespace: config.TEMPORAL_NAMESPACE,
+    apiKey: config.TEMPORAL_API_KEY,
+    tls: tlsSettings(config),
+    codecKey: config.TEMPORAL_CODEC_KEY,
+    ...(config.TEMPORAL_CODEC_KEY_PREVIOUS === null ? {} : { previousCodecKey: config.TEMPORAL_CODEC_KEY_PREVIOUS }),
+  };
+}
+
+function tlsSettings(config: Config): TlsSettings | null {
+  const problems: string[] = [];
+  const read = (name: 'TEMPORAL_TLS_CA' | 'TEMPORAL_TLS_CERT' | 'TEMPORAL_TLS_KEY') => {
+    const path = config[name];
+    if (path === null) return undefined;
+    try {
+      return readFileSync(path);
+    } catch (error) {
+      problems.push(`${name} names a file that cannot be read: ${(error as Error).message}`);
+      return undefined;
+    }
+  };
+  const serverRootCACertificate = read('TEMPORAL_TLS_CA');
+  const crt = read('TEMPORAL_TLS_CERT');
+  const key = read('TEMPORAL_TLS_KEY');
+  if (problems.length > 0) throw new ConfigError(problems);
+  const serverNameOverride = config.TEMPORAL_TLS_SERVER_NAME ?? undefined;
+  const named = serverRootCACertificate ?? crt ?? serverNameOverride;
+  // A certificate, a name to expect or an API key make no sense without TLS, so each of them turns it on.
+  if (!config.TEMPORAL_TLS && named === undefined && config.TEMPORAL_API_KEY === null) return null;
+  return {
+    ...(serverNameOverride === undefined ? {} : { serverNameOverride }),
+    ...(serverRootCACertificate === undefined ? {} : { serverRootCACertificate }),
+    ...(crt === undefined || key === undefined ? {} : { clientCertPair: { crt, key } }),
+  };
+}
 
 /** Where the SDK's own figures can be read on this machine; null when they are not gathered. */
 export type SdkMetricsUrl = string | null;
@@ -67,4 +116,89 @@ function withoutPayloads(facts: object | undefined): Record<string, unknown> {
       name === 'error' ? ['err', value instanceof Error ? value : String(value)] : [name, value],
     ),
   );
+}
+
+/** Keeps namespace, search attributes and schedules in the Temporal store. One for each process. */
+interface TemporalPreparation {
+  /**
+   * Makes what is missing, as `npm run migrate` does, and says so once. Answers null when all is there, else why Temporal
+   * cannot be used. Calls at the same time share one look.
+   */
+  ensure(): Promise<string | null>;
+  /** Has `ensure` run soon, in the background. */
+  soon(): void;
+  /** Looks no more; a look that is under way ends when the connection is closed. */
+  close(): void;
+}
+
+/** What keeping Temporal prepared needs. */
+interface TemporalPreparationDeps {
+  temporal: TemporalConnection;
+  /** Setting TEMPORAL_TASK_QUEUE. */
+  queuePrefix: string;
+  log: Logger;
+  /** Setting TEMPORAL_SETUP. */
+  mayMake: boolean;
+  /** How often the store is looked at when nobody asks for it, in milliseconds. */
+  everyMs?: number;
+}
+
+// A store is emptied rarely, and the outbox tells of it at once.
+const usualEveryMs = 60_000;
+
+/** Starts to keep Temporal prepared, with a look right away. */
+export function keepTemporalPrepared(deps: TemporalPreparationDeps): TemporalPreparation {
+  const { temporal, queuePrefix, log, mayMake, everyMs = usualEveryMs } = deps;
+  const stopping = new AbortController();
+  let wake = new AbortController();
+  let underWay: Promise<string | null> | null = null;
+  let refusal: string | null = null;
+
+  const ensure = (): Promise<string | null> => {
+    underWay ??= prepare().finally(() => {
+      underWay = null;
+    });
+    return underWay;
+  };
+  void look();
+  return {
+    ensure,
+    soon: () => wake.abort(),
+    close() {
+      stopping.abort();
+      wake.abort();
+    },
+  };
+
+  async function look(): Promise<void> {
+    while (!stopping.signal.aborted) {
+      await ensure();
+      await pause(everyMs, wake.signal);
+      if (!stopping.signal.aborted) wake = new AbortController();
+    }
+  }
+
+  async function prepare(): Promise<string | null> {
+    try {
+      if (!(await isTemporalSetUp(temporal, queuePrefix))) {
+        if (!mayMake) return lacking('run "npm run migrate", or set TEMPORAL_SETUP=true');
+        const made = await restoreTemporal(temporal, queuePrefix);
+        if (made.length > 0)
+          log.warn({ made }, 'the Temporal store is new or was emptied: what it lacked was made again');
+      }
+      refusal = null;
+      return null;
+    } catch (error) {
+      if (!(error instanceof TemporalSetupError)) return describeFailure(error, temporal.settings);
+      return lacking(error.message);
+    }
+  }
+
+  // Only an operator can help, who has to be told once.
+  function lacking(advice: string): string {
+    const text = `the Temporal store lacks its namespace, search attributes or schedules: ${advice}`;
+    if (advice !== refusal) log.error(text);
+    refusal = advice;
+    return text;
+  }
 }

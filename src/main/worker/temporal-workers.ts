@@ -7,10 +7,9 @@ import {
 } from '@temporalio/worker';
 import type { Logger } from 'pino';
 import { checkTemporal, dataConverterOf, type TemporalConnection } from '../../../temporal/connection.ts';
-import { describeFailure } from '../../core/lib/grpc.ts';
-import { pause } from '../../core/lib/time.ts';
-import type { ActivityInterceptor } from './activity-log.ts';
-import type { ServedQueue } from './served-queues.ts';
+import { describeFailure } from '../../lib/network.ts';
+import { pause } from '../../lib/time.ts';
+import type { ActivityInterceptor, ServedQueue } from './worker-metrics.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
 import { shareWorkflowThread } from './workflow-thread.ts';
 

@@ -1,48 +1,41 @@
 import { freePorts } from '@fernpost/local-stack';
-import type { Mailer } from '@fernpost/mail-providers';
-import { startWokenLoop } from '@fernpost/postgres';
 import type { Logger } from 'pino';
 import { createActivities } from '../../../activities/index.ts';
 import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
-import { foldAllContactChanges } from '../../audience/contacts/catalogue-queries.ts';
-import { countNewEvents } from '../../audience/events/counting-queries.ts';
-import { touchedProjects } from '../../audience/segments/changes.ts';
 import { arrivalsChannel, createEnroller } from '../../automations/runtime/enrol.ts';
-import { wakesUnderWay } from '../../automations/runtime/under-way.ts';
-import type { Config } from '../../core/config/config.ts';
-import { heavyReads } from '../../core/database/heavy-reads.ts';
-import { openSidePool, openStore } from '../../core/database/orm.ts';
-import type { Database } from '../../core/database/sql.ts';
-import { type Clock, pause, systemClock } from '../../core/lib/time.ts';
-import { Outbox } from '../../core/outbox/dispatcher.ts';
-import { startRelay } from '../../core/outbox/relay.ts';
-import { createSegmentWatch } from '../../core/outbox/segment-watch.ts';
-import { storeChangedAt } from '../../core/outbox/store-state.ts';
-import { createMailSweep } from '../../core/outbox/sweep.ts';
-import { createDeliveryWaker, type DeliveryWaker } from '../../core/outbox/wake.ts';
-import { createWebhookWatch } from '../../insight/webhooks/index.ts';
-import { foldAndJudge } from '../../sending/reputation/fold.ts';
+import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
+import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
+import { countNewEvents } from '../../contacts/events/counting-queries.ts';
+import type { Mailer } from '../../domains/providers/mailer.ts';
+import { foldAndJudge } from '../../feedback/reputation/fold.ts';
+import { createWebhookWatch } from '../../insight/webhooks/watch.ts';
+import type { Config } from '../../lib/config/config.ts';
+import { type Clock, pause, systemClock } from '../../lib/time.ts';
+import { touchedProjects } from '../../segments/changes.ts';
+import { heavyReads } from '../../store/heavy-reads.ts';
+import { openSidePool, openStore } from '../../store/orm.ts';
+import { Outbox } from '../../store/outbox/dispatcher.ts';
+import { startRelay } from '../../store/outbox/recovery.ts';
+import { createSegmentWatch } from '../../store/outbox/segment-watch.ts';
+import { storeChangedAt } from '../../store/outbox/store-state.ts';
+import { createDeliveryWaker, createMailSweep, type DeliveryWaker } from '../../store/outbox/wake.ts';
+import { startWokenLoop } from '../../store/postgres/listener.ts';
+import type { Database } from '../../store/sql.ts';
 import {
   heavyWorkerDatabase,
   heavyWorkerLimits,
+  measurePool,
   poolerWarnings,
   sessionUrl,
   workerDatabase,
 } from '../setup/database-settings.ts';
 import { entities } from '../setup/entities.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
-import { outsideOf } from '../setup/outside.ts';
-import { measurePool } from '../setup/pool-metrics.ts';
-import { withOwnQueues } from '../setup/queues.ts';
-import { revivers } from '../setup/revivers.ts';
-import { keepTemporalPrepared } from '../temporal/temporal-preparation.ts';
-import { installTemporalRuntime } from '../temporal/temporal-runtime.ts';
-import { temporalSettings } from '../temporal/temporal-settings.ts';
-import { logActivities } from './activity-log.ts';
-import { servedQueues } from './served-queues.ts';
+import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
+import { installTemporalRuntime, keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
 import { runTemporalWorkers, type TemporalWorkers } from './temporal-workers.ts';
-import { createWorkerMetrics, type WorkerMetrics } from './worker-metrics.ts';
+import { createWorkerMetrics, logActivities, servedQueues, type WorkerMetrics } from './worker-metrics.ts';
 import { workflowBundle } from './workflow-bundle.ts';
 
 /** A worker process. */

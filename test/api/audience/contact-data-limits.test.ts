@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mostCatalogueKeys } from '../../../src/audience/contacts/limit-queries.ts';
-import { mostEventBytes } from '../../../src/audience/events/queries.ts';
+import { mostEventBytes } from '../../../src/contacts/events/queries.ts';
+import { mostCatalogueKeys } from '../../../src/contacts/limit-queries.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { foldAllContactChanges } from '../../../src/audience/contacts/catalogue-queries.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import type { JsonObjectValue } from '../../../src/core/lib/json.ts';
+import { foldAllContactChanges } from '../../../src/contacts/catalogue-queries.ts';
+import type { JsonObjectValue } from '../../../src/lib/contact-data.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,8 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { glob } from 'node:fs/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { foldContactChanges, removeOldHistory } from '../../../src/audience/contacts/index.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
+import { removeOldHistory } from '../../../src/contacts/history-queries.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
@@ -228,7 +229,7 @@ describe('causes', () => {
     expect(holding(/write_contacts\(/).toSorted()).toEqual([
       'migrations/functions/settle_claim.sql',
       'migrations/functions/write_contacts.sql',
-      'src/audience/contacts/write.ts',
+      'src/contacts/write.ts',
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { jobsWorker } from '../../support/jobs.ts';
@@ -254,7 +254,7 @@ describe('bulk changes', () => {
         selector: { mode: 'ids', contactIds: [id] },
       }),
     ]);
-    const { changeContacts } = await import('../../../src/audience/jobs/bulk.ts');
+    const { changeContacts } = await import('../../../src/imports/bulk.ts');
     await changeContacts(database.db, jobId, { stop: new AbortController().signal, longestMs: 1_000, onStep() {} });
     expect((await call('GET', `/contacts/bulk/${jobId}`)).body).toMatchObject({
       state: 'failed',

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { contactTotals, emptyTrash, foldContactChanges } from '../../../src/audience/contacts/index.ts';
+import { contactTotals, foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
+import { emptyTrash } from '../../../src/contacts/trash-queries.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,9 +1,9 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { emptyTrash } from '../../../src/audience/contacts/index.ts';
-import { changeContacts } from '../../../src/audience/jobs/index.ts';
-import { queueUndo } from '../../../src/audience/jobs/service.ts';
-import { previewUndo } from '../../../src/audience/jobs/undo-preview.ts';
-import type { Database } from '../../../src/core/database/sql.ts';
+import { emptyTrash } from '../../../src/contacts/trash-queries.ts';
+import { changeContacts } from '../../../src/imports/bulk.ts';
+import { queueUndo } from '../../../src/imports/service.ts';
+import { previewUndo } from '../../../src/imports/undo-preview.ts';
+import type { Database } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { jobsWorker } from '../../support/jobs.ts';

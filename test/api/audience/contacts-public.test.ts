@@ -1,6 +1,6 @@
-import { linkToken } from '@fernpost/message-content';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { linkToken } from '../../../src/templates/content/links.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aCampaignMail, flipsOf, optOutsOf } from '../../support/recipients.ts';

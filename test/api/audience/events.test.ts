@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { countNewEvents } from '../../../src/audience/events/counting-queries.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { countNewEvents } from '../../../src/contacts/events/counting-queries.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 

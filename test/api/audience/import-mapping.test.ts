@@ -1,6 +1,6 @@
 import { Client } from 'pg';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audienceFile } from '../../support/audience-model.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -181,7 +181,7 @@ test('a segment that takes nobody by hand or is unknown refuses the import, and 
     project.id,
     JSON.stringify({ projectId: project.id, filename: 'list.csv', segmentId: newId() }),
   ]);
-  const { importRows } = await import('../../../src/audience/jobs/import.ts');
+  const { importRows } = await import('../../../src/imports/import.ts');
   const share = { stop: new AbortController().signal, longestMs: 1_000, onStep() {} };
   await importRows(database.db, jobId, share, []);
   expect((await own.call('GET', `/contacts/import/${jobId}`)).body).toMatchObject({

@@ -1,10 +1,10 @@
 import { connect } from 'node:net';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { recoverableJobs } from '../../../src/audience/jobs/service.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { isOpen } from '../../../src/core/outbox/calls.ts';
-import { createRecovery } from '../../../src/core/outbox/recovery.ts';
+import { recoverableJobs } from '../../../src/imports/service.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { isOpen } from '../../../src/store/outbox/calls.ts';
+import { createRecovery } from '../../../src/store/outbox/recovery.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audienceFile, importInMemory } from '../../support/audience-model.ts';

@@ -1,10 +1,10 @@
-import type { Notification } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { quotaFor, reserveMail, reserveReceivedMail } from '../../../src/platform/billing/service.ts';
-import { usageOf } from '../../../src/platform/billing/usage-queries.ts';
-import { settleQueued } from '../../../src/sending/ledger/settle.ts';
-import { applyNotification } from '../../../src/sending/reports/notify.ts';
+import { quotaFor, reserveMail, reserveReceivedMail } from '../../../src/billing/service.ts';
+import { usageOf } from '../../../src/billing/usage-queries.ts';
+import type { Notification } from '../../../src/domains/providers/mailer.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { settleQueued } from '../../../src/mail/ledger/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { moveContacts } from '../../../src/automations/migrating/job.ts';
 import { recoverableMigrations } from '../../../src/automations/migrating/service.ts';
-import { createRecovery } from '../../../src/core/outbox/recovery.ts';
+import { createRecovery } from '../../../src/store/outbox/recovery.ts';
 import { aProject, type TestApi, testApi } from '../../support/api.ts';
 import { type AutomationHand, automationHand } from '../../support/automations.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -5,7 +5,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { erasureActivities } from '../../../activities/erasure.ts';
 import { jobActivities } from '../../../activities/jobs.ts';
-import { readConfig } from '../../../src/core/config/config.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';
 import { cli } from '../../support/cli.ts';

@@ -12,7 +12,7 @@ import { verifyWebhook } from '@fernpost/sdk';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { cli, cliProgram } from '../../support/cli.ts';

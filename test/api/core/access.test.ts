@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Route } from '../../../src/core/http/route.ts';
-import { systemRoutes } from '../../../src/core/http/system.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { type Scope, scopes } from '../../../src/core/lib/scopes.ts';
+import type { Route } from '../../../src/http/route.ts';
+import { systemRoutes } from '../../../src/http/system.ts';
+import { type Scope, scopes } from '../../../src/lib/access.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { routes } from '../../../src/main/api/routes.ts';
 import {
   type Caller,

@@ -1,6 +1,6 @@
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { bodyLimits } from '../../../src/core/http/body.ts';
+import { bodyLimits } from '../../../src/http/body.ts';
 import { routes } from '../../../src/main/api/routes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

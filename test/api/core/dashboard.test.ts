@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import Koa from 'koa';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { dashboardPages } from '../../../src/core/http/dashboard.ts';
+import { dashboardPages } from '../../../src/http/dashboard.ts';
 
 const page = '<!doctype html><title>Fernpost</title>';
 let url = '';

@@ -1,10 +1,10 @@
-import type { ConnectionSettings } from '@fernpost/postgres';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/core/config/config.ts';
-import { openStore } from '../../../src/core/database/orm.ts';
-import { databaseProblem } from '../../../src/core/database/readiness.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
 import { requestDatabase, workerDatabase } from '../../../src/main/setup/database-settings.ts';
+import { openStore } from '../../../src/store/orm.ts';
+import type { ConnectionSettings } from '../../../src/store/postgres/connection.ts';
+import { databaseProblem } from '../../../src/store/readiness.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';

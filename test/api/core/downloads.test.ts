@@ -7,11 +7,10 @@ import { join } from 'node:path';
 import Koa from 'koa';
 import { pino } from 'pino';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { documentation } from '../../../src/core/http/docs.ts';
-import { downloads } from '../../../src/core/http/downloads.ts';
-import { writeError } from '../../../src/core/http/errors.ts';
-import { openApiDocument } from '../../../src/core/http/openapi.ts';
-import { version } from '../../../src/core/lib/version.ts';
+import { writeError } from '../../../src/http/errors.ts';
+import { documentation, downloads } from '../../../src/http/files.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
+import { version } from '../../../src/lib/text.ts';
 
 const wheel = `fernpost-${version}-py3-none-any.whl`;
 const baseUrl = 'https://mail.acme.test';

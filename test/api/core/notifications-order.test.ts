@@ -1,9 +1,9 @@
-import type { MailEffect, Notification } from '@fernpost/mail-providers';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { settleQueued } from '../../../src/sending/ledger/settle.ts';
-import { applyNotification } from '../../../src/sending/reports/notify.ts';
+import type { MailEffect, Notification } from '../../../src/domains/providers/mailer.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { settleQueued } from '../../../src/mail/ledger/settle.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aProject, type TestProject } from '../../support/delivery-fixtures.ts';
 import { aSentMail, type SentMail } from '../../support/sent-mail.ts';

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, type TestContext, test } from 'vitest';
-import { openApiDocument } from '../../../src/core/http/openapi.ts';
+import { openApiDocument } from '../../../src/http/openapi.ts';
 import { routes } from '../../../src/main/api/routes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

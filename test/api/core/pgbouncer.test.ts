@@ -1,12 +1,12 @@
 import { Client } from 'pg';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { migrateDatabase } from '../../../src/core/database/migrate.ts';
-import { openStore } from '../../../src/core/database/orm.ts';
-import { sql } from '../../../src/core/database/sql.ts';
 import { startApi } from '../../../src/main/api/api-runtime.ts';
 import { poolerWarnings } from '../../../src/main/setup/database-settings.ts';
 import { startWorker } from '../../../src/main/worker/worker-runtime.ts';
+import { migrateDatabase } from '../../../src/store/migrate.ts';
+import { openStore } from '../../../src/store/orm.ts';
+import { sql } from '../../../src/store/sql.ts';
 import { aProject, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { FakeMailer } from '../../support/mailer.ts';

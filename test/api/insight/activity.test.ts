@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ensureVersion } from '../../../src/automations/versions/versions.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
 import { activityTypes } from '../../../src/insight/activity/types.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,11 +1,11 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { erasureActivities } from '../../../activities/erasure.ts';
-import { erasedAmong, findErasureKey } from '../../../src/audience/erased/index.ts';
-import { instantOf, newId } from '../../../src/core/lib/ids.ts';
+import { erasedAmong, findErasureKey } from '../../../src/contacts/erased/addresses.ts';
 import { certify } from '../../../src/insight/erasures/certificate.ts';
 import { startOfErasure } from '../../../src/insight/erasures/start.ts';
 import { eraseRows } from '../../../src/insight/erasures/work.ts';
+import { instantOf, newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { aCampaign } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

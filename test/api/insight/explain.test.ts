@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
-import { raw, sql } from '../../../src/core/database/sql.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { openSend } from '../../../src/campaigns/state.ts';
 import type { Explanation } from '../../../src/insight/explain/schema.ts';
-import { openSend } from '../../../src/sending/campaigns/state.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { raw, sql } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import {
   type AutomationSpec,

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { changeContacts } from '../../../src/audience/jobs/index.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { version } from '../../../src/core/lib/version.ts';
+import { changeContacts } from '../../../src/imports/bulk.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { version } from '../../../src/lib/text.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

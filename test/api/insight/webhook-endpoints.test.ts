@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { guardedConnector } from '@fernpost/guarded-requests';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { guardedConnector } from '../../../src/http/guarded-requests/guard.ts';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
 import { endpointsWithWork } from '../../../src/insight/webhooks/feed.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

@@ -1,5 +1,5 @@
-import { guardedConnector } from '@fernpost/guarded-requests';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { guardedConnector } from '../../../src/http/guarded-requests/guard.ts';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { guardedConnector } from '@fernpost/guarded-requests';
 import { Client } from 'pg';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { reconcileChecks } from '../../../activities/index.ts';
-import { createHttpMetrics } from '../../../src/core/http/metrics.ts';
+import { guardedConnector } from '../../../src/http/guarded-requests/guard.ts';
+import { createHttpMetrics } from '../../../src/http/metrics.ts';
 import { deliverWebhooks, type WebhookDeps } from '../../../src/insight/webhooks/deliver.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { removeOldAudit } from '../../../src/platform/audit/index.ts';
-import { recordChange } from '../../../src/platform/audit/record.ts';
+import { removeOldAudit } from '../../../src/projects/audit/queries.ts';
+import { recordChange } from '../../../src/projects/audit/record.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { anAutomation } from '../../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

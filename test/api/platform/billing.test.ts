@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import Stripe from 'stripe';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { Database, Query } from '../../../src/core/database/sql.ts';
-import { tellOfUsage } from '../../../src/platform/billing/notices.ts';
-import { reportUsage } from '../../../src/platform/billing/reports.ts';
-import { reserveMail } from '../../../src/platform/billing/service.ts';
+import { tellOfUsage } from '../../../src/billing/notices.ts';
+import { reportUsage } from '../../../src/billing/reports.ts';
+import { reserveMail } from '../../../src/billing/service.ts';
+import type { Database, Query } from '../../../src/store/sql.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { type StripeServer, startStripeServer } from '../../support/stripe-server.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { readConfig } from '../../../src/core/config/config.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
 import { createFirstProject } from '../../../src/main/projects/first-project.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { changeContacts, importRows } from '../../../src/audience/jobs/index.ts';
-import { settleSegment } from '../../../src/audience/segments/settle.ts';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
-import { launchCampaign } from '../../../src/sending/campaigns/lifecycle/launch.ts';
+import { launchCampaign } from '../../../src/campaigns/lifecycle/begin.ts';
+import { changeContacts } from '../../../src/imports/bulk.ts';
+import { importRows } from '../../../src/imports/import.ts';
+import { settleSegment } from '../../../src/segments/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { advanceDeps, anAutomation, aTemplate } from '../../support/automation-fixtures.ts';
 import { campaignActivitiesFor } from '../../support/campaign-fixtures.ts';

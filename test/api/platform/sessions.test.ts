@@ -1,9 +1,9 @@
 import { sessionCookie as earlierSessionCookie } from '@fernpost/earlier-name';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { readConfig } from '../../../src/core/config/config.ts';
-import { sessionCookie } from '../../../src/core/lib/session-cookie.ts';
-import { removeEndedSessions } from '../../../src/platform/accounts/session-queries.ts';
+import { removeEndedSessions } from '../../../src/accounts/session-list.ts';
+import { sessionCookie } from '../../../src/lib/access.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aPerson, cookieOf, joins, type Person, sessionOf } from '../../support/people.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { beginDueSend } from '../../../src/sending/campaigns/lifecycle/begin.ts';
+import { beginDueSend } from '../../../src/campaigns/lifecycle/begin.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { contacts } from '../../support/campaign-fixtures.ts';
 import { frozenBySteps, reviewedBySteps } from '../../support/campaign-steps.ts';

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { closeCancelledSend } from '../../../src/sending/campaigns/delivery/completion.ts';
-import { applyNotification } from '../../../src/sending/reports/notify.ts';
+import { closeCancelledSend } from '../../../src/campaigns/delivery/completion.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { audience } from '../../support/audience.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

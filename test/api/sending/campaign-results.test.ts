@@ -1,7 +1,7 @@
-import type { MailEffect } from '@fernpost/mail-providers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { applyNotification } from '../../../src/sending/reports/notify.ts';
+import type { MailEffect } from '../../../src/domains/providers/mailer.ts';
+import { applyNotification } from '../../../src/feedback/reports/notify.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aSentMail, type SentMail } from '../../support/sent-mail.ts';

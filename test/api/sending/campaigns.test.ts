@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { endUnsentRows } from '../../../src/sending/campaigns/delivery/completion.ts';
+import { endUnsentRows } from '../../../src/campaigns/delivery/completion.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { contacts } from '../../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

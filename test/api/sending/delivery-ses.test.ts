@@ -1,16 +1,16 @@
-import { createSesDomains, createSesMailer, type SesOptions } from '@fernpost/mail-providers/ses';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { aMessage, kinds } from '../../../packages/mail-providers/test/messages.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { systemClock } from '../../../src/core/lib/time.ts';
-import { deliverPending } from '../../../src/sending/engine/pending.ts';
-import { createJournal } from '../../../src/sending/providers/journal.ts';
-import { takeReport } from '../../../src/sending/reports/report.ts';
-import { receivePostmark } from '../../../src/sending/reports/webhooks.ts';
+import { createSesDomains, createSesMailer, type SesOptions } from '../../../src/domains/providers/ses/ses-client.ts';
+import { takeReport } from '../../../src/feedback/reports/report.ts';
+import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { systemClock } from '../../../src/lib/time.ts';
+import { deliverPending } from '../../../src/mail/engine/pending.ts';
+import { createJournal } from '../../../src/mail/providers/journal.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../../support/delivery-fixtures.ts';
 import { type SesServer, sesError, sesServer } from '../../support/ses-server.ts';
+import { aMessage, kinds } from '../../unit/mail-providers/messages.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 let store: TestDatabase;

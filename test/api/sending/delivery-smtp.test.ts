@@ -1,16 +1,17 @@
 import { createVerify } from 'node:crypto';
-import { createSmtpMailer, type SmtpOptions, smtpAccess } from '@fernpost/mail-providers';
 import PostalMime from 'postal-mime';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
-import { aMessage, kinds } from '../../../packages/mail-providers/test/messages.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { unseal } from '../../../src/core/lib/seal.ts';
-import { newOwnKey } from '../../../src/platform/domains/own-key.ts';
-import { deliverPending } from '../../../src/sending/engine/pending.ts';
-import { createJournal } from '../../../src/sending/providers/journal.ts';
+import { newOwnKey } from '../../../src/domains/checks.ts';
+import { createSmtpMailer, type SmtpOptions } from '../../../src/domains/providers/smtp/smtp.ts';
+import { smtpAccess } from '../../../src/domains/providers/smtp/smtp-session.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { unseal } from '../../../src/lib/seal.ts';
+import { deliverPending } from '../../../src/mail/engine/pending.ts';
+import { createJournal } from '../../../src/mail/providers/journal.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../../support/delivery-fixtures.ts';
 import { SmtpRefusal, smtpServer, type TestSmtp } from '../../support/smtp.ts';
+import { aMessage, kinds } from '../../unit/mail-providers/messages.ts';
 
 const silent = { info: () => undefined, warn: () => undefined };
 let store: TestDatabase;

@@ -1,7 +1,7 @@
-import { prepareContent } from '@fernpost/message-content';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { composeQueued, createComposer } from '../../../src/sending/engine/compose.ts';
-import { deliverPending } from '../../../src/sending/engine/pending.ts';
+import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
+import { deliverPending } from '../../../src/mail/engine/pending.ts';
+import { prepareContent } from '../../../src/templates/content/prepare.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { deliveryDeps } from '../../support/delivery-fixtures.ts';

@@ -1,9 +1,9 @@
 import { request } from 'node:http';
-import { linkToken } from '@fernpost/message-content';
-import { languages, textsIn } from '@fernpost/service-texts';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { removeOldVisits } from '../../../src/sending/recipients/visits.ts';
+import { removeOldVisits } from '../../../src/feedback/recipients/public-service.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { languages, textsIn } from '../../../src/lib/texts/pages.ts';
+import { linkToken } from '../../../src/templates/content/links.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aCampaignMail, flipsOf, optOutsOf } from '../../support/recipients.ts';

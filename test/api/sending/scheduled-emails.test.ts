@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nextWork } from '../../../src/sending/engine/claim.ts';
-import { composeQueued, createComposer } from '../../../src/sending/engine/compose.ts';
-import { type DeliveryReport, deliverPending } from '../../../src/sending/engine/pending.ts';
+import { nextWork } from '../../../src/mail/engine/claim.ts';
+import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
+import { type DeliveryReport, deliverPending } from '../../../src/mail/engine/pending.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { deliveryDeps } from '../../support/delivery-fixtures.ts';

@@ -1,8 +1,8 @@
-import { createPostmarkMailer } from '@fernpost/mail-providers';
 import { createSandbox, type Sandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { deliverPending } from '../../../src/sending/engine/pending.ts';
+import { createPostmarkMailer } from '../../../src/domains/providers/postmark/postmark.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { deliverPending } from '../../../src/mail/engine/pending.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject, plainly, queueMail } from '../../support/delivery-fixtures.ts';

@@ -1,6 +1,6 @@
 import { idHeaders } from '@fernpost/earlier-name';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { aCertificate } from '../../support/certificate.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';

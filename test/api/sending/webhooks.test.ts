@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { systemClock } from '../../../src/core/lib/time.ts';
-import { removeOldReceipts } from '../../../src/sending/reports/notify.ts';
-import { receivePostmark } from '../../../src/sending/reports/webhooks.ts';
+import { removeOldReceipts } from '../../../src/feedback/reports/notify.ts';
+import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { systemClock } from '../../../src/lib/time.ts';
 import { aProject as ownProject, type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject } from '../../support/delivery-fixtures.ts';

@@ -1,5 +1,5 @@
 import type { Directive, StepAt } from '../../../src/automations/runtime/directive.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { failed, later, type ReplayCase, type Script } from './case.ts';
 

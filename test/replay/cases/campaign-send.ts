@@ -1,6 +1,6 @@
 import type { SendEnd, SendLaneReport, SendStart } from '../../../activities/campaign.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import type { CanaryStep } from '../../../src/sending/campaigns/canary/advance.ts';
+import type { CanaryStep } from '../../../src/campaigns/canary/advance.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, heardOfCancel, later, type ReplayCase, type Script, waking } from './case.ts';
 

@@ -1,20 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cancelled, heartbeat } from '@temporalio/activity';
 import { ApplicationFailure } from '@temporalio/common';
-import type { AutomationActivities, WebhookActivities } from '../../../activities/automation.ts';
+import type {
+  AutomationActivities,
+  EnrolmentActivities,
+  MigrationActivities,
+  SegmentActivities,
+  WebhookActivities,
+} from '../../../activities/automation.ts';
 import type { CampaignActivities } from '../../../activities/campaign.ts';
-import type { DomainActivities } from '../../../activities/domains.ts';
-import type { EmailActivities } from '../../../activities/email.ts';
-import type { EnrolmentActivities } from '../../../activities/enrolment.ts';
-import type { ErasureActivities } from '../../../activities/erasure.ts';
-import type { JobActivities } from '../../../activities/jobs.ts';
-import type { MigrationActivities } from '../../../activities/migration.ts';
-import type { SegmentActivities } from '../../../activities/segment.ts';
-import type { SweepActivities } from '../../../activities/sweeps.ts';
-import type { SystemMailActivities } from '../../../activities/system-mail.ts';
-import type { UsageActivities } from '../../../activities/usage.ts';
-import type { WebhookFeedActivities } from '../../../activities/webhook-feed.ts';
-import type { WipeActivities } from '../../../activities/wipe.ts';
+import type { ErasureActivities, WipeActivities } from '../../../activities/erasure.ts';
+import type { JobActivities, WebhookFeedActivities } from '../../../activities/jobs.ts';
+import type { EmailActivities, SystemMailActivities } from '../../../activities/mail.ts';
+import type { DomainActivities, SweepActivities, UsageActivities } from '../../../activities/sweeps.ts';
 import type { Launch } from '../../../temporal/commands.ts';
 
 type Activities = AutomationActivities &

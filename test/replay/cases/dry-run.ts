@@ -1,4 +1,4 @@
-import { newId } from '../../../src/core/lib/ids.ts';
+import { newId } from '../../../src/lib/ids.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, failedForGood, type ReplayCase, type Script } from './case.ts';
 

@@ -1,7 +1,6 @@
-import { newId } from '../../../src/core/lib/ids.ts';
 import { startOfErasure } from '../../../src/insight/erasures/start.ts';
-import type { ReplayCase, Script } from './case.ts';
-import { failed } from './case.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { failed, type ReplayCase, type Script } from './case.ts';
 
 /** Ways through `eraseContact`. */
 export const erasureCases: readonly ReplayCase[] = [

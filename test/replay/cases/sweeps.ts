@@ -1,6 +1,6 @@
-import { emptyReport } from '../../../src/audience/segments/sweep.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import type { DomainPage } from '../../../src/platform/domains/sweep.ts';
+import type { DomainPage } from '../../../src/domains/sweep.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { emptyReport } from '../../../src/segments/sweep.ts';
 import { type Json, type WorkflowType, workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, type ReplayCase, type Script } from './case.ts';
 

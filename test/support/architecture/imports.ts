@@ -4,7 +4,7 @@ import { init, parse } from 'es-module-lexer';
 
 await init;
 
-/** Files by their path from the root of the project (`src/core/lib/ids.ts`), with their text. */
+/** Files by their path from the root of the project (`src/lib/ids.ts`), with their text. */
 export type Sources = ReadonlyMap<string, string>;
 
 /** One import that is left when types are stripped, and so is there at run time. */

@@ -161,7 +161,7 @@ export const onlyPackages: Partial<Record<Place, readonly string[]>> = {
   dashboard: ['@dagrejs/dagre', '@fernpost/earlier-name', '@fernpost/workflow-graph', 'diff'],
 };
 
-/** Node's own modules that compute and touch nothing outside: all that `src/core/lib` may use. */
+/** Node's own modules that compute and touch nothing outside: all that `src/lib` may use. */
 export const pureModules = [
   'node:buffer',
   'node:crypto',

@@ -104,7 +104,7 @@ function packageProblems({ from, specifier }: RuntimeImport): string[] {
   if (allowed && !allowed.includes(specifier))
     problems.push(`${place} may import no package but ${allowed.join(', ')}`);
   if (place === 'core/lib' && specifier.startsWith('node:') && !pureModules.includes(specifier)) {
-    problems.push('src/core/lib does no I/O');
+    problems.push('src/lib does no I/O');
   }
   return problems;
 }
@@ -122,7 +122,7 @@ function impureForWorkflows(imports: readonly RuntimeImport[]): string[] {
     .filter(({ from, file }) => placeOf(from) === 'core/lib' && reached.has(from) && file === undefined)
     .map(
       ({ from, specifier }) =>
-        `${from} → ${specifier}: workflows import this file, so it may import nothing but src/core/lib`,
+        `${from} → ${specifier}: workflows import this file, so it may import nothing but src/lib`,
     );
 }
 

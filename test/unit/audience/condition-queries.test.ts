@@ -1,8 +1,8 @@
-import { parseCondition } from '@fernpost/conditions';
 import { expect, test } from 'vitest';
-import { conditionQuery, refusing } from '../../../src/audience/conditions/index.ts';
-import { join, sql } from '../../../src/core/database/sql.ts';
-import { badRequest } from '../../../src/core/lib/errors.ts';
+import { conditionQuery, refusing } from '../../../src/contacts/conditions/service.ts';
+import { parseCondition } from '../../../src/lib/conditions/condition.ts';
+import { badRequest } from '../../../src/lib/errors.ts';
+import { join, sql } from '../../../src/store/sql.ts';
 
 const projectId = '20000000-0000-4000-8000-000000000001';
 const purchase = { field: 'event.purchase', operator: 'triggeredWithin', value: 30, unit: 'days' };

@@ -1,8 +1,8 @@
 import { contactKeys } from '@fernpost/earlier-name';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { splitData, unwrapData } from '../../../src/core/lib/contact-data.ts';
-import { AppError } from '../../../src/core/lib/errors.ts';
+import { splitData, unwrapData } from '../../../src/lib/contact-data.ts';
+import { AppError } from '../../../src/lib/errors.ts';
 
 describe('contact data of a request', () => {
   test('is stored, ignored, deleted or passed on as the contract says', () => {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { isEmail, normalizeEmail } from '@fernpost/validation';
 import { parse } from 'csv-parse/sync';
 import { describe, expect, test } from 'vitest';
+import { isEmail, normalizeEmail } from '../../../src/lib/validation/email-address.ts';
 
 describe('the list export of a mailing tool', () => {
   const rows = parse(readFileSync(new URL('../../data/audience.csv', import.meta.url)), {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { wantedAddresses } from '../../../src/audience/segments/members.ts';
-import { segmentSlug } from '../../../src/audience/segments/slug.ts';
-import { inOrder } from '../../../src/audience/segments/sweep.ts';
+import { wantedAddresses } from '../../../src/segments/members.ts';
+import { segmentSlug } from '../../../src/segments/pages.ts';
+import { inOrder } from '../../../src/segments/sweep.ts';
 
 const id = '0199b1f0-0000-7000-8000-000000000001';
 

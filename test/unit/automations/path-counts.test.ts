@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { PathCountCache } from '../../../src/automations/runs/path-counts.ts';
+import { PathCountCache } from '../../../src/automations/runs/queries.ts';
 
 /** Counts that take as long as they are told to; `asked` says how often. */
 function slowCounts() {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { textsOf } from '../../../packages/mail-providers/test/messages.ts';
-import { newId } from '../../../src/core/lib/ids.ts';
-import { composeQueued, createComposer } from '../../../src/sending/engine/compose.ts';
-import type { StoredRender } from '../../../src/sending/ledger/stored-render.ts';
-import { type ClaimedMail, refusalOf } from '../../../src/sending/ledger/types.ts';
+import { newId } from '../../../src/lib/ids.ts';
+import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
+import { type ClaimedMail, refusalOf, type StoredRender } from '../../../src/mail/ledger/queries.ts';
+import { textsOf } from '../mail-providers/messages.ts';
 
 const compose = createComposer(
   {

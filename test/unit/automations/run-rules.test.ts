@@ -1,9 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { delayMs } from '../../../src/automations/graph/step-configs.ts';
-import { evaluateStepCondition } from '../../../src/automations/runtime/condition.ts';
-import { StepFailure } from '../../../src/automations/runtime/failure.ts';
-import { fieldValue, mergeContext, type StepFacts } from '../../../src/automations/runtime/values.ts';
-import type { JsonValue } from '../../../src/core/lib/json.ts';
+import {
+  evaluateStepCondition,
+  fieldValue,
+  mergeContext,
+  type StepFacts,
+} from '../../../src/automations/runtime/condition.ts';
+import { StepFailure } from '../../../src/automations/runtime/directive.ts';
+import type { JsonValue } from '../../../src/lib/contact-data.ts';
 
 const facts: StepFacts = {
   contact: {

@@ -1,6 +1,6 @@
 import { deliveryHeader } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
-import { StepFailure } from '../../../src/automations/runtime/failure.ts';
+import { StepFailure } from '../../../src/automations/runtime/directive.ts';
 import { keptResponse, type WebhookFacts, webhookRequest } from '../../../src/automations/runtime/webhook-request.ts';
 
 const facts: WebhookFacts = {

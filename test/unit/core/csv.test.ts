@@ -1,9 +1,9 @@
 import { Readable } from 'node:stream';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from '../../../src/audience/jobs/csv.ts';
-import { readHeader, readRow } from '../../../src/audience/jobs/import-rows.ts';
-import { csvFile, csvLines } from '../../../src/core/lib/csv.ts';
+import { type CsvPlace, type CsvRecord, RecordTooLong, readCsv } from '../../../src/imports/csv.ts';
+import { readHeader, readRow } from '../../../src/imports/import-rows.ts';
+import { csvFile, csvLines } from '../../../src/lib/text.ts';
 
 async function* pieces(bytes: Buffer, sizes: readonly number[]): AsyncGenerator<Buffer> {
   for (let at = 0, turn = 0; at < bytes.length; turn++) {

@@ -1,9 +1,9 @@
-import { maxFilters, parseCondition } from '@fernpost/conditions';
-import { sanitizeHtml, textAsHtml } from '@fernpost/mail-providers';
 import { expect, test } from 'vitest';
 import { countSteps, growth, linear } from '../../../packages/renderer/test/counted-steps.ts';
 import { calendarsOf, readSchedule } from '../../../src/automations/enrollment/schedule.ts';
-import { matchesGlob } from '../../../src/core/lib/glob.ts';
+import { sanitizeHtml, textAsHtml } from '../../../src/domains/providers/received-html.ts';
+import { maxFilters, parseCondition } from '../../../src/lib/conditions/condition.ts';
+import { matchesGlob } from '../../../src/lib/text.ts';
 
 test.each([
   '<div>',

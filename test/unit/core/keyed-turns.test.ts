@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { KeyedTurns, type TurnRest } from '../../../src/core/lib/keyed-turns.ts';
+import { KeyedTurns, type TurnRest } from '../../../src/lib/keyed-turns.ts';
 
 const refused = new Error('refused');
 const turnsOf = (limits: { atOnce?: number; waiting?: number | null; waitMs?: number | null; rest?: TurnRest } = {}) =>

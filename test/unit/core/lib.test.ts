@@ -1,12 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, test, vi } from 'vitest';
-import { isoInstant } from '../../../src/core/database/columns.ts';
-import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../../src/core/lib/cursor.ts';
-import { AppError } from '../../../src/core/lib/errors.ts';
-import { isUuid, newId } from '../../../src/core/lib/ids.ts';
-import { seal, unseal } from '../../../src/core/lib/seal.ts';
-import { cutText } from '../../../src/core/lib/text.ts';
-import { noSoonerThan } from '../../../src/core/lib/time.ts';
+import { AppError } from '../../../src/lib/errors.ts';
+import { isUuid, newId } from '../../../src/lib/ids.ts';
+import { clampLimit, decodeCursor, encodeCursor, isInstant } from '../../../src/lib/pages.ts';
+import { seal, unseal } from '../../../src/lib/seal.ts';
+import { cutText } from '../../../src/lib/text.ts';
+import { noSoonerThan } from '../../../src/lib/time.ts';
+import { isoInstant } from '../../../src/store/columns.ts';
 
 describe('ids', () => {
   test('are version 7 UUIDs, all different, in the order in which they were made', () => {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { readConfig } from '../../../src/core/config/config.ts';
-import { trustedOrigins } from '../../../src/core/http/origins.ts';
+import { trustedOrigins } from '../../../src/http/app.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
 
 test('pages of this machine are trusted by each of its names, at the same port alone; other hosts by the name that is set', () => {
   const own = trustedOrigins(

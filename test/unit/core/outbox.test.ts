@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
-import { cutBytes } from '../../../src/core/outbox/calls.ts';
-import { ConcurrencyLimit } from '../../../src/core/outbox/concurrency-limit.ts';
-import { backOffMs } from '../../../src/core/outbox/dispatcher.ts';
+import { ConcurrencyLimit, cutBytes } from '../../../src/store/outbox/calls.ts';
+import { backOffMs } from '../../../src/store/outbox/dispatcher.ts';
 
 /** Calls that end when told to. */
 function heldCalls() {

@@ -1,14 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
-import {
-  AddressRefused,
-  callLimits,
-  callOut,
-  guardedConnector,
-  NoAnswer,
-  type OutgoingRequest,
-} from '@fernpost/guarded-requests';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { callLimits, callOut, NoAnswer, type OutgoingRequest } from '../../../src/http/guarded-requests/call.ts';
+import { AddressRefused, guardedConnector } from '../../../src/http/guarded-requests/guard.ts';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 import { receiverCertificate, startReceiver } from '../../support/receiver.ts';
 

@@ -1,8 +1,5 @@
 import { sessionCookie } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
-import type { Config } from '../../../src/core/config/config.ts';
-import { networkOf } from '../../../src/core/lib/network.ts';
-import { roleIncludes, roles } from '../../../src/core/lib/roles.ts';
 import {
   endedSessionHeaders,
   readCookie,
@@ -10,7 +7,10 @@ import {
   sessionHeader,
   sessionTokens,
   signSession,
-} from '../../../src/platform/accounts/sessions.ts';
+} from '../../../src/accounts/sessions.ts';
+import { roleIncludes, roles } from '../../../src/lib/access.ts';
+import type { Config } from '../../../src/lib/config/config.ts';
+import { networkOf } from '../../../src/lib/network.ts';
 
 const secret = 'a secret of at least thirty-two bytes';
 const now = new Date('2026-03-01T09:30:00Z');

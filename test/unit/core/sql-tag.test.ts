@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { join, raw, sql, unprepared } from '../../../src/core/database/sql.ts';
+import { join, raw, sql, unprepared } from '../../../src/store/sql.ts';
 
 const byId = (id: unknown) => sql`select * from contacts where id = ${id}`;
 

@@ -3,17 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { queuePrefix } from '@fernpost/earlier-name';
 import { afterAll, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../../../src/core/config/config.ts';
-import {
-  describeFailure,
-  grpcCode,
-  grpcDetails,
-  grpcStatus,
-  isTemporalUnreachable,
-} from '../../../src/core/lib/grpc.ts';
-import { pause } from '../../../src/core/lib/time.ts';
-import { temporalSettings } from '../../../src/main/temporal/temporal-settings.ts';
-import { cachedExecutions } from '../../../src/main/worker/served-queues.ts';
+import { ConfigError, readConfig } from '../../../src/lib/config/config.ts';
+import { describeFailure, grpcCode, grpcDetails, grpcStatus, isTemporalUnreachable } from '../../../src/lib/network.ts';
+import { pause } from '../../../src/lib/time.ts';
+import { temporalSettings } from '../../../src/main/temporal/temporal-runtime.ts';
+import { cachedExecutions } from '../../../src/main/worker/worker-metrics.ts';
 import { encryptingCodec } from '../../../temporal/codec.ts';
 import {
   queueKinds,

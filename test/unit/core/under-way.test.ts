@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { UnderWay } from '../../../src/core/outbox/under-way.ts';
+import { UnderWay } from '../../../src/store/outbox/wake.ts';
 
 /** A count of at most eight whose items end when the test says so, by a clock of the test. */
 function aCount() {

@@ -1,4 +1,3 @@
-import { maxFilters as mostFilters, maxLevels as mostLevels, parseCondition } from '@fernpost/conditions';
 import { describe, expect, test } from 'vitest';
 import {
   changeFilter,
@@ -29,6 +28,11 @@ import {
   type TreeFilter,
   treeOf,
 } from '../../../dashboard/src/conditions/tree.ts';
+import {
+  maxFilters as mostFilters,
+  maxLevels as mostLevels,
+  parseCondition,
+} from '../../../src/lib/conditions/condition.ts';
 
 const segmentId = '0199d1f2-7e6b-7a51-9a54-2f8ad2f0c111';
 const ofFilters = (...filters: TreeFilter[]): Tree => ({ logic: 'AND', groups: [{ filters }] });

@@ -15,7 +15,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { settings } from '../../../src/core/config/settings.ts';
+import { settings } from '../../../src/lib/config/settings.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const script = join(import.meta.dirname, '../../../deploy/backup.sh');

@@ -2,9 +2,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { builtCliVersion, dynamicConfig, temporalCliPackage, testedTemporal } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
-import { readConfig } from '../../../src/core/config/config.ts';
-import { settings } from '../../../src/core/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-options.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
+import { settings } from '../../../src/lib/config/settings.ts';
+import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
 import { containerEnv, readCompose } from '../../support/compose.ts';
 
 const root = join(import.meta.dirname, '../../..');
@@ -203,7 +203,7 @@ test('Temporal is the same version in the tests, in docker-compose.yml and in th
 });
 
 test('the Temporal CLI that Go builds, the newest that it can, is the version that the code says', () => {
-  const goMod = read('packages/local-stack/go.mod');
+  const goMod = read('tools/local-stack/go.mod');
   expect(goMod).toContain(`tool ${temporalCliPackage}\n`);
   expect(goMod).toMatch(pinned('github.com/temporalio/cli', builtCliVersion));
 });

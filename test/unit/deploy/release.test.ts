@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { settings } from '../../../src/core/config/settings.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-options.ts';
+import { settings } from '../../../src/lib/config/settings.ts';
+import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../../..');

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
-import { readConfig } from '../../../src/core/config/config.ts';
-import { settings } from '../../../src/core/config/settings.ts';
-import { systemRoutes } from '../../../src/core/http/system.ts';
-import { workerNodeOptions } from '../../../src/main/worker/worker-options.ts';
+import { systemRoutes } from '../../../src/http/system.ts';
+import { readConfig } from '../../../src/lib/config/config.ts';
+import { settings } from '../../../src/lib/config/settings.ts';
+import { workerNodeOptions } from '../../../src/main/worker/worker-metrics.ts';
 import { deployFile } from '../../support/deploy.ts';
 
 const root = join(import.meta.dirname, '../../..');

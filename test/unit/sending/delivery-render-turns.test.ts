@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RenderTurns } from '../../../src/sending/engine/render-turns.ts';
+import { RenderTurns } from '../../../src/mail/engine/batch.ts';
 
 function turns() {
   let now = 0;

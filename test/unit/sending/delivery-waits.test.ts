@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { retryDelay } from '../../../src/sending/engine/attempts.ts';
-import { backOff } from '../../../src/sending/engine/breaker.ts';
+import { retryDelay } from '../../../src/mail/engine/attempts.ts';
+import { backOff } from '../../../src/mail/engine/breaker.ts';
 
 const hour = 3_600_000;
 

@@ -1,5 +1,5 @@
-import { type DnsLookup, dnsLookup } from '@fernpost/domain-records';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { type DnsLookup, dnsLookup } from '../../../src/domains/records/findings.ts';
 import { type DnsServer, startDnsServer } from '../../support/dns-server.ts';
 
 let server: DnsServer;

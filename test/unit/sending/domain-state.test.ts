@@ -1,7 +1,7 @@
-import type { DnsFinding } from '@fernpost/domain-records';
-import type { ProviderDomain } from '@fernpost/mail-providers';
 import { describe, expect, test } from 'vitest';
-import { type DomainState, firstState, nextState } from '../../../src/platform/domains/state.ts';
+import type { ProviderDomain } from '../../../src/domains/providers/mailer.ts';
+import type { DnsFinding } from '../../../src/domains/records/findings.ts';
+import { type DomainState, firstState, nextState } from '../../../src/domains/state.ts';
 
 const key = {
   purpose: 'DKIM',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { RecentResults } from '../../../src/core/lib/recent-results.ts';
+import { RecentResults } from '../../../src/lib/keyed-turns.ts';
 
 const setUp = (entries = 3) => {
   const clock = { at: 1_000 };

@@ -1,7 +1,7 @@
-import { BodyBudget } from '@fernpost/request-bodies';
 import { expect, test } from 'vitest';
-import { notFound } from '../../../src/core/lib/errors.ts';
-import { replyTo } from '../../../src/sending/smtp-in/replies.ts';
+import { BodyBudget } from '../../../src/http/bodies/budget.ts';
+import { notFound } from '../../../src/lib/errors.ts';
+import { replyTo } from '../../../src/mail/smtp-in/accept.ts';
 
 test('a message that there is no memory for is to be sent again', async () => {
   const budget = new BodyBudget({ total: 10, share: 10, waitMs: 1 });

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { suppressionOf } from '../../../src/audience/suppressions/matching.ts';
-import type { MatchingRule } from '../../../src/audience/suppressions/schema.ts';
-import { matchesGlob } from '../../../src/core/lib/glob.ts';
+import { suppressionOf } from '../../../src/contacts/suppressions/matching.ts';
+import type { MatchingRule } from '../../../src/contacts/suppressions/schema.ts';
+import { matchesGlob } from '../../../src/lib/text.ts';
 
 const at = new Date('2026-03-15T12:34:56.789Z');
 const rule = (kind: MatchingRule['kind'], pattern: string, name = `${kind} ${pattern}`): MatchingRule => ({

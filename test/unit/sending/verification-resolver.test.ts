@@ -1,6 +1,6 @@
-import { dnsResolver, type RecordType, type Resolver } from '@fernpost/address-verification';
 import { describe, expect, test } from 'vitest';
-import { cachedResolver } from '../../../src/platform/verification/cached-resolver.ts';
+import { dnsResolver, type RecordType, type Resolver } from '../../../src/accounts/verification/addresses/resolver.ts';
+import { cachedResolver } from '../../../src/accounts/verification/cached-resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 
 const everyType: RecordType[] = ['NS', 'MX', 'A', 'AAAA'];

@@ -1,6 +1,6 @@
 import { sandboxWebhookUser } from '@fernpost/earlier-name';
 import { expect, test } from 'vitest';
-import { mayNotify } from '../../../src/sending/reports/webhooks.ts';
+import { mayNotify } from '../../../src/feedback/reports/webhooks.ts';
 
 test('only the configured credentials or token are let in, and without either nobody is', () => {
   const config = {

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { payloadOf } from '../../../src/insight/webhooks/payload.ts';
+import { newSecret, payloadOf, signedHeaders } from '../../../src/insight/webhooks/payload.ts';
 import { afterCall } from '../../../src/insight/webhooks/retries.ts';
-import { newSecret, signedHeaders } from '../../../src/insight/webhooks/signing.ts';
 
 const now = new Date('2026-11-22T12:00:00Z');
 const answered = (statusCode: number | null, retryAfter: string | null = null) => ({ statusCode, retryAfter });

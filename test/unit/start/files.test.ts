@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { postgresName } from '@fernpost/earlier-name';
 import { StartError } from '@fernpost/local-stack';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../../packages/local-stack/test/fakes.ts';
-import { keepFirstProject } from '../../../src/main/start/first-project.ts';
-import { keptSecrets } from '../../../src/main/start/secrets.ts';
+import { keptSecrets } from '../../../src/main/start/settings.ts';
+import { keepFirstProject } from '../../../src/main/start/summary.ts';
+import { temporaryFolder } from '../../../tools/local-stack/test/fakes.ts';
 
 test('generated secrets are kept for their owner alone and stay the same', () => {
   using folder = temporaryFolder();

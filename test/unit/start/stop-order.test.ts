@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { eventually } from '../../../packages/local-stack/test/fakes.ts';
-import { stopInOrder } from '../../../src/main/start/stop-order.ts';
+import { stopInOrder } from '../../../src/main/start/our-processes.ts';
+import { eventually } from '../../../tools/local-stack/test/fakes.ts';
 
 test('a request that takes long holds up the end of the API, not that of the worker', async () => {
   const done: string[] = [];

@@ -1,11 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Body, Fernpost } from '@fernpost/sdk';
+import type { Body, Fernpost, Reply } from '@fernpost/sdk';
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { isJson, plain, print } from '../output.ts';
-import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
-import { describeReview, makeReview } from './campaign-review.ts';
-import { correctCommand, reviseCommand } from './campaign-revisions.ts';
+import { confirm, isJson, plain, print, table, UsageError } from '../terminal.ts';
+import { contentOf } from './templates.ts';
 
 type Send = NonNullable<Body<'sendCampaign'>>;
 
@@ -114,4 +112,103 @@ function drift(value: string): NonNullable<Send['drift']> {
   const share = Number(value);
   if (!(share >= 0 && share <= 1)) throw new InvalidArgumentError('Use none, fewer, or a share such as 0.02.');
   return share;
+}
+
+/** What a dry run found. */
+type Review = Reply<'getCampaignDryRun'>['data'];
+
+/** A dry run from its start to its end, of every message or a `sample` of that many. @throws when it fails */
+async function makeReview(client: Fernpost, id: string, sample: number | 'all' = 'all'): Promise<Review> {
+  const review = await client.campaigns.review(id, { sample }, { everyMs: 500 });
+  if (review.state === 'FAILED')
+    throw new Error(`The review ended: ${review.failedReason ?? 'no reason was recorded'}.`);
+  return review;
+}
+
+/** The report as people read it: who gets it, who does not and why, and what looks wrong. */
+function describeReview(review: Review): string {
+  const { wouldSend, audience, sample, rendered, leftOut, missing, problems, samples, changed, fingerprint } = review;
+  const rows = [
+    ...leftOut.map(({ reason, count }) => ['-', count, reason]),
+    ...missing.map(({ variable, contacts }) => ['!', contacts, `no value for {{${variable}}}`]),
+    ...problems.map(({ kind, count, example }) => ['!', count, example ? `${kind}, such as ${example.email}` : kind]),
+  ];
+  const first = samples.slice(0, 3).map(({ email, subject }) => ['+', email, subject]);
+  return [
+    `Would send to ${wouldSend} of ${audience} contacts.`,
+    ...(sample === 'all'
+      ? []
+      : [`Rendered a sample of ${rendered} messages; what looks wrong is counted among these.`]),
+    ...(rows.length === 0 ? [] : ['', table(rows)]),
+    ...(first.length === 0 ? [] : ['', table(first)]),
+    ...(changed.length === 0 ? [] : ['', `Changed since: ${changed.map(plain).join(', ')}. Review it again.`]),
+    ...(fingerprint === null ? [] : ['', `Fingerprint: ${fingerprint}`]),
+  ].join('\n');
+}
+
+type Correction = Body<'createCampaignCorrection'>;
+
+/** `fernpost campaigns revise`: other content for who has not got a paused campaign yet. */
+function reviseCommand(): Command {
+  return new Command('revise')
+    .description('replace the content of a paused campaign for recipients who have not received it yet')
+    .argument('<id>')
+    .option('--subject <text>', 'subject, with {{ variables }}')
+    .option('--body <html>', 'HTML; "@file" reads a file, "-" standard input')
+    .option('--resume', 'continue sending afterwards')
+    .option('--yes', 'do not ask')
+    .action(revise);
+}
+
+async function revise(
+  id: string,
+  options: { subject?: string; body?: string; resume?: true; yes?: true },
+  command: Command,
+): Promise<void> {
+  if (options.subject === undefined && options.body === undefined) throw new UsageError('Give --subject or --body.');
+  const client = clientOf(command);
+  const [{ name }, { pendingCount }] = await Promise.all([client.campaigns.get(id), client.campaigns.stats(id)]);
+  const body = {
+    ...(options.subject === undefined ? {} : { subject: options.subject }),
+    ...(options.body === undefined ? {} : { body: await contentOf(options.body) }),
+  };
+  if (!options.yes)
+    await confirm(`Revise "${plain(name)}" for the ${pendingCount} recipients who have not received it?`);
+  const path = { id };
+  const revised = await client.call('reviseCampaign', { path, body });
+  if (!options.resume) return print(command, revised.data, revised.message);
+  const { data } = await client.call('resumeCampaign', { path });
+  print(command, data, `${plain(name)}: sending continues with version ${data.contentVersion}`);
+}
+
+/** `fernpost campaigns correct`: a draft for exactly those who got certain versions. */
+function correctCommand(): Command {
+  return new Command('correct')
+    .description('create a draft for exactly the recipients of certain versions of a campaign')
+    .argument('<id>')
+    .requiredOption('--subject <text>', 'subject, with {{ variables }}')
+    .requiredOption('--body <html>', 'HTML; "@file" reads a file, "-" standard input')
+    .option('--versions <number...>', 'versions of the content', ['1'])
+    .addOption(
+      new Option('--who <who>', 'which of their recipients').choices(['got', 'opened', 'clicked']).default('got'),
+    )
+    .action(
+      async (id: string, options: Record<'subject' | 'body' | 'who', string> & { versions: string[] }, command) => {
+        const { data } = await clientOf(command).call('createCampaignCorrection', {
+          path: { id },
+          body: {
+            versions: options.versions.map(Number),
+            who: options.who as Correction['who'],
+            subject: options.subject,
+            body: await contentOf(options.body),
+          },
+        });
+        const { name, totalRecipients, id: draft } = data;
+        print(
+          command,
+          data,
+          `${plain(name)}: a draft for ${totalRecipients} ${totalRecipients === 1 ? 'contact' : 'contacts'}. Send it with: campaigns launch ${draft}`,
+        );
+      },
+    );
 }

@@ -2,9 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Fernpost, urlOf } from '@fernpost/sdk';
 import { Command, InvalidArgumentError } from 'commander';
-import { UsageError } from '../errors.ts';
-import { isJson, print, table } from '../output.ts';
 import { clientOf, keyedTargetOf } from '../settings.ts';
+import { isJson, print, table, UsageError } from '../terminal.ts';
 
 interface Options {
   emails: number;

@@ -1,9 +1,7 @@
 import { type Fernpost, FernpostError, type Item, type Reply } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
-import { UsageError } from '../errors.ts';
-import { print, table } from '../output.ts';
-import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
+import { confirm, print, table, UsageError } from '../terminal.ts';
 
 type Job = Item<'listContactJobs'>;
 

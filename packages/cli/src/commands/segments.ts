@@ -1,10 +1,8 @@
 import type { Body } from '@fernpost/sdk';
 import { Command, Option } from 'commander';
-import { contentOf } from '../content.ts';
-import { UsageError } from '../errors.ts';
-import { plain, print, printList } from '../output.ts';
-import { confirm } from '../prompt.ts';
 import { clientOf } from '../settings.ts';
+import { confirm, plain, print, printList, UsageError } from '../terminal.ts';
+import { contentOf } from './templates.ts';
 
 /** `fernpost segments list|create|contacts|add|remove|delete`. */
 export function segmentCommands(): Command {

@@ -1,9 +1,8 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type Body, FernpostError, type Reply } from '@fernpost/sdk';
 import { Command } from 'commander';
-import { UsageError } from '../errors.ts';
-import { plain, print } from '../output.ts';
 import { clientOf } from '../settings.ts';
+import { plain, print, UsageError } from '../terminal.ts';
 
 type Graph = Pick<Body<'replaceWorkflowGraph'>, 'steps' | 'transitions'>;
 

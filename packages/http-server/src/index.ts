@@ -1,2 +1,0 @@
-export { type ArrivingFile, type MultipartRules, readMultipart } from './multipart.ts';
-export { type RunningServer, type ServerLimits, serve, usualLimits } from './server.ts';

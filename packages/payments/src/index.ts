@@ -1,1 +1,0 @@
-export { InvalidSignature, type PaymentEvent, type Payments, PaymentsUnreachable } from './payments.ts';

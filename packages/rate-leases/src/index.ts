@@ -1,1 +1,0 @@
-export { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from './limiter.ts';

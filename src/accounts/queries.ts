@@ -1,0 +1,160 @@
+import { randomBytes } from 'node:crypto';
+import { AppError } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { sha256 } from '../lib/seal.ts';
+import { removeSome } from '../store/columns.ts';
+import { type Database, sql } from '../store/sql.ts';
+import { AccountToken, AttemptWindow, type User } from './entity.ts';
+
+/** What is counted: each kind of attempt has windows of its own. */
+export type AttemptScope =
+  | 'login'
+  | 'login-ip'
+  | 'login-known'
+  | 'login-from'
+  | 'signup-ip'
+  | 'verify-mail'
+  | 'reset-mail'
+  | 'taken-mail'
+  | 'invitation'
+  | 'invitation-mail'
+  | 'smtp-ip'
+  | 'explain'
+  | 'export';
+
+/** How many attempts a window holds and how long it lasts. */
+export interface AttemptLimit {
+  scope: AttemptScope;
+  /** An address, a network address or a user id; stored hashed. */
+  subject: string;
+  limit: number;
+  seconds: number;
+}
+
+/** Counts an attempt. Answers null while the limit holds it, else the seconds until the window ends. */
+export async function countAttempt(
+  db: Database,
+  { scope, subject, limit, seconds }: AttemptLimit,
+): Promise<number | null> {
+  // Counting comes before whatever is attempted, so that many at once cannot slip through. The window is fixed: attempts
+  // beyond the limit do not make it longer.
+  const row = await db.row<{ used: number; retryAfter: number }>(sql`
+      insert into attempt_windows as w (scope, subject, used, ends_at)
+        values (${scope}, ${sha256(subject)}, 1, clock_timestamp() + make_interval(secs => ${seconds}))
+        on conflict (scope, subject) do update set
+          used = case when w.ends_at <= clock_timestamp() then 1 else least(w.used, ${limit}) + 1 end,
+          ends_at = case when w.ends_at <= clock_timestamp() then excluded.ends_at else w.ends_at end
+        returning used, greatest(1, ceil(extract(epoch from ends_at - clock_timestamp())))::integer as "retryAfter"`);
+  return row !== null && row.used > limit ? row.retryAfter : null;
+}
+
+/** Counts an attempt. @throws 429 RATE_LIMIT_EXCEEDED when the window is full */
+export async function takeAttempt(db: Database, attempt: AttemptLimit, message: string): Promise<void> {
+  const retryAfter = await countAttempt(db, attempt);
+  if (retryAfter !== null) throw tooManyAttempts(message, retryAfter);
+}
+
+/** 429 for an attempt beyond its limit. */
+export function tooManyAttempts(message: string, retryAfter: number): AppError {
+  return new AppError(429, 'RATE_LIMIT_EXCEEDED', message, {
+    details: { retryAfter },
+    suggestion: `Wait ${retryAfter} s.`,
+    headers: { 'Retry-After': String(retryAfter) },
+  });
+}
+
+const knownDays = 90;
+
+/** Remembers for 90 days that an address has signed in from a network. */
+export async function rememberNetwork(db: Database, email: string, network: string): Promise<void> {
+  await db.count(sql`
+    insert into attempt_windows (scope, subject, used, ends_at)
+      values ('login-from', ${sha256(`${email} ${network}`)}, 1, now() + make_interval(days => ${knownDays}))
+      on conflict (scope, subject) do update set ends_at = excluded.ends_at`);
+}
+
+/** Whether an address has signed in from a network within 90 days. */
+export async function isKnownNetwork(db: Database, email: string, network: string): Promise<boolean> {
+  const known = await db.row(sql`
+    select 1 from attempt_windows
+    where scope = 'login-from' and subject = ${sha256(`${email} ${network}`)} and ends_at > now()`);
+  return known !== null;
+}
+
+/** Forgets the attempts of a subject. */
+export async function forgetAttempts(db: Database, scope: AttemptScope, subject: string): Promise<void> {
+  await db.em.nativeDelete(AttemptWindow, { scope, subject: sha256(subject) });
+}
+
+/** Takes back one attempt, where only failures count. */
+export async function giveBackAttempt(db: Database, scope: AttemptScope, subject: string): Promise<void> {
+  await db.count(sql`
+    update attempt_windows set used = greatest(0, used - 1) where scope = ${scope} and subject = ${sha256(subject)}`);
+}
+
+/** Removes windows that are over; answers how many. */
+export function removeOldAttempts(db: Database, limit: number): Promise<number> {
+  return removeSome(db, 'attempt_windows', sql`ends_at < clock_timestamp()`, limit);
+}
+
+/** What a token proves the right to. */
+export type TokenPurpose = AccountToken['purpose'];
+
+/** Makes a token for a user that works once and for an hour, in place of those from before. Only its hash is kept. */
+export async function newToken(tx: Database, userId: string, purpose: TokenPurpose): Promise<string> {
+  // Whoever reads an old mail later finds a dead link.
+  await removeTokens(tx, userId, purpose);
+  const token = randomBytes(32).toString('hex');
+  await tx.count(sql`
+    insert into account_tokens (token_hash, user_id, purpose, expires_at)
+      values (${sha256(token)}, ${userId}, ${purpose}, now() + interval '1 hour')`);
+  return token;
+}
+
+/** Uses a token up. Answers its user, or null when it is unknown, used or too old. */
+export async function takeToken(db: Database, token: string, purpose: TokenPurpose): Promise<string | null> {
+  const row = await db.row<{ userId: string; fresh: boolean }>(sql`
+    delete from account_tokens where token_hash = ${sha256(token)} and purpose = ${purpose}
+      returning user_id as "userId", expires_at > clock_timestamp() as fresh`);
+  return row?.fresh ? row.userId : null;
+}
+
+/** Whether a token could be used up now. */
+export async function isTokenUsable(db: Database, token: string, purpose: TokenPurpose): Promise<boolean> {
+  const usable = await db.row(sql`
+    select 1 from account_tokens
+      where token_hash = ${sha256(token)} and purpose = ${purpose} and expires_at > clock_timestamp()`);
+  return usable !== null;
+}
+
+/** Takes all tokens of a user for this purpose out of use. */
+export async function removeTokens(db: Database, userId: string, purpose: TokenPurpose): Promise<void> {
+  await db.em.nativeDelete(AccountToken, { userId, purpose });
+}
+
+/** Removes tokens that are too old to be used; answers how many. */
+export function removeOldTokens(db: Database, limit: number): Promise<number> {
+  return removeSome(db, 'account_tokens', sql`expires_at < now()`, limit);
+}
+
+/** Kinds of accounts; an account keeps its kind. */
+export type AccountType = User['type'];
+
+interface NewUser extends Pick<User, 'email' | 'type' | 'emailVerified'> {
+  passwordHash: string | null;
+  /** Whether they signed up without an operator, on a service whose mail reaches people. */
+  selfRegistered: boolean;
+}
+
+/** Adds a user; null when the address is taken, whoever took it a moment before. */
+export async function insertUser(
+  db: Database,
+  user: NewUser,
+): Promise<Pick<User, 'id' | 'email' | 'type' | 'sessionVersion'> | null> {
+  const { email, passwordHash, type, emailVerified, selfRegistered } = user;
+  const id = newId();
+  const added = await db.count(sql`
+    insert into users (id, email, password_hash, type, email_verified, self_registered)
+      values (${id}, ${email}, ${passwordHash}, ${type}, ${emailVerified}, ${selfRegistered}) on conflict (email) do nothing`);
+  return added === 0 ? null : { id, email, type, sessionVersion: 0 };
+}

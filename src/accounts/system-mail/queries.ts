@@ -1,0 +1,111 @@
+import { removeSome } from '../../store/columns.ts';
+import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { type Database, type Query, sql } from '../../store/sql.ts';
+
+/** A mail of the service that is on its way. */
+export interface PendingMail {
+  id: string;
+  kind: string;
+  to: string;
+  contentSealed: string;
+  /** Hand-overs that were begun. */
+  attempts: number;
+  /** What the last one was refused for; null when its outcome is not known, or there was none. */
+  error: string | null;
+  /** Milliseconds since the last hand-over was begun, and since the mail was queued. */
+  sinceMs: number;
+  ageMs: number;
+}
+
+/** Adds mails; those whose key is known are left out. Answers the ids that were added. */
+export async function insertMails(
+  db: Database,
+  rows: readonly {
+    id: string;
+    kind: string;
+    to_address: string;
+    dedupe_key: string | null;
+    content_sealed: string;
+  }[],
+): Promise<string[]> {
+  const added = await db.rows<{ id: string }>(sql`
+    insert into system_mails (id, kind, to_address, dedupe_key, content_sealed)
+      select id, kind, to_address, dedupe_key, content_sealed
+      from jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+        as r (id uuid, kind text, to_address text, dedupe_key text, content_sealed text)
+      on conflict (dedupe_key) do nothing returning id`);
+  return added.map(({ id }) => id);
+}
+
+/** The mail, unless it was sent or given up. */
+export function pendingMail(db: Database, id: string): Promise<PendingMail | null> {
+  return db.row<PendingMail>(sql`
+      select id, kind, to_address as "to", content_sealed as "contentSealed", attempts, error,
+          (1000 * extract(epoch from clock_timestamp() - updated_at))::float8 as "sinceMs",
+          (1000 * extract(epoch from clock_timestamp() - created_at))::float8 as "ageMs"
+        from system_mails where id = ${id} and status = 'PENDING'`);
+}
+
+/** Notes that a hand-over begins; false when another process was first. */
+export async function beginHandOver(db: Database, id: string, attemptsBefore: number): Promise<boolean> {
+  return (
+    (await db.count(sql`
+      update system_mails set attempts = attempts + 1, error = null, updated_at = clock_timestamp()
+        where id = ${id} and status = 'PENDING' and attempts = ${attemptsBefore}`)) > 0
+  );
+}
+
+/** Notes that the provider did not take the mail, and why. */
+export async function noteRefusal(db: Database, id: string, reason: string): Promise<void> {
+  await db.count(sql`update system_mails set error = ${reason.slice(0, 500)} where id = ${id} and status = 'PENDING'`);
+}
+
+/** Notes that the provider has the mail. `at` is an ISO instant. */
+export async function noteSent(db: Database, id: string, messageId: string, at: string): Promise<void> {
+  await settle(db, id, sql`status = 'SENT', message_id = ${messageId}, sent_at = ${at}::timestamptz, error = null`);
+}
+
+/** Gives the mail up. */
+export async function noteFailed(db: Database, id: string, reason: string): Promise<void> {
+  await settle(db, id, sql`status = 'FAILED', error = ${reason.slice(0, 500)}`);
+}
+
+// The content goes with its secrets; that the mail was sent stays.
+async function settle(db: Database, id: string, outcome: Query): Promise<void> {
+  await db.count(sql`
+    update system_mails set ${outcome}, content_sealed = null, updated_at = clock_timestamp()
+      where id = ${id} and status = 'PENDING'`);
+}
+
+/** Mails that nobody has tried for a while. */
+export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
+  const at = sql`updated_at`;
+  return db.rows(sql`
+    select id, updated_at::text as at from system_mails
+      where status = 'PENDING' and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
+}
+
+/** Removes mails of more than 60 days ago; answers how many. */
+export function removeOldMails(db: Database, limit: number): Promise<number> {
+  return removeSome(db, 'system_mails', sql`created_at < now() - interval '60 days' and status <> 'PENDING'`, limit);
+}
+
+/** Members of at least a role, but for one user. */
+export interface ToldMembers {
+  role: 'ADMIN';
+  but: string | null;
+}
+
+/** The addresses of a project's members, with the project's name and language. */
+export function membersToTell(
+  db: Database,
+  projectId: string,
+  only?: ToldMembers,
+): Promise<{ email: string; project: string; language: string }[]> {
+  return db.rows(sql`
+      select u.email, p.name as project, p.language from projects p
+        join memberships m on m.project_id = p.id join users u on u.id = m.user_id
+        where p.id = ${projectId} and (${only === undefined} or m.role in ('ADMIN', 'OWNER')
+          and u.id is distinct from ${only?.but ?? null}::uuid)
+        order by m.created_at, u.id`);
+}

@@ -1,0 +1,300 @@
+import { leastId } from '../../lib/ids.ts';
+import { bucketCtes } from '../../mail/engine/claim.ts';
+import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { ledgerOf } from '../canary/choose.ts';
+import { lockCampaignSend } from '../state.ts';
+import type { SendKey } from './ledger.ts';
+
+/**
+ * A claim: a range of contact ids whose ledger rows one attempt hands over. Its id travels in the metadata of the messages,
+ * so that one search at the provider tells what became of all of them.
+ */
+export interface RangeClaim {
+  id: string;
+  afterContact: string;
+  throughContact: string;
+  /** Rounds that ended with a refusal of the provider. */
+  attempts: number;
+  /** Milliseconds since the claim was made, by the database's clock. */
+  ageMs: number;
+  /**
+   * Milliseconds since its messages may last have reached the provider, negative while they still may; null when none of them can
+   * be there.
+   */
+  handedMs: number | null;
+  /** The content of the claim whose rest it is, where that was put back before the content was revised; else null. */
+  formerVersion: number | null;
+  /** Whether the claim is of the canary: then only members of that in its range are its own. */
+  canary: boolean;
+  /** Whether the project may send at all, and from this sender. */
+  projectDisabled: boolean;
+  domainVerified: boolean;
+}
+
+/** An attempt that works on a send: `campaign_claims.holder` of its claims, and what that of every attempt of its activity begins with. */
+export interface ClaimHolder {
+  campaignId: string;
+  sendSeq: number;
+  /** The version of the content that it hands over. */
+  version: number;
+  holder: string;
+  prefix: string;
+}
+
+/** A claim that was taken over, and whether its campaign is SENDING: without that, nothing is handed over any more. */
+export type RetakenClaim = RangeClaim & { sending: boolean };
+
+/** What `claimRanges` answers. */
+export interface ClaimAnswer {
+  /** Whether the campaign is still SENDING this send. */
+  sending: boolean;
+  /** Whether it is paused: then nothing is claimed. */
+  paused: boolean;
+  /** Whether the audience is frozen completely. */
+  expanded: boolean;
+  /** Whether the provider is held. */
+  held: boolean;
+  /** Milliseconds until the throttle lets the next range through; 0 when it does. */
+  throttleMs: number;
+  /** What was claimed, in the order of contacts; empty when nothing was. */
+  claims: RangeClaim[];
+}
+
+/** How ranges are claimed. */
+export interface RangeLimits extends SendKey {
+  /** Recipients of one range at most. */
+  size: number;
+  /** Setting SEND_RATE_PER_PROJECT; 0 is no limit. */
+  rate: number;
+  provider: string;
+  /** The claim that finds out whether the provider's hold can end. */
+  probing: boolean;
+  /** Whether the lane works on the send's canary: nothing is claimed where the send has moved on. */
+  canary: boolean;
+  /** The content of the lane: nothing is claimed once it was revised. */
+  version: number;
+}
+
+const facts = (project: Query, from: Query) => sql`
+  (select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
+  exists (select from domains d where d.project_id = ${project} and d.verified and d.approved
+    and d.domain = lower(split_part(${from}, '@', 2))) as "domainVerified"`;
+
+/**
+ * Ranges that are claimed together at most. Claims of a process are made one after the other, so that their round trips to
+ * Postgres set the pace of a send when each takes one range (measured: nearly all of the time of a fast send).
+ */
+export const claimsTogether = 4;
+
+// Runs with the send locked, so that its snapshot sees every claim before it. A claim takes tokens for exactly what it takes,
+// leaves half of the bucket to mail that must not wait for a campaign, and waits until a worthwhile batch may go. What will be
+// refused as a whole needs no provider: it waits neither for a hold nor for tokens.
+function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder: string): Query {
+  const { projectId, campaignId, sendSeq, rate, provider, probing, canary, version } = limits;
+  // Stands in the text: with a parameter there Postgres would plan the statement anew each time.
+  const size = raw(limits.size);
+  const { from, key } = ledgerOf(canary);
+  const factsOfSend = facts(sql`${projectId}::uuid`, sql`(select "from" from send)`);
+  return sql`with ${bucketCtes(projectId, rate)},
+   send as materialized (
+     select coalesce(s.claimed_through, ${leastId}::uuid) as claimed_through, s.expanded, c.project_id, c."from",
+       c.paused_at is not null as paused
+     from campaign_sends s join campaigns c on c.id = s.campaign_id
+     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int and c.send_seq = s.send_seq and c.status = 'SENDING' and s.canary = ${raw(String(canary))}
+       and c.content_version = ${raw(version)}),
+   refused as materialized (
+     select "projectDisabled" or not "domainVerified" as whole from (select ${factsOfSend}) f),
+   allowed as materialized (
+     select
+       not ${probing}::boolean and not (select whole from refused)
+         and exists (select from provider_holds where provider = ${provider} and held_until is not null) as held,
+       (select available - least(rate, burst / 2) from bucket where not (select whole from refused)) as spare,
+       (select least(${size}, greatest(1, burst / 4)) from bucket) as worthwhile),
+   wanted as (select ${size} * cardinality(${claimIds}::text[]) as most),
+   quota as materialized (
+     select case when held or coalesce((select paused from send), false) then 0 when spare is null then w.most when spare < worthwhile then 0
+       else least(w.most, floor(spare))::int end as most from allowed, wanted w),
+   frozen as materialized (
+     select array(
+       select ${key}.contact_id from ${from}
+       where ${key}.campaign_id = ${campaignId}::uuid and ${key}.send_seq = ${sendSeq}::int
+         and ${key}.contact_id > (select claimed_through from send) and e.status = 'PENDING'
+       order by ${key}.campaign_id, ${key}.send_seq, ${key}.contact_id limit ${raw(limits.size * claimsTogether)}) as contacts),
+   reach as (select contacts, least(cardinality(contacts), most) as last from frozen, quota),
+   taken as materialized (
+     select contacts[least(n * ${size}, last)] as through, contacts[(n - 1) * ${size}] as after,
+       least(${size}, last - (n - 1) * ${size}) as size, (${claimIds}::text[])[n] as id
+     from reach, generate_series(1, (last + ${raw(limits.size - 1)}) / ${size}) n),
+   moved as (
+     update campaign_sends s set claimed_through = t.through, updated_at = now()
+     from (select through from taken order by through desc limit 1) t
+     where s.campaign_id = ${campaignId}::uuid and s.send_seq = ${sendSeq}::int),
+   made as (
+     insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, holder, canary, version, handed_at)
+     select t.id, ${campaignId}::uuid, ${sendSeq}::int, coalesce(t.after, send.claimed_through), t.through, t.size, ${holder}, ${raw(String(canary))}, ${raw(version)},
+       clock_timestamp()
+     from send, taken t
+     returning id, after_contact, through_contact),
+   spent as (
+     update send_buckets b set tokens = k.available - t.size, refilled_at = k.at
+     from bucket k, (select sum(size) as size from taken) t
+     where b.id = k.id and t.size > 0 and not (select whole from refused))
+   select exists (select from send) as sending, coalesce((select paused from send), false) as paused,
+     coalesce((select expanded from send), false) as expanded, a.held,
+     case when a.spare < a.worthwhile then ceil(1000 * (a.worthwhile - a.spare) / (select rate from rate_limit))::float8 else 0 end as "throttleMs",
+     m.id, m.after_contact as "afterContact", m.through_contact as "throughContact", ${factsOfSend}
+   from allowed a left join made m on true order by m.through_contact`;
+}
+
+interface ClaimRow extends Omit<ClaimAnswer, 'claims'> {
+  id: string | null;
+  afterContact: string;
+  throughContact: string;
+  projectDisabled: boolean;
+  domainVerified: boolean;
+}
+
+/**
+ * Claims the next recipients of a send, in one short transaction: as many ranges as `claimIds` has ids, `claimsTogether` at
+ * most, one after the other. Nothing is waited for: without a claim, the answer says why. The project's bucket must exist
+ * (`bucketMade`).
+ */
+export async function claimRanges(
+  db: Database,
+  limits: RangeLimits,
+  claimIds: readonly string[],
+  holder: string,
+): Promise<ClaimAnswer> {
+  const rows = await db.transaction(async (tx) => {
+    if (!(await lockCampaignSend(tx, limits.campaignId, limits.sendSeq))) return [];
+    return tx.rows<ClaimRow>(claimStatement(limits, claimIds, holder));
+  }, byIndexes);
+  const [first] = rows;
+  if (first === undefined)
+    return { sending: false, paused: false, expanded: false, held: false, throttleMs: 0, claims: [] };
+  const { sending, paused, expanded, held, throttleMs } = first;
+  const claims = rows.flatMap(({ id, afterContact, throughContact, projectDisabled, domainVerified }) =>
+    id === null
+      ? []
+      : [
+          {
+            id,
+            afterContact,
+            throughContact,
+            canary: limits.canary,
+            formerVersion: null,
+            projectDisabled,
+            domainVerified,
+            attempts: 0,
+            ageMs: 0,
+            handedMs: null,
+          },
+        ],
+  );
+  return { sending, paused, expanded, held, throttleMs, claims };
+}
+
+// Nobody works on a claim for as long as this: an activity may run for ten minutes.
+const abandonedAfter = raw(`interval '12 minutes'`);
+
+/**
+ * Takes over an open claim of a send that is not paused, with `lookUpOnly` one of a paused send whose messages may be with the
+ * provider: one that was put back and is due, one of a dead attempt of the
+ * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none. Messages
+ * of a dead attempt may come to the provider for `inFlightMs` from now on. What is handed over by the new holder is noted here:
+ * a claim that was put back without anything at the provider has nothing to look up, and afterwards it may have.
+ */
+export function retakeClaim(
+  db: Database,
+  { campaignId, sendSeq, version, prefix, holder }: ClaimHolder,
+  inFlightMs: number,
+  lookUpOnly = false,
+): Promise<RetakenClaim | null> {
+  const isPaused = sql`c.paused_at is not null and c.status = 'SENDING'`;
+  return db.row(sql`
+    with due as (
+      select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
+      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and k.version = ${version}::int and (
+        k.holder is null and k.due_at <= clock_timestamp()
+        or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
+        or k.taken_at < clock_timestamp() - ${abandonedAfter})
+        and ${lookUpOnly ? sql`${isPaused} and k.handed_at is not null` : sql`not (${isPaused})`}
+      order by k.id limit 1 for update of k skip locked)
+    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
+      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
+    from due, campaigns c where k.id = due.id and c.id = k.campaign_id
+    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
+      k.former_version as "formerVersion",
+      (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
+      (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
+      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
+}
+
+/**
+ * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
+ * of theirs that may be with the provider are looked up there by whoever takes the claims next.
+ */
+export async function releaseClaims(
+  db: Database,
+  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
+  inFlightMs: number,
+): Promise<void> {
+  await db.count(sql`
+    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = ${handedUntil(inFlightMs)}
+    where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
+      and holder <> ${holder} and starts_with(holder, ${prefix})`);
+}
+
+// The attempt may only have stood still, with a call under way.
+const handedUntil = (inFlightMs: number): Query => sql`clock_timestamp() + ${inFlightMs} * interval '1 millisecond'`;
+
+/** Whether this holder has not lost the claim to another. */
+export async function holdsClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
+  return (
+    (await db.row(sql`select from campaign_claims where id = ${claimId} and holder = ${holder} and not settled`)) !==
+    null
+  );
+}
+
+/** Says that messages of the claim may come to the provider until now. Answers false when another one holds the claim. */
+export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
+  const renewed = await db.count(sql`
+    update campaign_claims set handed_at = clock_timestamp() where id = ${claimId} and holder = ${holder} and not settled`);
+  return renewed > 0;
+}
+
+/** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */
+export async function claimsOpen(
+  db: Database,
+  campaignId: string,
+  sendSeq: number,
+  holder: string,
+): Promise<{ open: number; dueMs: number | null }> {
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, ${msUntil('due')} as "dueMs"
+    from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due
+      from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
+  return row ?? { open: 0, dueMs: null };
+}
+
+/** Claims of a send whose messages may be with the provider, and when the first that nobody holds is due; null for none. */
+export async function claimsUnconfirmed(
+  db: Database,
+  campaignId: string,
+  sendSeq: number,
+): Promise<{ open: number; dueMs: number | null }> {
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, ${msUntil('due')} as "dueMs" from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and handed_at is not null) as claims`);
+  return row ?? { open: 0, dueMs: null };
+}
+
+// greatest() passes over null, which must stay null here: nothing is due.
+function msUntil(due: string): Query {
+  return raw(
+    `case when ${due} is not null then greatest(0, 1000 * extract(epoch from ${due} - clock_timestamp())) end::float8`,
+  );
+}

@@ -1,0 +1,110 @@
+import { type SignalCommand, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
+import { AppError } from '../../lib/errors.ts';
+import { cutText } from '../../lib/text.ts';
+import type { Clock } from '../../lib/time.ts';
+import { reasonText } from '../../mail/ledger/reasons.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import { type Audience, audienceSize } from '../audience/audience.ts';
+import { reviewNeeded } from '../review/approval.ts';
+import { checkReview, readDrift } from '../review/launch-check.ts';
+import { openSend, unscheduleSend } from '../state.ts';
+
+interface DueCampaign extends Audience {
+  id: string;
+  reviewId: string | null;
+  drift: string | null;
+  mostUnapproved: number | null;
+  projectDisabled: boolean;
+  domainVerified: boolean;
+}
+
+/**
+ * Moves a scheduled campaign whose time has come to SENDING, with its audience counted anew; back to DRAFT where it cannot
+ * be sent, with the reason as note and event (docs/contract/campaigns-and-workflows.md#2-2). Leaves every other campaign alone;
+ * safe to repeat.
+ */
+export async function beginDueSend(db: Database, clock: Clock, campaignId: string, sendSeq: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    const campaign = await tx.row<DueCampaign>(sql`
+      select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
+        c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
+        c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved", p.disabled as "projectDisabled",
+        exists (select from domains d where d.project_id = c.project_id and d.verified and d.approved
+          and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
+      from campaigns c join projects p on p.id = c.project_id
+        left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+      where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()
+      for no key update of c`);
+    if (campaign === null) return;
+    const found = await recipientsOf(tx, campaign, clock());
+    if (typeof found === 'number') await openSend(tx, campaignId, found, null);
+    else await unscheduleSend(tx, campaignId, sendSeq, found);
+  });
+}
+
+/** How many recipients a campaign has, or why it cannot be sent. */
+async function recipientsOf(tx: Database, campaign: DueCampaign, now: Date): Promise<number | string> {
+  if (campaign.projectDisabled) return reasonText({ code: 'project_disabled' });
+  if (!campaign.domainVerified) return reasonText({ code: 'domain_unverified' });
+  try {
+    const { reviewId, drift, mostUnapproved: most } = campaign;
+    // It may have been changed since it was scheduled.
+    const recipients =
+      reviewId === null
+        ? await audienceSize(tx, campaign, now)
+        : (await checkReview(tx, campaign, { id: reviewId }, { drift: readDrift(drift ?? ''), until: now, now }))
+            .recipients;
+    return most !== null && recipients > most ? reviewNeeded(most, recipients).message : recipients;
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error;
+    if (error.code === 'REVIEW_STALE') return error.message;
+    return `Its audience cannot be found: ${error.message}`;
+  }
+}
+
+/** What an execution is told and shows of a campaign. */
+interface LaunchedCampaign {
+  id: string;
+  projectId: string;
+  name: string;
+  sendSeq: number;
+  /** Set while it waits for its time: an ISO instant. */
+  dueAt?: string | null;
+}
+
+const longestName = 200;
+
+/** The start of a campaign's workflow. `restart` is set where an earlier execution ended before its rows did. */
+export function launchCampaign(
+  campaign: LaunchedCampaign,
+  projectName: string,
+  recipients: number,
+  restart?: string,
+): StartCommand {
+  const { id, projectId, sendSeq, dueAt = null } = campaign;
+  // A name may be as long as a request; what Temporal keeps may not.
+  const name = cutText(campaign.name, longestName);
+  return {
+    type: 'start',
+    workflow: 'campaignSend',
+    id: workflowId.campaign(id, sendSeq),
+    input: { campaignId: id, sendSeq },
+    searchAttributes: {
+      ProjectId: projectId,
+      CampaignId: id,
+      Kind: 'campaign',
+      State: dueAt === null ? 'SENDING' : 'SCHEDULED',
+      Recipients: recipients,
+      ...(dueAt === null ? {} : { DueAt: dueAt }),
+    },
+    memo: { campaign: name, project: cutText(projectName, longestName), send: sendSeq },
+    staticSummary: `Campaign "${name}"`,
+    staticDetails: `Send ${sendSeq} of a campaign of project ${cutText(projectName, longestName)}. The rows in Postgres hold what was sent; this execution holds what comes next.`,
+    ...(restart === undefined ? {} : { restart }),
+  };
+}
+
+/** Tells a campaign's execution that its row has changed. */
+export function wakeCampaign(id: string, sendSeq: number): SignalCommand {
+  return { type: 'signal', id: workflowId.campaign(id, sendSeq), signal: signals.wake };
+}

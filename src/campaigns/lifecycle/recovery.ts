@@ -1,0 +1,79 @@
+import { type StartCommand, signals } from '../../../temporal/commands.ts';
+import { isoText } from '../../store/columns.ts';
+import { isStalled, type RecoverableKind, stalledPage } from '../../store/outbox/recovery.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { launchCampaign } from './begin.ts';
+
+interface Unfinished {
+  id: string;
+  projectId: string;
+  name: string;
+  sendSeq: number;
+  projectName: string;
+  recipients: number;
+  /** Set while it is SCHEDULED: an ISO instant. */
+  dueAt: string | null;
+  /** SCHEDULED for a time that is past by a minute. */
+  overdue: boolean;
+}
+
+interface Stalled extends Unfinished {
+  at: string;
+  paused: boolean;
+  isOlder: boolean;
+}
+
+const overdue = sql`c.status = 'SCHEDULED' and c.scheduled_for < clock_timestamp() - interval '1 minute'`;
+// A send is open until its campaign is SENT, a draft again, or CANCELLED and cleaned up.
+const columns = sql`c.id, c.project_id as "projectId", c.name, c.send_seq as "sendSeq", p.name as "projectName",
+  c.total_recipients as recipients, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
+  ${overdue} as overdue`;
+const open = sql`from campaign_sends s join campaigns c on c.id = s.campaign_id and c.send_seq = s.send_seq
+  join projects p on p.id = c.project_id
+  where not s.closed and c.status in ('SCHEDULED', 'SENDING', 'CANCELLED')`;
+const movedAt = sql`greatest(s.updated_at, c.updated_at)`;
+
+/**
+ * Sends whose execution may be lost, as with the Temporal store or by hand (docs/contract/campaigns-and-workflows.md#4-10). One
+ * that sleeps although its row says that there is something to do is woken, once an hour while nothing moves.
+ */
+export const recoverableCampaigns: RecoverableKind = {
+  name: 'campaigns',
+  afterMs: 5 * 60_000,
+  async stalled(db, query) {
+    // A scheduled campaign is stalled a minute after its time, any other when nothing of it has moved; a paused one rests
+    // rightly unless it has no execution, which is why an open one is not woken.
+    const campaigns = await db.rows<Stalled>(sql`
+      select ${columns}, ${movedAt}::text as at, c.paused_at is not null as paused,
+        coalesce(${movedAt} < ${query.changedAt}::timestamptz, false) as "isOlder" ${open}
+        and (${overdue} or ${isStalled(movedAt, query)}) and ${stalledPage(movedAt, sql`c.id`, query)}`);
+    return campaigns.map((campaign) => ({
+      at: campaign.at,
+      id: campaign.id,
+      start: launchAgain(campaign),
+      wake: isResting(campaign) ? null : { signal: signals.wake },
+      isOlder: campaign.isOlder,
+    }));
+  },
+};
+
+// It waits for its time, or for somebody to resume it.
+function isResting({ dueAt, overdue, paused }: Stalled): boolean {
+  return dueAt === null ? paused : !overdue;
+}
+
+/**
+ * Decides about an execution that a signal did not find: the start that goes on with `campaign/<id>/<seq>`, or null when
+ * that send is finished or gone. Takes its part in `src/main/setup/outside.ts`.
+ */
+export async function reviveCampaign(db: Database, workflowId: string): Promise<StartCommand | null> {
+  const [, id = '', sendSeq = ''] = workflowId.split('/');
+  const campaign = await db.row<Unfinished>(
+    sql`select ${columns} ${open} and c.id = ${id} and c.send_seq = ${Number(sendSeq)}`,
+  );
+  return campaign === null ? null : launchAgain(campaign);
+}
+
+function launchAgain(campaign: Unfinished): StartCommand {
+  return launchCampaign(campaign, campaign.projectName, campaign.recipients);
+}

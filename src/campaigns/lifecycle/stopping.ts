@@ -1,0 +1,140 @@
+import { badRequest } from '../../lib/errors.ts';
+import { reasonText } from '../../mail/ledger/reasons.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { enqueue, enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import { releaseStopped } from '../canary/choose.ts';
+import { campaignBody } from '../record.ts';
+import type { CampaignBody, CampaignStatus, CampaignWithSegment } from '../schema.ts';
+import { getCampaign, load } from '../service.ts';
+import {
+  cancelSend,
+  hasDeparted,
+  keepSendLimits,
+  lockCampaign,
+  lockCampaignSend,
+  setPaused,
+  unscheduleSend,
+} from '../state.ts';
+import { wakeCampaign } from './begin.ts';
+import type { SendingDeps } from './sending.ts';
+
+type StoppingDeps = Pick<SendingDeps, 'db' | 'outbox' | 'provider'>;
+
+/** How a cancellation went. */
+export interface Cancelled {
+  campaign: CampaignBody;
+  /** Whether the campaign becomes a draft again once its unsent rows are gone. */
+  revertPending: boolean;
+  message: string;
+}
+
+/**
+ * Cancels a send. When this resolves no further recipient is claimed; what is with the provider still goes out and is
+ * counted. Asking again for a cancelled campaign repairs a cleanup that got lost (docs/contract/campaigns-and-workflows.md#2-2).
+ * @throws 404, 400 for a draft or a campaign that was sent
+ */
+export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: string): Promise<Cancelled> {
+  const { sendSeq, ticket, wasScheduled } = await deps.db.transaction((tx) => moveToCancelled(tx, projectId, id));
+  if (ticket !== null) deps.outbox.dispatchSoon(ticket);
+  const campaign = campaignBody(await load(deps.db, projectId, id));
+  if (wasScheduled) {
+    // The answer is about what was asked for, even when somebody has sent the draft already.
+    const message = cancelMessage('DRAFT', false);
+    return { campaign: { ...campaign, status: 'DRAFT', scheduledFor: null }, revertPending: false, message };
+  }
+  // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
+  const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(deps.db, id, sendSeq));
+  return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
+}
+
+async function moveToCancelled(
+  tx: Database,
+  projectId: string,
+  id: string,
+): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
+  const { sendSeq, status } = await lockCampaign(tx, projectId, id);
+  // With the send locked no claim is being made, so that none can follow the commit.
+  if (status === 'SENDING') await lockCampaignSend(tx, id, sendSeq);
+  const moved =
+    status === 'SCHEDULED'
+      ? await unscheduleSend(tx, id, sendSeq)
+      : status === 'CANCELLED' || (await cancelSend(tx, id, sendSeq));
+  if (moved) {
+    const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
+    if (status !== 'CANCELLED')
+      await recordChange(tx, projectId, { action: 'campaign.cancelled', target: id, before: { status } });
+    return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
+  }
+  throw badRequest(
+    status === 'SENT' ? 'The campaign has already been sent' : `A campaign that is ${status} cannot be cancelled`,
+    { status },
+  );
+}
+
+function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
+  if (status === 'DRAFT') return 'Campaign returned to draft';
+  if (revertPending) return 'Campaign cancelled: it returns to draft as soon as its unsent messages are removed';
+  return 'Campaign cancelled: messages that had been handed over stay sent';
+}
+
+/** Cancels a send, scheduled or under way, whose execution an operator has cancelled. Leaves one that is over alone. */
+export async function cancelCampaignByOperator(db: Database, campaignId: string, sendSeq: number): Promise<void> {
+  await db.transaction(async (tx) => {
+    await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
+    if (await unscheduleSend(tx, campaignId, sendSeq)) return;
+    await lockCampaignSend(tx, campaignId, sendSeq);
+    await cancelSend(tx, campaignId, sendSeq);
+  });
+}
+
+/** A campaign after a pause or its end. */
+export interface Paused {
+  campaign: CampaignWithSegment;
+  message: string;
+}
+
+/**
+ * Pauses a campaign that is SENDING, or lets it go on; safe to repeat. When a pause resolves no further recipient is
+ * claimed; what is with the provider still goes out and is counted.
+ * @throws 404, 400 for a campaign that is not SENDING
+ */
+export async function pauseCampaign(
+  deps: StoppingDeps,
+  projectId: string,
+  id: string,
+  paused: boolean,
+): Promise<Paused> {
+  const ticket = await deps.db.transaction(async (tx) => {
+    const { sendSeq, status } = await lockCampaign(tx, projectId, id);
+    const verb = paused ? 'paused' : 'resumed';
+    if (!paused) await keepSendLimits(tx, id);
+    if (status !== 'SENDING')
+      throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
+    await lockCampaignSend(tx, id, sendSeq);
+    if (!(await setPaused(tx, id, sendSeq, paused))) return null;
+    if (!paused) await releaseStopped(tx, id, sendSeq);
+    const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
+    await recordChange(tx, projectId, { action: `campaign.${verb}`, target: id });
+    return ticket;
+  });
+  if (ticket !== null) deps.outbox.dispatchSoon(ticket);
+  const campaign = await getCampaign(deps, projectId, id);
+  return { campaign, message: paused ? 'Campaign paused' : 'Campaign resumed' };
+}
+
+/**
+ * Moves every scheduled campaign of a disabled project back to DRAFT, in the caller's transaction. Give the tickets to
+ * `Outbox.dispatchSoon` after the commit. What is being sent ends by itself: each claim asks whether the project may send.
+ */
+export async function unscheduleCampaigns(tx: Database, projectId: string): Promise<OutboxTicket[]> {
+  const campaigns = await tx.rows<{ id: string; sendSeq: number }>(sql`
+    select id, send_seq as "sendSeq" from campaigns
+    where project_id = ${projectId} and status = 'SCHEDULED' order by id for no key update`);
+  for (const { id, sendSeq } of campaigns)
+    await unscheduleSend(tx, id, sendSeq, reasonText({ code: 'project_disabled' }));
+  return enqueueAll(
+    tx,
+    campaigns.map(({ id, sendSeq }) => wakeCampaign(id, sendSeq)),
+  );
+}

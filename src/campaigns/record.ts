@@ -1,0 +1,106 @@
+import * as v from 'valibot';
+import type { App } from '../http/context.ts';
+import { field } from '../lib/validation/names.ts';
+import { type Hold, holdBody, holdFor, holdSentence } from '../mail/engine/breaker.ts';
+import { segmentsByIds } from '../segments/service.ts';
+import type { Database } from '../store/sql.ts';
+import { iconsUrlOf } from '../templates/brand/service.ts';
+import type { CanaryBody } from './canary/schema.ts';
+import { canariesOf, canarySentence } from './canary/view.ts';
+import type { Campaign } from './entity.ts';
+import { pendingApprovals } from './review/approval.ts';
+import { CampaignBody, type CampaignWithSegment } from './schema.ts';
+
+/**
+ * A malformed id of a campaign is a 422 (docs/contract/campaigns-and-workflows.md#0), not the 404 that other resources answer.
+ */
+export const ids = { id: '422' } as const;
+
+/** What the services of campaigns work with. */
+export const depsOf = ({ app, db }: { app: App; db: Database }) => ({
+  db,
+  outbox: app.outbox,
+  senderDomains: app.directory.senderDomains,
+  iconsUrl: iconsUrlOf(app.config),
+  clock: app.clock,
+  provider: app.mailer.name,
+  billing: app.config,
+  tell: app.tellMembers,
+});
+
+/** The envelope of the answers about one campaign. */
+export const ok = <Data>(data: Data) => ({ success: true, data });
+
+/** The schema of the envelope, with what `data` is. */
+export const wrapped = <Schema extends v.GenericSchema>(text: string, data: Schema) =>
+  v.object({
+    success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+    data: field(text, data),
+  });
+/** The schema of an envelope that says what was done. */
+export const withMessage = <Schema extends v.GenericSchema>(text: string, data: Schema) =>
+  v.object({ ...wrapped(text, data).entries, message: field('What was done, as a sentence for people.', v.string()) });
+
+/** A campaign as answers show it. */
+export function campaignBody(campaign: Campaign): CampaignBody {
+  const shown = (value: unknown) => (value instanceof Date ? value.toISOString() : (value ?? null));
+  const keys = Object.keys(CampaignBody.entries) as (keyof CampaignBody)[];
+  return Object.fromEntries(keys.map((key) => [key, shown(campaign[key])])) as CampaignBody;
+}
+
+/** `campaignBody` with the segments of the campaigns, and why those that are SENDING stand still. */
+export async function withSegments(
+  db: Database,
+  provider: string,
+  campaigns: readonly Campaign[],
+): Promise<CampaignWithSegment[]> {
+  const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
+  const projectId = campaigns[0]?.projectId ?? '';
+  const [segments, approvals, hold, canaries] = await Promise.all([
+    segmentsByIds(db, projectId, ids),
+    pendingApprovals(
+      db,
+      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' || status === 'SCHEDULED' ? id : [])),
+    ),
+    campaigns.some(mayBeHeld) ? holdFor(db, provider) : null,
+    canariesOf(
+      db,
+      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' ? [] : id)),
+    ),
+  ]);
+  return campaigns.map((campaign) => {
+    const canary = canaries.get(campaign.id) ?? null;
+    return {
+      ...campaignBody(campaign),
+      segment: segments.get(campaign.segmentId ?? '') ?? null,
+      approval: approvals.get(campaign.id) ?? null,
+      held: heldBy(hold, canary, campaign),
+      hold: hold !== null && mayBeHeld(campaign) ? holdBody(provider, hold) : null,
+      canary,
+    };
+  });
+}
+
+/** Why a campaign that is SENDING stands still, as a sentence; null while it moves. `provider`: the mailer's name. */
+export async function heldSentence(db: Database, provider: string, campaign: Campaign): Promise<string | null> {
+  if (campaign.status !== 'SENDING') return null;
+  const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
+  const canaries = await canariesOf(db, [campaign.id]);
+  return heldBy(hold, canaries.get(campaign.id) ?? null, campaign);
+}
+
+/** Recipients of a campaign that is under way without a verdict yet, by its counters. */
+export function pendingCount({ totalRecipients, sentCount, skippedCount, failedCount }: Campaign): number {
+  return Math.max(0, totalRecipients - sentCount - skippedCount - failedCount);
+}
+
+function mayBeHeld({ status, pausedAt }: Campaign): boolean {
+  return status === 'SENDING' && !pausedAt;
+}
+
+// What the provider refuses comes first: a canary that waits for it can do nothing else.
+function heldBy(hold: Hold | null, canary: CanaryBody | null, campaign: Campaign): string | null {
+  if (campaign.status !== 'SENDING') return null;
+  if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
+  return canary !== null && (mayBeHeld(campaign) || canary.state === 'STOPPED') ? canarySentence(canary) : null;
+}

@@ -1,0 +1,85 @@
+import { notFound } from '../../lib/errors.ts';
+import { leastId } from '../../lib/ids.ts';
+import { versionSql } from '../../mail/ledger/reasons.ts';
+import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import type { SendKey } from '../delivery/ledger.ts';
+import type { LedgerRecipient, ReportedRecipient } from './schema.ts';
+import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
+
+/** The next rows of a send's ledger after a contact (null: from the first on), in the order of contact ids. */
+export async function ledgerPage(
+  db: Database,
+  { campaignId, sendSeq }: Pick<SendKey, 'campaignId' | 'sendSeq'>,
+  after: string | null,
+  limit: number,
+): Promise<LedgerRecipient[]> {
+  // The verdict is worked out for the rows of a page only, found by the index of the send.
+  const rows = await db.rows<Omit<LedgerRecipient, 'occurredAt'> & { updatedAt: string }>(sql`
+    with page as materialized (
+      select e.id, e.contact_id, e.campaign_id, e.send_seq, e.to_address, e.status, e.reason, e.suppression, e.message_id,
+        e.sent_at, e.updated_at, e.content_version
+      from emails e
+      where e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int and e.contact_id > ${after ?? leastId}::uuid
+      order by e.campaign_id, e.send_seq, e.contact_id limit ${limit}::int)
+    select p.id as "emailId", p.contact_id as "contactId", p.to_address as email, ${raw(verdictSql('p'))} as verdict,
+      ${raw(reasonSql('p'))} as reason, p.message_id as "messageId", p.sent_at::text as "sentAt", ${raw(versionSql('p'))} as version, p.updated_at::text as "updatedAt"
+    from page p order by p.contact_id`);
+  return rows.map(({ updatedAt, ...row }) => {
+    const sentAt = isoInstantOrNull(row.sentAt);
+    return { ...row, sentAt, occurredAt: sentAt ?? isoInstant(updatedAt) };
+  });
+}
+
+/** Recipients whose message bounced or was complained about, newest first, after a place. */
+export async function reportedPage(
+  db: Database,
+  kind: 'bounced' | 'complained',
+  { projectId, campaignId, sendSeq }: SendKey,
+  after: readonly [string, string] | null,
+  limit: number,
+): Promise<ReportedRecipient[]> {
+  const at = raw(`e.${kind}_at`);
+  const isAfter = after === null ? sql`true` : sql`(${at}, e.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`;
+  const rows = await db.rows<ReportedRecipient>(sql`
+    select e.id as "emailId", e.contact_id as "contactId", e.to_address as email, ${at}::text as "occurredAt"
+    from emails e
+    where e.project_id = ${projectId}::uuid and e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int
+      and ${at} is not null and ${isAfter}
+    order by ${at} desc, e.id desc limit ${limit}::int`);
+  return rows.map((row) => ({ ...row, occurredAt: isoInstant(row.occurredAt) }));
+}
+
+/** A campaign's current send with its counters. */
+export interface CountedSend extends SendKey {
+  status: string;
+  /** Whether it has ended, cleanup included. */
+  closed: boolean;
+  total: number;
+  sent: number;
+  skipped: number;
+  failed: number;
+  bounced: number;
+  complained: number;
+}
+
+/** The current send of a campaign of the project. @throws 404 CAMPAIGN_NOT_FOUND */
+export async function countedSend(db: Database, projectId: string, id: string): Promise<CountedSend> {
+  const send = await db.row<CountedSend>(sql`
+    select c.project_id as "projectId", c.id as "campaignId", c.send_seq as "sendSeq", c.status,
+      coalesce(s.closed, false) as closed, c.total_recipients as total, c.sent_count as sent, c.skipped_count as skipped,
+      c.failed_count as failed, c.bounced_count as bounced, c.complained_count as complained
+    from campaigns c left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
+    where c.project_id = ${projectId} and c.id = ${id}`);
+  if (send === null) throw notFound('campaign', id);
+  return send;
+}
+
+/** How many recipients have a verdict by the counters; null where no counter tells. */
+export function countedOf(send: CountedSend, verdict: LedgerVerdict | null): number | null {
+  // Of a campaign that has not begun it is an estimate of its audience, which has no rows yet.
+  if (verdict === null) return send.status === 'DRAFT' || send.status === 'SCHEDULED' ? 0 : send.total;
+  if (verdict === 'handed_over') return send.sent;
+  if (verdict === 'skipped') return send.skipped;
+  return verdict === 'failed' ? send.failed : null;
+}

@@ -1,0 +1,90 @@
+import { isoInstant } from '../../store/columns.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import type { SendKey } from '../delivery/ledger.ts';
+import type { Campaign } from '../entity.ts';
+import type { SentVersion } from '../results/schema.ts';
+
+type RevisedSend = Pick<Campaign, 'id' | 'sendSeq' | 'contentVersion' | 'subject' | 'body' | 'sentCount'>;
+
+/**
+ * The versions of the content of a campaign's current send, the first one first. How many got a version is noted when it is replaced,
+ * so that this takes no longer for a larger campaign; the current version has all others.
+ */
+export async function sentVersions(db: Database, campaign: RevisedSend): Promise<SentVersion[]> {
+  const { id, sendSeq, contentVersion, subject, sentCount } = campaign;
+  const former =
+    contentVersion === 1
+      ? []
+      : await db.rows<SentVersion & { replacedAt: string }>(sql`
+          select version, subject, sent as "sentCount", replaced_at::text as "replacedAt" from campaign_versions
+          where campaign_id = ${id} and send_seq = ${sendSeq} order by version`);
+  const before = former.reduce((sum, version) => sum + version.sentCount, 0);
+  return [
+    ...former.map((version) => ({ ...version, replacedAt: isoInstant(version.replacedAt) })),
+    { version: contentVersion, subject, sentCount: Math.max(0, sentCount - before), replacedAt: null },
+  ];
+}
+
+/** Keeps the content of a locked campaign before it is replaced, and how many got it. */
+export async function keepReplaced(tx: Database, campaign: RevisedSend): Promise<SentVersion> {
+  const { id, sendSeq, contentVersion, subject, body } = campaign;
+  const current = (await sentVersions(tx, campaign)).at(-1);
+  if (current === undefined) throw new Error('A send has at least one version');
+  await tx.count(sql`
+    insert into campaign_versions (campaign_id, send_seq, version, subject, body, sent)
+    values (${id}, ${sendSeq}, ${contentVersion}, ${subject}, ${body}, ${current.sentCount})`);
+  return current;
+}
+
+/** Notes that mail without a note has a version that was replaced, and counts it there. */
+export async function noteVersion(
+  db: Database,
+  { campaignId, sendSeq }: SendKey,
+  version: number,
+  emailIds: readonly string[],
+): Promise<void> {
+  await db.count(sql`
+    with noted as (
+      update emails set content_version = ${version}::int
+      where id = any(${emailIds}::uuid[]) and campaign_id = ${campaignId}::uuid and content_version is null and sent_at is null
+      returning 1)
+    update campaign_versions set sent = sent + (select count(*) from noted)
+    where campaign_id = ${campaignId} and send_seq = ${sendSeq} and version = ${version} and exists (select from noted)`);
+}
+
+/**
+ * Ends the claims of a locked, paused send that were put back with nothing at the provider: a new claim of `version` has the rest of
+ * each, so that no claim has two versions. Answers how many messages are still leaving; then nothing was changed. Whoever
+ * takes a claim over or settles it holds its row and waits for the campaign, so that this must not wait for claims.
+ */
+export async function splitClaims(tx: Database, campaign: RevisedSend, version: number): Promise<number> {
+  const { id, sendSeq } = campaign;
+  const ofSend = sql`k.campaign_id = ${id} and k.send_seq = ${sendSeq} and not k.settled`;
+  const rows = await tx.rows<{ id: string }>(sql`
+    select k.id from campaign_claims k where ${ofSend} and k.holder is null and k.handed_at is null for update skip locked`);
+  const putBack = rows.map((row) => row.id);
+  const withoutVerdict = sql`
+    select count(*)::int from emails e
+    where e.campaign_id = k.campaign_id and e.send_seq = k.send_seq and e.contact_id <= k.through_contact
+      and e.contact_id > coalesce(k.after_contact, '00000000-0000-0000-0000-000000000000')
+      and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)`;
+  const open = await tx.row<{ leaving: number }>(sql`
+    select coalesce(sum(greatest(1, (${withoutVerdict}))), 0)::int as leaving
+    from campaign_claims k where ${ofSend} and k.id <> all(${putBack}::text[])`);
+  const leaving = open?.leaving ?? 0;
+  if (leaving > 0 || putBack.length === 0) return leaving;
+  // One that nobody has taken since it was split has handed over nothing: it gets the new version as it is.
+  await tx.count(sql`
+    with untouched as (
+      update campaign_claims set version = ${version}::int
+      where id = any(${putBack}::text[]) and former_version is not null and taken_at = claimed_at returning id),
+    ended as (
+      update campaign_claims k set settled = true
+      where k.id = any(${putBack}::text[]) and not (k.former_version is not null and k.taken_at = k.claimed_at)
+      returning k.*)
+    insert into campaign_claims (id, campaign_id, send_seq, after_contact, through_contact, size, canary, version, former_version)
+    select regexp_replace(k.id, '[.]v[0-9]+$', '') || '.v' || ${version}::int, k.campaign_id, k.send_seq, k.after_contact,
+      k.through_contact, k.rest, k.canary, ${version}::int, k.version
+    from (select k.*, (${withoutVerdict}) as rest from ended k) k where k.rest > 0`);
+  return 0;
+}

@@ -1,0 +1,316 @@
+import * as v from 'valibot';
+import { needScope } from '../http/errors.ts';
+import { inProject, reply, route, taggedReply } from '../http/route.ts';
+import { field } from '../lib/validation/names.ts';
+import { checkUnplanned } from '../projects/api-key-service.ts';
+import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../templates/versions.ts';
+import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
+import { resendCampaign } from './lifecycle/resending.ts';
+import { approveCampaign, sendCampaign } from './lifecycle/sending.ts';
+import { cancelCampaign, pauseCampaign } from './lifecycle/stopping.ts';
+import { depsOf, ids, ok, withMessage, wrapped } from './record.ts';
+import { auditCampaign } from './results/results.ts';
+import { CampaignAudit, CampaignStats } from './results/schema.ts';
+import { withdrawApproval } from './review/approval.ts';
+import { ApproveSend } from './review/schema.ts';
+import {
+  BulkUpdateCampaigns,
+  CampaignBody,
+  CampaignPage,
+  CampaignWithSegment,
+  CreateCampaign,
+  ListCampaigns,
+  SendCampaign,
+  TestCampaign,
+  UpdateCampaign,
+} from './schema.ts';
+import {
+  campaignStats,
+  campaignVersion,
+  campaignVersions,
+  createCampaign,
+  duplicateCampaign,
+  getCampaign,
+  listCampaigns,
+  restoreCampaign,
+  updateCampaign,
+} from './service.ts';
+import { lockCampaign } from './state.ts';
+import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
+
+const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({
+  ...ok(campaign),
+  ...facts,
+});
+const tagged = (data: CampaignBody) => taggedReply(ok(data), data.revision);
+const message = v.object({
+  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+  message: field('What was done, as a sentence for people.', v.string()),
+});
+
+/** Campaigns of a project. */
+export const campaignRoutes = [
+  route.get('/campaigns', {
+    ...inProject('campaigns:read'),
+    summary: 'List campaigns',
+    query: ListCampaigns,
+    reply: CampaignPage,
+    handle: (input) => listCampaigns(depsOf(input), input.project.id, input.query),
+  }),
+  route.post('/campaigns', {
+    heavy: true,
+    refusals: [404],
+    ...inProject('campaigns:write'),
+    summary: 'Create a campaign',
+    status: 201,
+    body: CreateCampaign,
+    example: {
+      name: 'March news',
+      subject: 'News for {{ firstName }}',
+      body: '<p>Hello {{ firstName }}.</p>',
+      from: 'hello@acme.com',
+      audienceType: 'ALL',
+    },
+    bodyLimit: 'document',
+    reply: wrapped('The new campaign.', CampaignBody),
+    handle: async (input) => ok(await createCampaign(depsOf(input), input.project.id, input.body)),
+  }),
+  route.get('/campaigns/:id', {
+    ...inProject('campaigns:read'),
+    summary: 'Get a campaign',
+    ids,
+    reply: wrapped('The campaign.', CampaignWithSegment),
+    guarded: true,
+    handle: async (input) => tagged(await getCampaign(depsOf(input), input.project.id, input.params.id)),
+  }),
+  route.put('/campaigns/:id', {
+    heavy: true,
+    ...inProject('campaigns:write'),
+    summary: 'Update a campaign that is not being sent',
+    ids,
+    body: UpdateCampaign,
+    example: { subject: 'March news' },
+    bodyLimit: 'document',
+    reply: wrapped('The updated campaign.', CampaignBody),
+    guarded: true,
+    handle: async ({ project, params, body, header, ...input }) =>
+      tagged(await updateCampaign(depsOf(input), project.id, params.id, body, header('if-match'))),
+  }),
+  route.delete('/campaigns/:id', {
+    ...inProject('campaigns:write'),
+    summary: 'Delete a draft',
+    ids,
+    reply: message,
+    async handle({ db, project, params }) {
+      await deleteCampaign(db, project.id, params.id);
+      return { success: true, message: 'Campaign deleted' };
+    },
+  }),
+  route.get('/campaigns/:id/versions', {
+    ...inProject('campaigns:read'),
+    summary: 'List the versions of a campaign',
+    description: versionsAbout,
+    ids,
+    reply: wrapped('Versions of the campaign, newest first; up to 100.', v.array(VersionBody)),
+    handle: async ({ db, project, params }) => ok(await campaignVersions(db, project.id, params.id)),
+  }),
+  route.get('/campaigns/:id/versions/:version', {
+    pathTexts: { version: 'Number of the version.' },
+    ...inProject('campaigns:read'),
+    summary: 'Get a version of a campaign',
+    ids,
+    reply: wrapped('The version with its content.', VersionWithContent),
+    handle: async ({ project, params, ...input }) =>
+      ok(await campaignVersion(depsOf(input), project.id, params.id, params.version)),
+  }),
+  route.post('/campaigns/:id/versions/:version/restore', {
+    pathTexts: { version: 'Number of the version.' },
+    ...inProject('campaigns:write'),
+    summary: 'Restore a version of a campaign that is not being sent',
+    description: `${restoreAbout} The audience stays as it is.`,
+    ids,
+    reply: wrapped('The campaign with the restored content.', CampaignBody),
+    guarded: true,
+    handle: async ({ project, params, header, ...input }) =>
+      tagged(await restoreCampaign(depsOf(input), project.id, params, header('if-match'))),
+  }),
+  route.post('/campaigns/:id/duplicate', {
+    heavy: true,
+    ...inProject('campaigns:write'),
+    summary: 'Duplicate a campaign as a draft',
+    ids,
+    status: 201,
+    reply: withMessage('The new draft.', CampaignBody),
+    handle: async (input) => ({
+      ...ok(await duplicateCampaign(depsOf(input), input.project.id, input.params.id)),
+      message: 'Campaign duplicated',
+    }),
+  }),
+  route.post('/campaigns/:id/send', {
+    heavy: true,
+    ...inProject('campaigns:send'),
+    summary: 'Send or schedule a campaign',
+    description:
+      'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everyone else follows after the hold unless a limit is exceeded.',
+    ids,
+    body: SendCampaign,
+    example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
+    reply: withMessage(
+      'The campaign. With the status 202 it is still a draft, and `approval` is set.',
+      CampaignWithSegment,
+    ),
+    refusals: [409],
+    async handle(input) {
+      const { project, params, body, actor } = input;
+      const sent = await sendCampaign(depsOf(input), project, params.id, body, actor);
+      return reply(sent.campaign.approval === null || sent.campaign.status !== 'DRAFT' ? 200 : 202, answer(sent));
+    },
+    alsoStatus: 202,
+  }),
+  route.post('/campaigns/:id/approve', {
+    heavy: true,
+    access: 'dashboard',
+    role: 'ADMIN',
+    refusesKeys: true,
+    refusals: [409],
+    summary: 'Approve a send',
+    description: 'Starts the waiting send as it was requested. The person who requested it cannot approve it.',
+    ids,
+    body: ApproveSend,
+    example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
+    reply: withMessage('The campaign, which is now being sent or scheduled.', CampaignWithSegment),
+    handle: async ({ project, params, body, actor, ...input }) =>
+      answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor)),
+  }),
+  route.delete('/campaigns/:id/approval', {
+    ...inProject('campaigns:send'),
+    refusals: [409],
+    summary: 'Withdraw or decline a send that is waiting for approval',
+    operationId: 'withdrawCampaignApproval',
+    ids,
+    reply: message,
+    async handle({ db, project, params, actor }) {
+      await db.transaction(async (tx) => withdrawApproval(tx, await lockCampaign(tx, project.id, params.id), actor));
+      return { success: true, message: 'Nothing is waiting for approval any more' };
+    },
+  }),
+  route.post('/campaigns/:id/cancel', {
+    ...inProject('campaigns:send'),
+    summary: 'Cancel a campaign that is scheduled or being sent',
+    description: 'Stops sending to the remaining recipients. Returns to draft if nothing was sent.',
+    ids,
+    reply: v.object({
+      ...wrapped('The canceled campaign.', CampaignBody).entries,
+      revertPending: field(
+        '`true` when nothing had been sent yet: the campaign becomes a draft again instead of `CANCELLED`.',
+        v.boolean(),
+      ),
+      message: field('What was done, as a sentence for people.', v.string()),
+    }),
+    handle: async (input) => answer(await cancelCampaign(depsOf(input), input.project.id, input.params.id)),
+  }),
+  route.post('/campaigns/:id/pause', {
+    ...inProject('campaigns:send'),
+    summary: 'Pause a campaign that is being sent',
+    description: 'Nothing more is sent until it is resumed. Safe to repeat.',
+    ids,
+    reply: withMessage('The paused campaign.', CampaignWithSegment),
+    handle: async (input) => answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, true)),
+  }),
+  route.post('/campaigns/:id/resume', {
+    ...inProject('campaigns:send'),
+    summary: 'Resume a paused campaign',
+    ids,
+    reply: withMessage('The resumed campaign.', CampaignWithSegment),
+    async handle(input) {
+      checkUnplanned(input.actor.kind === 'key' ? input.actor.scoped : null, Infinity);
+      return answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false));
+    },
+  }),
+  route.post('/campaigns/:id/resend', {
+    heavy: true,
+    ...inProject('campaigns:send'),
+    summary: 'Resend to the recipients a campaign missed',
+    description:
+      'Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send.',
+    ids,
+    status: 201,
+    reply: withMessage('The campaign that was created for the resend.', CampaignWithSegment),
+    handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id, input.actor)),
+  }),
+  ...(
+    [
+      { kind: 'campaigns', scope: 'campaigns:send', ids, send: sendCampaignTest },
+      { kind: 'templates', scope: 'templates', ids: { id: 'template' }, send: sendTemplateTest },
+    ] as const
+  ).map(({ kind, scope, ids: each, send }) =>
+    route.post(`/${kind}/:id/test`, {
+      scope,
+      access: 'dashboard',
+      summary: `Send a test of a ${kind.slice(0, -1)} to a member or a test address`,
+      description:
+        'Sent at once, without entries in ledger, events or counters. By default without footer, and filled in only if the address is a contact; see `asSent`.',
+      ids: each,
+      body: TestCampaign,
+      example: { email: 'grace@acme.com' },
+      reply: message,
+      async handle(input) {
+        const { app, db, project, params, body, actor } = input;
+        // The message shows the data of the contact.
+        if (body.previewContactId != null) needScope(actor, 'contacts:read');
+        const key = actor.kind === 'key' ? actor.scoped : null;
+        checkUnplanned(key, 1);
+        const { mailer, config, directory } = app;
+        const deps = { db, mailer, config, billing: config, senderDomains: directory.senderDomains, key };
+        await send(deps, project, params.id, body);
+        return { success: true, message: `Test sent to ${body.email}` };
+      },
+    }),
+  ),
+  ...(['archive', 'unarchive'] as const).map((action) =>
+    route.post(`/campaigns/:id/${action}`, {
+      ...inProject('campaigns:write'),
+      summary: action === 'archive' ? 'Archive a campaign' : 'Unarchive a campaign',
+      ids,
+      reply: wrapped('The archived or unarchived campaign.', CampaignWithSegment),
+      async handle(input) {
+        const { db, project, params } = input;
+        const change = { ids: [params.id], archived: action === 'archive' };
+        await db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, change));
+        return ok(await getCampaign(depsOf(input), project.id, params.id));
+      },
+    }),
+  ),
+  route.post('/campaigns/bulk-update', {
+    ...inProject('campaigns:write'),
+    summary: 'Delete or archive several campaigns, all or none',
+    operationId: 'updateCampaigns',
+    body: BulkUpdateCampaigns,
+    example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], archived: true },
+    bodyLimit: 'data',
+    reply: v.union([
+      v.strictObject({ deleted: field('Number of drafts deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({
+        updated: field('Number of campaigns archived or unarchived, for a request with `archived`.', v.number()),
+      }),
+    ]),
+    handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),
+  }),
+  route.get('/campaigns/:id/stats', {
+    ...inProject('campaigns:read'),
+    summary: 'Get the counts and rates of a campaign',
+    ids,
+    reply: wrapped('Counts and rates of the campaign.', CampaignStats),
+    handle: async (input) => ok(await campaignStats(depsOf(input), input.project.id, input.params.id)),
+  }),
+  route.get('/campaigns/:id/audit', {
+    heavy: true,
+    ...inProject('campaigns:read'),
+    summary: 'Audit the ledger of a campaign',
+    description:
+      'Counts the rows of the current send by verdict, says whether they add up, and returns the hash of the ledger.',
+    ids,
+    reply: wrapped('The ledger of the current send, counted by verdict.', CampaignAudit),
+    handle: async ({ db, project, params }) => ok(await auditCampaign(db, project.id, params.id)),
+  }),
+];

@@ -1,0 +1,125 @@
+import { badRequest } from '../lib/errors.ts';
+import { isUuid } from '../lib/ids.ts';
+import { RecentResults } from '../lib/keyed-turns.ts';
+import { isInstant } from '../lib/pages.ts';
+import { likeText } from '../lib/text.ts';
+import { type Database, join, type Query, raw, sql, unprepared } from '../store/sql.ts';
+import { contactTotals } from './catalogue-queries.ts';
+import { contactColumns, contactsWithin, type ListedContact } from './queries.ts';
+
+/** Which contacts of the project are meant: `email` is a normalized address, `search` a part of one in any letter case. */
+export interface ContactFilter {
+  email?: string | null;
+  search: string | null;
+  subscribed: boolean | null;
+  /** A condition tree as its compiler left it; none when absent. */
+  condition?: CompiledCondition | null;
+}
+
+/** A condition on the alias `c`, for a page of its matches or for all of them; equal keys are equal conditions. */
+export interface CompiledCondition {
+  key: string;
+  page: Query;
+  all: Query;
+}
+
+/** What lists of contacts are sorted by. */
+export const contactSorts = ['email', 'createdAt', 'updatedAt'] as const;
+/** What a list of contacts is sorted by. */
+export type ContactSort = (typeof contactSorts)[number];
+
+const sortColumns = {
+  email: { column: raw('email'), type: raw('text') },
+  createdAt: { column: raw('created_at'), type: raw('timestamptz') },
+  updatedAt: { column: raw('updated_at'), type: raw('timestamptz') },
+} as const;
+
+/** How a page of contacts is chosen. */
+export interface ContactPageRequest extends ContactFilter {
+  limit: number;
+  sort: ContactSort;
+  dir: 'asc' | 'desc';
+  /** Sort value and id of the last row of the page before. */
+  after: readonly [string, string] | null;
+}
+
+/** A page by keyset, in the order of the sort column and then the id; one row more than asked for when there is one. */
+export async function pageOfContacts(
+  db: Database,
+  projectId: string,
+  page: ContactPageRequest,
+): Promise<ListedContact[]> {
+  if (matchesNobody(page)) return [];
+  const { column, type } = sortColumns[page.sort];
+  const dir = raw(page.dir);
+  const after =
+    page.after === null
+      ? raw('')
+      : sql`
+        and (c.${column}, c.id) ${raw(page.dir === 'asc' ? '>' : '<')}
+        (${page.after[0]}::${type}, ${page.after[1]}::uuid)`;
+  const rows = sql`
+    select ${contactColumns} from contacts c where ${matching(projectId, page)} ${after}
+    order by c.${column} ${dir}, c.id ${dir} limit ${page.limit + 1}`;
+  return db.rows<ListedContact>(unprepared(contactsWithin(rows)));
+}
+
+// Counting a third of a million addresses takes longer than finding a page of them.
+const largeFrom = 10_000;
+const largeCounts = new RecentResults<number>({ entries: 1_000, now: () => performance.now() });
+
+/**
+ * How many contacts a filter leaves. Without a search or a condition the number is known; with one it is counted, and a number above
+ * 10,000 may be half a minute old.
+ */
+export async function countContacts(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
+  if (matchesNobody(filter)) return 0;
+  if (filter.email == null && filter.search === null && !filter.condition) {
+    const { contacts, subscribed } = await contactTotals(db, projectId);
+    return filter.subscribed === null ? contacts : filter.subscribed ? subscribed : contacts - subscribed;
+  }
+  return largeCounts.get(
+    JSON.stringify([projectId, filter.email, filter.search?.toLowerCase(), filter.subscribed, filter.condition?.key]),
+    () => countFiltered(db, projectId, filter),
+    (total) => (total > largeFrom ? 30_000 : 0),
+  );
+}
+
+async function countFiltered(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
+  const row = await db.row<{ total: number }>(
+    unprepared(sql`select count(*)::int as total from contacts c where ${matching(projectId, filter, 'all')}`),
+  );
+  return row?.total ?? 0;
+}
+
+/**
+ * A filter as SQL on `contacts c`; expects a filter that can match a contact. How many contacts a search or a condition finds
+ * depends on its values, so statements with it are better not prepared.
+ */
+export function matching(
+  projectId: string,
+  { email, search, subscribed, condition }: ContactFilter,
+  reach: 'page' | 'all' = 'page',
+): Query {
+  const where = [sql`c.project_id = ${projectId}`];
+  // Stored addresses are lower case, so that there is no need to fold theirs.
+  if (search !== null) where.push(sql`c.email like ${`%${likeText(search.toLowerCase())}%`}`);
+  if (email != null) where.push(sql`c.email = ${email}`);
+  if (subscribed !== null) where.push(sql`c.subscribed = ${subscribed}`);
+  if (condition) where.push(condition[reach]);
+  return join(where, ' and ');
+}
+
+/** Whether no contact can match: Postgres stores no U+0000 in text, and refuses it in a search. */
+export function matchesNobody(filter: ContactFilter): boolean {
+  return filter.search?.includes('\0') ?? false;
+}
+
+/** Reads the place out of a cursor's parts. @throws 400 for a cursor of another list */
+export function placeAfter(parts: readonly (string | number)[], sort: ContactSort): [string, string] {
+  const [value, id] = parts;
+  const fits = sort === 'email' ? typeof value === 'string' && !value.includes('\0') : isInstant(value);
+  if (!fits || typeof value !== 'string' || typeof id !== 'string' || !isUuid(id))
+    throw badRequest('"cursor" is not a cursor of this list');
+  return [value, id];
+}

@@ -1,0 +1,67 @@
+import type { ScopedKey } from '../../http/context.ts';
+import { matchesGlob } from '../../lib/text.ts';
+import { domainOf, localPartOf } from '../../lib/validation/email-address.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import type { MatchingRule, RuleMatch, SuppressionMatch } from './schema.ts';
+
+/**
+ * The match of the first rule that matches an address, or null (docs/contract/core.md#6-1). Mail with a match is kept with
+ * status SUPPRESSED and never sent. `rules` are the enabled ones of the project in the order of
+ * their creation; `address` is in its stored form.
+ */
+export function suppressionOf(rules: readonly MatchingRule[], address: string, at: Date): RuleMatch | null {
+  const rule = rules.find((each) => matches(each, address));
+  if (rule === undefined) return null;
+  const { id: ruleId, name, kind, pattern } = rule;
+  return { ruleId, name, kind, pattern, recipient: address, matchedAt: at.toISOString() };
+}
+
+function matches({ kind, pattern }: MatchingRule, address: string): boolean {
+  switch (kind) {
+    case 'ADDRESS':
+      return address === pattern;
+    case 'DOMAIN':
+      return domainOf(address) === pattern;
+    case 'PREFIX':
+      return localPartOf(address).startsWith(pattern);
+    case 'SUFFIX':
+      return localPartOf(address).endsWith(pattern);
+    case 'WILDCARD':
+      return matchesGlob(pattern, address);
+  }
+}
+
+/** What a key limits its mail to. */
+export type KeyLimits = Pick<ScopedKey, 'id' | 'prefix' | 'recipients' | 'senderDomains'>;
+
+/** Whether mail of a key reaches an address. */
+export function reaches(key: Pick<KeyLimits, 'recipients'> | null, address: string): boolean {
+  if (!key?.recipients) return true;
+  const { domains, addresses } = key.recipients;
+  return domains.includes(domainOf(address)) || addresses.includes(address);
+}
+
+/** Why mail of a key is kept and not sent; null where it may go. */
+export function suppressionOfKey(
+  key: KeyLimits | null,
+  { to, from }: { to: string; from: string },
+  at: Date,
+): SuppressionMatch | null {
+  if (key === null) return null;
+  const maySend = key.senderDomains === null || key.senderDomains.includes(domainOf(from));
+  if (maySend && reaches(key, to)) return null;
+  const name = maySend ? 'key may not send to it' : 'key may not send from its sender';
+  return { ruleId: key.id, name, kind: 'KEY', pattern: key.prefix, recipient: to, matchedAt: at.toISOString() };
+}
+
+/** The limits of the keys that started something. A key that was deleted since reaches nobody. */
+export async function limitsOfKeys(db: Database, projectId: string, ids: readonly string[]): Promise<KeyLimits[]> {
+  if (ids.length === 0) return [];
+  const keys = await db.rows<KeyLimits>(sql`
+    select id, prefix, recipients, sender_domains as "senderDomains" from api_keys
+      where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+  const known = new Map(keys.map((key) => [key.id, key]));
+  return ids.map(
+    (id) => known.get(id) ?? { id, prefix: '', recipients: { domains: [], addresses: [] }, senderDomains: null },
+  );
+}

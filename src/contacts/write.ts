@@ -1,0 +1,142 @@
+import type { JsonObjectValue } from '../lib/contact-data.ts';
+import { type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
+import type { Cause, CauseType } from './cause.ts';
+import { contactDataText, mostContactBytes, withinDataLimits } from './limit-queries.ts';
+import { contactColumns } from './queries.ts';
+import type { ContactBody } from './schema.ts';
+
+/**
+ * What is asked for of one contact. It is named by `id`, or by `email`, an address in its stored form, which becomes a contact if none has
+ * it and `subscribedWhenNew` is given.
+ */
+export interface ContactRow {
+  id?: string;
+  email?: string;
+  /** Data to store, and keys to remove. */
+  set?: JsonObjectValue;
+  remove?: readonly string[];
+  /** Whether all other data goes. */
+  clear?: boolean;
+  /** Null leaves the subscription as it is. */
+  subscribed?: boolean | null;
+  /** Data to store if this subscribes the contact. */
+  consent?: JsonObjectValue;
+  newEmail?: string | null;
+  /** The ID of a new contact; made by the database when absent. */
+  newId?: string;
+  /** ID, mail and data of the event that a change of the subscription is. */
+  flipId?: string;
+  flipEmailId?: string;
+  flipData?: JsonObjectValue;
+}
+
+/** How contacts are written. */
+export interface ContactWriting {
+  /** Why, as `causeText` writes it, or the ID of a job. */
+  cause: string;
+  /** The key whose limits hold for what a change of the subscription starts. */
+  limitedBy?: string | null;
+  /** Whether new contacts are subscribed whose rows do not say; without it only existing contacts are written. */
+  subscribedWhenNew?: boolean;
+  /** Whether contacts that other transactions hold are left out rather than waited for. */
+  skipsHeld?: boolean;
+  /** Whether this brings back what was there before: without limits of data, and without a beginning in the history. */
+  restores?: boolean;
+}
+
+/** The cause of what the author of this session changes. */
+export function causeText({ author }: Database, type: CauseType, id?: string | null): string {
+  const cause: Cause = { type, ...(id ? { id } : {}), ...(author && { by: { kind: author.kind, id: author.id } }) };
+  return JSON.stringify(cause);
+}
+
+/** `ContactWriting` for what the author of this session changes. */
+export function writingAs(db: Database, type: CauseType, id?: string | null): ContactWriting {
+  return { cause: causeText(db, type, id), limitedBy: limitingKey(db) };
+}
+
+/**
+ * SQL of a table of the contacts as they are after they were written: id, email, subscribed, data, project_id, created_at, updated_at, is_new,
+ * changed and flipped. Reading it writes them (migrations/functions/write_contacts.sql says what follows from it), so it belongs into a
+ * materialized common table expression that the statement reads in any case. `rows` may be SQL of a jsonb array of `ContactRow`.
+ * @throws ContactDataError
+ */
+export function contactsWritten(
+  projectId: string | Query,
+  rows: readonly ContactRow[] | Query,
+  { cause, limitedBy = null, subscribedWhenNew, skipsHeld = false, restores = false }: ContactWriting,
+): Query {
+  return sql`write_contacts(project => ${projectId}::uuid, given => ${rows instanceof Query ? rows : rowsText(rows)}::jsonb,
+    cause => ${cause}::text, limited_by => ${limitedBy}::uuid, subscribed_when_new => ${subscribedWhenNew ?? null}::boolean,
+    waits => ${raw(String(!skipsHeld))}, restores => ${raw(String(restores))})`;
+}
+
+// What would mean nothing is left out.
+function rowsText(rows: readonly ContactRow[]): string {
+  const text = JSON.stringify(
+    rows.map(({ remove, clear, ...row }) => ({
+      ...row,
+      ...(remove?.length ? { remove } : {}),
+      ...(clear ? { clear } : {}),
+    })),
+  );
+  if (text.length > mostContactBytes) for (const { set = {} } of rows) contactDataText(set);
+  return text;
+}
+
+/** What became of some contacts: how many are new, and how many changed. */
+export interface WrittenCounts {
+  created: number;
+  updated: number;
+}
+
+/** Writes contacts. @throws ContactDataError, with nothing written, when the data of one would exceed a limit */
+export async function writeContacts(
+  db: Database,
+  projectId: string,
+  rows: readonly ContactRow[],
+  writing: ContactWriting,
+): Promise<WrittenCounts> {
+  if (rows.length === 0) return { created: 0, updated: 0 };
+  const counts = await withinDataLimits(
+    db.row<WrittenCounts>(sql`
+      select count(*) filter (where is_new)::integer as created, count(*) filter (where changed and not is_new)::integer as updated
+      from ${contactsWritten(projectId, rows, writing)}`),
+  );
+  return counts ?? { created: 0, updated: 0 };
+}
+
+/** Writes one contact; null when it does not exist. A taken address raises 23505. @throws ContactDataError */
+export function writeContact(
+  db: Database,
+  projectId: string,
+  row: ContactRow,
+  writing: ContactWriting,
+): Promise<ContactBody | null> {
+  return withinDataLimits(
+    db.row<ContactBody>(sql`select ${contactColumns} from ${contactsWritten(projectId, [row], writing)} c`),
+  );
+}
+
+/** What an upsert does to one contact. `subscribed` null leaves it as it is; a new contact is subscribed then. */
+export interface ContactWrite {
+  email: string;
+  subscribed: boolean | null;
+  set: JsonObjectValue;
+  remove: readonly string[];
+}
+
+/** Creates or changes a contact by its address. @throws ContactDataError */
+export async function upsertContactRow(
+  db: Database,
+  projectId: string,
+  change: ContactWrite,
+  writing: ContactWriting,
+): Promise<ContactBody & { isNew: boolean }> {
+  const written = contactsWritten(projectId, [change], { ...writing, subscribedWhenNew: true });
+  const row = await withinDataLimits(
+    db.row<ContactBody & { isNew: boolean }>(sql`select ${contactColumns}, c.is_new as "isNew" from ${written} c`),
+  );
+  if (row === null) throw new Error('A contact was not written');
+  return row;
+}

@@ -1,0 +1,223 @@
+import type { Filled } from '@fernpost/renderer';
+
+/** A text of a message: a string, or the parts that `toString` makes one of. */
+export type MessageText = string | Filled;
+
+/** One message as the provider gets it: rendered, for exactly one recipient. */
+export interface OutgoingMessage {
+  emailId: string;
+  projectId: string;
+  from: { address: string; name: string | null };
+  to: { address: string; name: string | null };
+  replyTo: string | null;
+  subject: string;
+  /** Empty where the message has only text. */
+  html: MessageText;
+  text: MessageText | null;
+  headers: readonly { name: string; value: string }[];
+  attachments: readonly OutgoingAttachment[];
+  /** Groups messages at the provider: TRANSACTIONAL, CAMPAIGN or WORKFLOW. */
+  tag: string;
+  stream: MailStream;
+  /** Whether the provider counts opens and clicks. */
+  tracking: boolean;
+}
+
+/** A file inside a message; `content` is base64. `contentId` is set for inline files (`cid:<contentId>`). */
+export interface OutgoingAttachment {
+  filename: string;
+  content: string;
+  contentType: string;
+  contentId: string | null;
+}
+
+/** Mail of one stream never waits behind, or shares suppressions with, the other. */
+export type MailStream = 'transactional' | 'broadcast';
+
+/** What the provider did with one message. */
+export type Verdict =
+  /** It took the message; `at` is an ISO instant. */
+  | { kind: 'accepted'; messageId: string; at: string }
+  /** It will never take this message. `inactive`: it refuses the address for an earlier bounce or complaint. */
+  | { kind: 'rejected'; code: number; reason: string; inactive: boolean }
+  /**
+   * It did not take the message and may later; nothing was sent. `scope` says what was refused: this message, the
+   * whole call, or every call until somebody settles a matter of the account. `untried`: it was not even offered, which
+   * counts as no attempt.
+   */
+  | { kind: 'retry'; reason: string; afterMs: number | null; scope: 'message' | 'call' | 'account'; untried?: true }
+  /** It may have taken the message: ask `accepted` before sending again. */
+  | { kind: 'unknown'; reason: string };
+
+/** What a provider found of a claim: message id and instant by our email id. */
+export type Accepted = Map<string, { messageId: string; at: string }>;
+
+/** A call that is being put together. */
+export interface MailerCall {
+  add(message: OutgoingMessage): void;
+  /** Hands over what was added, once: see `Mailer.send`. */
+  send(): Promise<Verdict[]>;
+}
+
+/** Begins a call with any mailer. */
+export function beginCall(mailer: Mailer, claimId: string): MailerCall {
+  if (mailer.begin) return mailer.begin(claimId);
+  const messages: OutgoingMessage[] = [];
+  return { add: (message) => void messages.push(message), send: () => mailer.send(claimId, messages) };
+}
+
+/** A delivery provider. Every method is safe to call from many places at once. */
+export interface Mailer {
+  readonly name: string;
+  readonly maxBatchMessages: number;
+  readonly maxBatchBytes: number;
+  readonly maxMessageBytes: number;
+  /** Extensions of files that it never carries, lower case; none when absent. */
+  readonly refusedExtensions?: ReadonlySet<string>;
+  /**
+   * Hands over messages of one stream, which all carry the claim's id as metadata; verdicts come in input order.
+   * Never rejects: a failed call is a verdict of each message. Splits by the provider's batch limits itself.
+   */
+  send(claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]>;
+  /** Begins a call of `send` whose messages come one by one, where a mailer need not keep them as they are. */
+  begin?(claimId: string): MailerCall;
+  /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
+  accepted(claimId: string): Promise<Accepted>;
+  /** How long after its beginning a call may still bring messages to the provider, in milliseconds; 0 when absent. */
+  readonly longestCallMs?: number;
+  /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */
+  readonly doubt?: Doubt;
+}
+
+/** What is unconfirmed of a claim because its answers were lost. */
+interface Doubt {
+  /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
+  proofMs: number;
+  /** Our email ids that may be with the provider. Rejects when they cannot be read. */
+  unsure(claimId: string): Promise<ReadonlySet<string>>;
+}
+
+/** What is known of a message before it is handed over: nothing, that it was taken, or that it may have been. */
+export type Begun = 'now' | 'unsure' | { messageId: string; at: string };
+
+/**
+ * The caller's record of hand-overs, for providers that cannot be searched. A message is written down before its first byte
+ * leaves, and again when the provider's answer is there, so that what a crash or a lost answer leaves unconfirmed is exactly
+ * the messages that were on the wire.
+ */
+export interface HandoverJournal {
+  /** Writes down that a message is about to leave. Rejects when it could not; then the message must not leave. */
+  begin(claimId: string, emailId: string): Promise<Begun>;
+  /** Writes down that the provider took it. Never rejects. */
+  took(claimId: string, emailId: string, messageId: string, at: string): Promise<void>;
+  /** Writes down that it certainly is not with the provider. Never rejects. */
+  refused(claimId: string, emailId: string): Promise<void>;
+  /** What the provider took under a claim. */
+  accepted(claimId: string): Promise<Accepted>;
+  /** What may be with the provider under a claim although nobody can tell. */
+  unsure(claimId: string): Promise<ReadonlySet<string>>;
+}
+
+/** A DNS record that a provider asks for, and whether it has seen it. */
+export interface ProviderRecord {
+  purpose: 'DKIM' | 'RETURN_PATH' | 'SPF' | 'DMARC' | 'INBOUND_MX';
+  type: 'TXT' | 'CNAME' | 'MX';
+  name: string;
+  value: string;
+  priority: number | null;
+  verified: boolean;
+}
+
+/** What the mail provider says of a domain. */
+export interface ProviderDomain {
+  providerId: string;
+  /** `Failed`: it has stopped checking and must be asked to begin again. */
+  state: 'Pending' | 'Success' | 'Failed';
+  /** Its DKIM selectors. */
+  tokens: string[];
+  /** Records to set; all with the purpose DKIM are needed to send. */
+  records: ProviderRecord[];
+}
+
+/** The provider's register of sender domains. Every method rejects when the provider cannot be asked. */
+export interface DomainProvider {
+  /** Registers the domain, or finds it where it is registered already. */
+  create(domain: string): Promise<ProviderDomain>;
+  /** Lets the provider check the DNS records now; one that had stopped checking begins again. */
+  check(providerId: string): Promise<ProviderDomain>;
+  /** Removes the domain; one that is gone already counts as removed. */
+  remove(providerId: string): Promise<void>;
+}
+
+/** What happened to a mail after the provider took it. Instants are ISO. */
+export type MailEffect =
+  /** The provider has taken the mail: reported by those whose answers may get lost. */
+  | { kind: 'sent' }
+  /** The provider took the mail and then refused to send it, or could not make it. */
+  | { kind: 'failure'; error: string }
+  | { kind: 'delivery' }
+  | { kind: 'open' }
+  | { kind: 'click'; link: string }
+  | { kind: 'bounce'; bounceType: 'Permanent' | 'Transient' | 'Undetermined'; error: string | null }
+  | { kind: 'complaint' }
+  /** The provider sends this recipient nothing more. `own`: because the recipient asked for it. */
+  | { kind: 'optOut'; own: true }
+  | { kind: 'optOut'; own: false; reason: 'bounce' | 'complaint' };
+
+/** A report of the provider about one mail. */
+export interface Notification {
+  /** Names the report, so that it counts once however often it is delivered. */
+  key: string;
+  /** Our ids, as they travelled with the mail; null when they did not. */
+  emailId: string | null;
+  projectId: string | null;
+  /** The provider's id of the mail. */
+  messageId: string | null;
+  recipient: string;
+  at: string;
+  effect: MailEffect;
+}
+
+/** What a filter or a check said of a received mail. */
+export type MailVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED';
+
+/** The checks that a provider may report of a received mail; what it does not report is absent. */
+export interface MailVerdicts {
+  spamVerdict?: MailVerdict;
+  virusVerdict?: MailVerdict;
+  spfVerdict?: MailVerdict;
+  dkimVerdict?: MailVerdict;
+  dmarcVerdict?: MailVerdict;
+}
+
+/** A mail that somebody sent to a domain of ours (docs/contract/platform.md#8-4). */
+export interface ReceivedMail {
+  /** Names the mail, so that it counts once however often it is delivered. */
+  key: string;
+  /** The provider that took it in, as the ledger calls it. */
+  provider: string;
+  messageId: string;
+  /** The sender's address, and the `From` header as it was written. */
+  from: string;
+  fromHeader: string | null;
+  subject: string | null;
+  /** ISO. */
+  timestamp: string;
+  /** Addresses it was received for, the likeliest first; whose domains are ours decides to whom it belongs. */
+  received: readonly string[];
+  /** Every address it names. */
+  recipients: readonly string[];
+  hasContent: boolean;
+  /** Sanitised HTML; null without content. */
+  body: string | null;
+  verdicts: MailVerdicts;
+  processingTimeMillis: number | null;
+}
+
+/** Reads what `Received-SPF` and `Authentication-Results` call a result (RFC 8601, 2.7). */
+export function parseMailVerdict(result: string): MailVerdict {
+  const word = result.toLowerCase();
+  if (word === 'pass') return 'PASS';
+  if (word === 'fail' || word === 'policy') return 'FAIL';
+  return word === 'temperror' || word === 'permerror' ? 'PROCESSING_FAILED' : 'GRAY';
+}

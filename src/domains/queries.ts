@@ -1,0 +1,167 @@
+import { isUuid } from '../lib/ids.ts';
+import { unseal } from '../lib/seal.ts';
+import { Project } from '../projects/entity.ts';
+import { newEvent, recordingEvents } from '../store/record-events.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
+import { DomainRemoval } from './entity.ts';
+import type { SigningKey } from './providers/smtp/smtp.ts';
+import type { DomainBody } from './schema.ts';
+
+/** Notes, inside the transaction that deletes a domain, that the provider must forget it as well. */
+export async function removeLater(tx: Database, providerId: string, domain: string): Promise<void> {
+  await tx.count(sql`
+    insert into domain_removals (provider_id, domain, due_at) values (${providerId}, ${domain}, now() + interval '1 minute')
+      on conflict do nothing`);
+}
+
+/** The provider has forgotten it. */
+export async function removalDone(db: Database, providerId: string): Promise<void> {
+  await db.session().em.nativeDelete(DomainRemoval, { providerId });
+}
+
+/** Takes removals whose time has come, for an attempt; what fails again is tried ever more rarely. */
+export async function takeRemovals(db: Database, limit: number): Promise<string[]> {
+  const rows = await db.rows<{ providerId: string }>(sql`
+    with due as (
+      select provider_id from domain_removals r where due_at <= now() order by due_at limit ${limit} for update skip locked)
+    update domain_removals r
+      set due_at = now() + least(interval '1 day', greatest(interval '5 minutes', now() - r.created_at))
+      from due where r.provider_id = due.provider_id
+        and not exists (select from domains d where d.provider_id = r.provider_id)
+      returning r.provider_id as "providerId"`);
+  return rows.map(({ providerId }) => providerId);
+}
+
+/**
+ * The key with which mail from a domain is signed; null for a domain that is not verified or that the provider signs for.
+ * `encryptionKeys`: those that may have sealed it.
+ * @throws UnsealError when none of them has
+ */
+export async function signingKey(
+  db: Database,
+  encryptionKeys: string | readonly string[],
+  domain: string,
+): Promise<SigningKey | null> {
+  const row = await db.row<{ domain: string; selector: string; sealed: string }>(sql`
+    select domain, dkim_tokens ->> 0 as selector, dkim_key_sealed as sealed from domains
+      where domain = ${domain.toLowerCase()} and verified and dkim_key_sealed is not null`);
+  if (row === null) return null;
+  return { domainName: row.domain, keySelector: row.selector, privateKey: unseal(row.sealed, encryptionKeys) };
+}
+
+/** The project of a domain, for sessions that name none; null for a stranger, as for a domain that does not exist. */
+export async function projectOfDomain(db: Database, id: string, userId: string): Promise<string | null> {
+  if (!isUuid(id)) return null;
+  const row = await db.row<{ projectId: string }>(sql`
+    select d.project_id as "projectId" from domains d
+      join memberships m on m.project_id = d.project_id and m.user_id = ${userId} where d.id = ${id}`);
+  return row?.projectId ?? null;
+}
+
+/** A domain as a check reads it. */
+export interface CheckedDomain
+  extends Pick<DomainBody, 'id' | 'projectId' | 'domain' | 'verified' | 'status' | 'records' | 'dkimTokens'> {
+  providerId: string | null;
+  wasVerified: boolean;
+  misses: number;
+}
+
+const checkedColumns = raw(`d.id, d.project_id as "projectId", d.domain, d.provider_id as "providerId", d.verified,
+  d.verified_at is not null as "wasVerified", d.status, d.misses, d.records, d.dkim_tokens as "dkimTokens"`);
+
+/** Takes a domain for a check; null when it was checked so short a time ago. */
+export function takeDomain(db: Database, id: string, pauseMs: number): Promise<CheckedDomain | null> {
+  return db.row(sql`
+    update domains d set checked_at = now()
+      where d.id = ${id} and (d.checked_at is null or d.checked_at < now() - ${pauseMs}::float8 * interval '1 millisecond')
+      returning ${checkedColumns}`);
+}
+
+/** Takes up to `limit` domains whose next check is due; nobody else gets them until they are due again. */
+export function takeDueDomains(db: Database, limit: number): Promise<CheckedDomain[]> {
+  // What nobody has set up in a month is checked once an hour (docs/contract/platform.md#3-4). The rest comes back a little
+  // before the schedule does.
+  return db.rows(sql`
+    with due as (
+      select id from domains where due_at <= now() order by due_at, id limit ${limit} for update skip locked)
+    update domains d set checked_at = now(), due_at = now() + case
+        when d.verified or d.pending_since > now() - interval '30 days' then interval '4 minutes 30 seconds'
+        else interval '59 minutes' end
+      from due where d.id = due.id returning ${checkedColumns}`);
+}
+
+/** What a check changed: who must be told, at most so often as the contract says (docs/contract/platform.md#1-5). */
+interface DomainNotices {
+  tellVerified: boolean;
+  tellFailed: boolean;
+}
+
+/**
+ * Stores what a check found, inside a transaction, unless another check has moved the domain on meanwhile. Answers
+ * who is to be told in the same transaction; null when nothing was written.
+ */
+export async function settleCheck(
+  tx: Database,
+  before: CheckedDomain,
+  after: Pick<CheckedDomain, 'verified' | 'status' | 'misses' | 'records' | 'dkimTokens'>,
+): Promise<DomainNotices | null> {
+  const { id, verified, status, misses } = before;
+  const isVerified = sql`${after.verified}::boolean`;
+  const told = await tx.row<DomainNotices>(sql`
+    select not d.verified and ${isVerified}
+        and (d.verified_told_at is null or d.verified_told_at <= now() - interval '7 days') as "tellVerified",
+      d.verified and not ${isVerified} and (d.failed_told_at is null
+        or date_trunc('month', d.failed_told_at at time zone 'UTC') < date_trunc('month', now() at time zone 'UTC')) as "tellFailed"
+      from domains d where d.id = ${id} for no key update`);
+  if (told === null) return null;
+  const records = sql`${JSON.stringify(after.records)}::jsonb`;
+  const given = sql`
+    changed as (
+    update domains d set verified = ${isVerified}, status = ${after.status}, misses = ${after.misses}, records = ${records},
+        dkim_tokens = ${JSON.stringify(after.dkimTokens)}::jsonb,
+        verified_at = case when ${isVerified} then coalesce(d.verified_at, now()) else d.verified_at end,
+        pending_since = case when d.verified and not ${isVerified} then now() else d.pending_since end,
+        verified_told_at = case when ${told.tellVerified}::boolean then now() else d.verified_told_at end,
+        failed_told_at = case when ${told.tellFailed}::boolean then now() else d.failed_told_at end,
+        updated_at = case when d.status <> ${after.status} or d.records <> ${records} then now() else d.updated_at end
+      where d.id = ${id} and d.verified = ${verified} and d.status = ${status} and d.misses = ${misses}
+      returning d.*)`;
+  const moved = newEvent({
+    projectId: sql`project_id`,
+    name: after.verified ? 'domain.verified' : 'domain.lost',
+    data: sql`jsonb_build_object('domainId', id, 'domain', domain)`,
+  });
+  const events = sql`select ${moved} from changed where ${after.verified !== verified}::boolean`;
+  const changed = await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }));
+  return changed === 0 ? null : told;
+}
+
+/** How many templates and unfinished campaigns send from a domain. */
+export async function useOfDomain(
+  db: Database,
+  projectId: string,
+  domain: string,
+): Promise<{ templates: number; campaigns: number }> {
+  const sends = sql`project_id = ${projectId} and lower(split_part("from", '@', -1)) = ${domain}`;
+  const row = await db.row<{ templates: number; campaigns: number }>(sql`
+    select (select count(*)::int from templates where ${sends}) as templates,
+      (select count(*)::int from campaigns where ${sends} and status in ('DRAFT', 'SCHEDULED', 'SENDING')) as campaigns`);
+  return row ?? { templates: 0, campaigns: 0 };
+}
+
+/** Whether an operator vouches for a project. */
+export async function isTrusted(db: Database, projectId: string): Promise<boolean> {
+  return (await db.em.count(Project, { id: projectId, trusted: true })) > 0;
+}
+
+/** Who has a domain, and whether a user (null for none) belongs to them; null when nobody has it. */
+export function ownerOf(
+  db: Database,
+  domain: string,
+  userId: string | null,
+): Promise<{ projectId: string; name: string; disabled: boolean; member: boolean } | null> {
+  return db.row(sql`
+    select d.project_id as "projectId", p.name, p.disabled,
+      exists (select from memberships m where m.project_id = d.project_id and m.user_id = ${userId}::uuid) as member
+      from domains d join projects p on p.id = d.project_id where d.domain = ${domain}`);
+}

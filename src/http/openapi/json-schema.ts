@@ -1,0 +1,139 @@
+import { toJsonSchemaDefs } from '@valibot/to-json-schema';
+import type * as v from 'valibot';
+import { describedFields, shapeOf } from '../../lib/validation/names.ts';
+import { type Resolve, union } from './unions.ts';
+
+export type JsonSchema = Record<string, unknown>;
+
+/** `input` of a schema is what a request carries, `output` what an answer does. */
+export type Mode = 'input' | 'output';
+
+const prefix = '#/components/schemas/';
+
+/** A reference to a component. */
+export function referenceTo(name: string): string {
+  return `${prefix}${name}`;
+}
+
+/** The component that a reference is to. */
+export function nameIn(reference: string): string {
+  return reference.slice(prefix.length);
+}
+
+/** The JSON Schemas (2020-12) of named schemas, which refer to one another, in the form that generators of clients read. */
+export function jsonSchemas(names: ReadonlyMap<v.GenericSchema, string>, typeMode: Mode): Record<string, JsonSchema> {
+  const fields = [...describedFields()];
+  const definitions = Object.fromEntries([
+    ...[...names].map(([schema, name]) => [name, schema]),
+    ...fields.map(([schema], index) => [fieldName(index), schema]),
+  ]);
+  const made = toJsonSchemaDefs(definitions, {
+    target: 'draft-2020-12',
+    typeMode,
+    errorMode: 'ignore',
+    overrideRef: ({ referenceId }) => referenceTo(referenceId),
+    overrideSchema: ({ valibotSchema, jsonSchema }) => {
+      const shape = shapeOf(valibotSchema as v.GenericSchema);
+      if (shape === undefined) return adapted(valibotSchema, jsonSchema as JsonSchema);
+      const name = names.get(shape);
+      if (name === undefined) throw new Error('A schema that describes others needs a name');
+      return { $ref: referenceTo(name) };
+    },
+  }) as Record<string, JsonSchema>;
+  const placed = new Map(
+    fields.map(([, { text, schema }], index) => {
+      const name = names.get(schema);
+      const own = name === undefined ? made[fieldName(index)] : { $ref: referenceTo(name) };
+      return [referenceTo(fieldName(index)), { ...own, description: text }];
+    }),
+  );
+  const resolve: Resolve = (reference) => made[nameIn(reference)];
+  return Object.fromEntries(
+    [...names.values()].map((name) => [name, inPlace(made[name], placed, resolve) as JsonSchema]),
+  );
+}
+
+const fieldName = (index: number) => `field ${index}`;
+
+/** A schema with the described fields in their places, with defaults in words, and with what is said of a value that may be null. */
+function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>, resolve: Resolve): unknown {
+  if (typeof node !== 'object' || node === null) return node;
+  if (Array.isArray(node)) return node.map((part) => inPlace(part, placed, resolve));
+  const { $ref, ...beside } = node as JsonSchema;
+  const own = typeof $ref === 'string' ? placed.get($ref) : undefined;
+  if (own !== undefined) return inPlace({ ...own, ...beside }, placed, resolve);
+  const { [defaultWords]: words, ...parts } = node as JsonSchema;
+  const inner = Object.entries(parts).map(([key, part]) => [key, inPlace(part, placed, resolve)]);
+  const made = union(described(Object.fromEntries(inner)), resolve);
+  return words === undefined ? made : { ...made, description: [made.description, words].filter(Boolean).join(' ') };
+}
+
+// What is said of the one form of a value that may also be null, is said of the value.
+function described(made: JsonSchema): JsonSchema {
+  const forms = Array.isArray(made.anyOf) ? (made.anyOf as JsonSchema[]) : [];
+  const [only, ...more] = forms.filter(({ description }) => description !== undefined);
+  if (made.description !== undefined || only === undefined || more.length > 0) return made;
+  const { description, ...rest } = only;
+  return { ...made, anyOf: forms.map((form) => (form === only ? rest : form)), description };
+}
+
+/** What stands for a schema in place of what the converter made of it; undefined for just that. */
+function adapted(schema: { type: string }, made: JsonSchema): JsonSchema | undefined {
+  // A custom check has no JSON Schema of its own; the objects among ours say what they are.
+  if (schema.type === 'custom') return { ...made, type: 'object', additionalProperties: true };
+  if (schema.type === 'record') return recordOf(made);
+  if (schema.type === 'variant') return discriminated(schema as Variant, made);
+  // openapi-python-client writes Python that does not compile for an optional constant that is a boolean.
+  if (schema.type === 'optional' && typeof made.const === 'boolean') {
+    const { const: _, ...rest } = made;
+    return { ...rest, type: 'boolean' };
+  }
+  // What may be anything may be null.
+  if (schema.type === 'nullable' && JSON.stringify(made.anyOf) === '[{},{"type":"null"}]') return {};
+  // Generators for Go take a constant without a type for anything.
+  if (schema.type === 'literal') return { type: typeof made.const, ...made };
+  if (made.default !== undefined) return defaultInWords(made);
+  if (Array.isArray(made.required) && made.required.length === 0) {
+    const { required: _, ...rest } = made;
+    return rest;
+  }
+  return undefined;
+}
+
+type Variant = v.VariantSchema<string, v.VariantOptions<string>, undefined>;
+
+// A discriminator (OpenAPI 3.1, 4.8.25) names components by strings: unions of others stay as they are.
+function discriminated({ key, options }: Variant, made: JsonSchema): JsonSchema | undefined {
+  const forms = (made.oneOf ?? []) as { $ref?: string }[];
+  const mapping: Record<string, string> = {};
+  for (const [place, option] of options.entries()) {
+    const values = 'entries' in option ? wordsOf(option.entries[key]) : [];
+    const reference = forms[place]?.$ref;
+    if (values.length === 0 || reference === undefined) return undefined;
+    for (const value of values) mapping[value] = reference;
+  }
+  return { ...made, discriminator: { propertyName: key, mapping } };
+}
+
+function wordsOf(schema: unknown): readonly string[] {
+  const { literal, options = [literal] } = schema as { literal?: unknown; options?: readonly unknown[] };
+  return options.every((word) => typeof word === 'string') ? options : [];
+}
+
+const defaultWords = 'default in words';
+
+// Generators of types take a property with a default for one that is always there, in requests too.
+function defaultInWords({ default: value, ...rest }: JsonSchema): JsonSchema {
+  return { ...rest, [defaultWords]: `Default: \`${JSON.stringify(value)}\`.` };
+}
+
+// Keys of JSON are strings anyway, and `true` is what generators read as "anything".
+function recordOf({ propertyNames, additionalProperties, ...rest }: JsonSchema): JsonSchema {
+  const isPlainKey = JSON.stringify(propertyNames) === '{"type":"string"}';
+  const isAnything = Object.keys(additionalProperties as JsonSchema).length === 0;
+  return {
+    ...rest,
+    ...(isPlainKey ? {} : { propertyNames }),
+    additionalProperties: isAnything ? true : additionalProperties,
+  };
+}

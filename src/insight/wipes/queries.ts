@@ -1,0 +1,107 @@
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { Membership, Project } from '../../projects/entity.ts';
+import { baseColumns, removeSome } from '../../store/columns.ts';
+import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
+import { newEvent, recordingEvents } from '../../store/record-events.ts';
+import { type Database, sql } from '../../store/sql.ts';
+
+const p = defineEntity.properties;
+
+/** The removal of a project, or of everything in it, and how far it is. */
+export const ProjectWipe = defineEntity({
+  name: 'ProjectWipe',
+  tableName: 'project_wipes',
+  properties: {
+    ...baseColumns,
+    projectId: p.uuid(),
+    kind: p.enum(['RESET', 'DELETE'] as const),
+    /** Where it stands: the place in the list of tables, and the last id that is gone there. */
+    place: p.integer().default(0),
+    after: p.uuid().nullable(),
+    /** How often the list has been begun. */
+    pass: p.integer().default(1),
+    removedInPass: p.bigint('number').defaultRaw('0'),
+    removed: p.bigint('number').defaultRaw('0'),
+    /** The payment subscription to cancel. */
+    subscription: p.text().nullable(),
+    finishedAt: p.datetime(3).nullable(),
+  },
+  uniques: [{ name: 'project_wipes_open', properties: ['projectId'], where: 'finished_at IS NULL' }],
+  indexes: [{ name: 'project_wipes_age', properties: ['finishedAt'], where: 'finished_at IS NOT NULL' }],
+});
+export type ProjectWipe = InferEntity<typeof ProjectWipe>;
+
+/** Marks a project as being reset and stops its campaigns. False when it is being reset or gone. */
+export async function markForReset(tx: Database, projectId: string): Promise<boolean> {
+  const open = { id: projectId, resetting: false, deletedAt: null };
+  if ((await tx.em.nativeUpdate(Project, open, { resetting: true, updatedAt: new Date() })) === 0) return false;
+  await stopCampaigns(tx, projectId);
+  return true;
+}
+
+/** What a project leaves behind elsewhere. */
+export interface LeftBehind {
+  subscription: string | null;
+  domains: { domain: string; providerId: string | null }[];
+}
+
+/** Takes a project away from everybody: keys, members and domains are gone with the commit. Null when it is being reset or gone. */
+export async function markForDeletion(tx: Database, projectId: string): Promise<LeftBehind | null> {
+  // The hashes of keys that nobody has, so that no look-up finds the project even where deleted_at is not asked for.
+  const marked = await tx.row<{ subscription: string | null }>(sql`
+    update projects set deleted_at = now(), disabled = true, updated_at = now(),
+        public_key_hash = sha256(uuid_send(gen_random_uuid())), secret_key_hash = sha256(uuid_send(gen_random_uuid()))
+      where id = ${projectId} and not resetting and deleted_at is null returning subscription`);
+  if (marked === null) return null;
+  await stopCampaigns(tx, projectId);
+  await tx.em.nativeDelete(Membership, { projectId });
+  const domains = await tx.rows<LeftBehind['domains'][number]>(
+    sql`delete from domains where project_id = ${projectId} returning domain, provider_id as "providerId"`,
+  );
+  return { ...marked, domains };
+}
+
+// Nothing more is claimed from these; what is under way finds no rows.
+async function stopCampaigns(tx: Database, projectId: string): Promise<void> {
+  const given = sql`
+    stopped as (
+      update campaigns set status = case status when 'SENDING' then 'CANCELLED' else 'DRAFT' end,
+        cancelled_at = case status when 'SENDING' then now() end, scheduled_for = null, updated_at = now()
+      where project_id = ${projectId} and status in ('SENDING', 'SCHEDULED') returning *)`;
+  const cancelled = newEvent({
+    projectId,
+    name: 'campaign.cancelled',
+    data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'recipients', total_recipients, 'sent', sent_count,
+      'skipped', skipped_count, 'failed', failed_count)`,
+  });
+  await tx.count(recordingEvents({ given, events: sql`select ${cancelled} from stopped` }));
+}
+
+/** A wipe that is not finished, or null. */
+export function findWipe(db: Database, id: string): Promise<ProjectWipe | null> {
+  return db.session().em.findOne(ProjectWipe, { id, finishedAt: null });
+}
+
+/** Ends a wipe: the project may be written to again, or its row is removed. False when that was done before. */
+export async function finishWipe(tx: Database, { id, kind, projectId }: ProjectWipe): Promise<boolean> {
+  const now = { updatedAt: new Date() };
+  const open = { id, finishedAt: null };
+  if ((await tx.em.nativeUpdate(ProjectWipe, open, { ...now, finishedAt: now.updatedAt })) === 0) return false;
+  if (kind === 'RESET')
+    await tx.em.nativeUpdate(Project, { id: projectId, resetting: true }, { ...now, resetting: false });
+  else await tx.em.nativeDelete(Project, { id: projectId, deletedAt: { $ne: null } });
+  return true;
+}
+
+/** Wipes that nobody has moved for a while. */
+export function stalledWipes(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
+  const at = sql`updated_at`;
+  return db.rows(sql`
+    select id, updated_at::text as at from project_wipes
+      where finished_at is null and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
+}
+
+/** Removes records of wipes that ended 30 days ago; answers how many. */
+export function removeOldWipes(db: Database, limit: number): Promise<number> {
+  return removeSome(db, 'project_wipes', sql`finished_at < now() - interval '30 days'`, limit);
+}

@@ -1,0 +1,78 @@
+import { type Options, stringify } from 'csv-stringify/sync';
+import manifest from '../../package.json' with { type: 'json' };
+
+/**
+ * The beginning of a text, of so many UTF-16 units at most and never ending in half of a surrogate pair: half a character is
+ * none, and Postgres refuses JSON that holds one.
+ */
+export function cutText(text: string, length: number): string {
+  const cut = text.slice(0, length);
+  return cut.isWellFormed() ? cut : cut.slice(0, -1).toWellFormed();
+}
+
+/** A text as it stands in a pattern of `like`, where it means itself. */
+export function likeText(text: string): string {
+  return text.replaceAll(/[\\%_]/g, '\\$&');
+}
+
+// RFC 4180; a cell that a spreadsheet would take for a formula gets an apostrophe in front (OWASP, CSV injection).
+const format: Options = {
+  record_delimiter: 'windows',
+  escape_formulas: true,
+  cast: { boolean: String },
+};
+
+/** Lines of a CSV file with CRLF at their ends. Numbers stay as they are, null is an empty cell, and objects are JSON. */
+export function csvLines(rows: readonly (readonly unknown[])[]): string {
+  return stringify(rows as unknown[][], format);
+}
+
+const linesPerTurn = 100;
+
+/**
+ * The text of a CSV file: its titles, together with the first rows, and then all others, some lines at a time, so that a large file keeps no
+ * other request waiting.
+ */
+export async function* csvFile(
+  titles: readonly string[],
+  pages: AsyncIterable<readonly (readonly unknown[])[]>,
+): AsyncGenerator<string> {
+  let head = [titles];
+  for await (const rows of pages) {
+    for (let at = 0; at < rows.length; at += linesPerTurn) {
+      yield csvLines([...head, ...rows.slice(at, at + linesPerTurn)]);
+      head = [];
+      await new Promise((resolve) => setImmediate(resolve));
+    }
+  }
+  if (head.length > 0) yield csvLines(head);
+}
+
+/**
+ * Whether a text fits a pattern as a whole: `*` stands for any run of characters, `?` for one, everything else for
+ * itself. Takes time in proportion to both lengths at most, whatever the pattern.
+ */
+export function matchesGlob(pattern: string, text: string): boolean {
+  let place = 0;
+  let at = 0;
+  // Where the last `*` stands, and how much of the text it has taken so far.
+  let star = -1;
+  let taken = 0;
+  while (at < text.length) {
+    if (pattern[place] === '*') {
+      star = place++;
+      taken = at;
+    } else if (place < pattern.length && (pattern[place] === '?' || pattern[place] === text[at])) {
+      place++;
+      at++;
+    } else if (star !== -1) {
+      place = star + 1;
+      at = ++taken;
+    } else return false;
+  }
+  while (pattern[place] === '*') place++;
+  return place === pattern.length;
+}
+
+/** The version of the service. */
+export const { version } = manifest;

@@ -1,0 +1,125 @@
+import { isBeyondOffsets } from './conditions/dates.ts';
+import { badRequest } from './errors.ts';
+
+export const hourMs = 3_600_000;
+export const dayMs = 86_400_000;
+
+// The last instant that a Date can be.
+const latestMs = 8_640_000_000_000_000;
+
+/** A stretch of time: `from` belongs to it, `until` does not; null is open. */
+export interface Span {
+  from: Date | null;
+  until: Date | null;
+}
+
+/** A span as parameters of SQL; open ends are `-infinity` and `infinity`. */
+export interface SqlSpan {
+  from: string;
+  until: string;
+  /** Beginning of the first hour or day (UTC) that begins inside the span. */
+  first: string;
+  /** Beginning of the hour or day that `until` lies in. */
+  last: string;
+}
+
+/** A span with the whole hours or days inside it, for queries that read those from counts and the ends from rows. */
+export function sqlSpan({ from, until }: Span, unitMs: number): SqlSpan {
+  return {
+    from: sqlInstant(from, '-infinity'),
+    until: sqlInstant(until, 'infinity'),
+    first: sqlInstant(from && new Date(Math.ceil(from.getTime() / unitMs) * unitMs), '-infinity'),
+    last: sqlInstant(until && new Date(Math.floor(until.getTime() / unitMs) * unitMs), 'infinity'),
+  };
+}
+
+// Years that ISO 8601 writes with more than four digits lie before or after everything. So does what no Date can be.
+function sqlInstant(date: Date | null, open: '-infinity' | 'infinity'): string {
+  if (date === null || Number.isNaN(date.getTime())) return open;
+  const text = date.toISOString();
+  // Postgres knows no year 0.
+  return text.startsWith('-') || text.startsWith('0000') ? '-infinity' : text.startsWith('+') ? 'infinity' : text;
+}
+
+/** A date of a query string; null when it is absent or empty. @throws 400 naming the parameter for what is no date */
+export function dateParameter(name: string, text: string | undefined): Date | null {
+  if (text === undefined || text === '') return null;
+  // A span may begin and end in any year: see `sqlInstant`.
+  const date = new Date(text);
+  if (Number.isNaN(date.getTime()) || isBeyondOffsets(text))
+    throw badRequest(`"${name}" is not a date`, { field: name });
+  return date;
+}
+
+/** The two dates of a query string, as `spanParameters` reads them. */
+interface SpanQuery {
+  startDate?: string | undefined;
+  endDate?: string | undefined;
+}
+
+/**
+ * The span that `startDate` and `endDate` name; both belong to it. Without `startDate` it begins so many days before `now`.
+ * @throws 400 for what is no date, and for an end before the beginning
+ */
+export function spanParameters({ startDate, endDate }: SpanQuery, now: Date, days: number) {
+  const given = dateParameter('startDate', startDate);
+  const end = dateParameter('endDate', endDate);
+  const from = given ?? new Date(now.getTime() - days * dayMs);
+  if (end !== null && end < from)
+    throw badRequest(
+      given === null
+        ? `"endDate" lies before "startDate", which is ${days} days ago when it is absent`
+        : '"endDate" lies before "startDate"',
+      { field: 'endDate' },
+    );
+  // Instants are kept in milliseconds, so that this is the first one after the last that belongs to the span.
+  return { from, until: end && new Date(Math.min(end.getTime() + 1, latestMs)) };
+}
+
+/** The time now; rules that depend on time take one of these so that tests can choose it. */
+export type Clock = () => Date;
+
+/** The machine's own clock. */
+export const systemClock: Clock = () => new Date();
+
+const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
+const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
+
+/**
+ * Reads a date as `new Date(text)` does; null when it is none, names an offset beyond ±15:59, or lies outside of the years 1 to 9999:
+ * beyond them ISO text takes another form, which Postgres does not read.
+ */
+export function parseDate(value: string | number): Date | null {
+  if (typeof value === 'string' && isBeyondOffsets(value)) return null;
+  const date = new Date(value);
+  const instant = date.getTime();
+  return instant >= firstInstant && instant <= lastInstant ? date : null;
+}
+
+/** Waits; resolves early and quietly when the signal aborts. */
+export function pause(milliseconds: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, milliseconds);
+    signal?.addEventListener('abort', done, { once: true });
+  });
+}
+
+/** Does some work and answers no sooner than after so long, so that the time does not tell what had to be done. */
+export async function noSoonerThan<T>(milliseconds: number, work: () => Promise<T>): Promise<T> {
+  const [done] = await Promise.allSettled([work(), pause(milliseconds)]);
+  if (done.status === 'rejected') throw done.reason;
+  return done.value;
+}
+
+/** What the work answers, or `late` once so many milliseconds have passed. */
+export async function within<T>(milliseconds: number, work: Promise<T>, late: T): Promise<T> {
+  const timer = Promise.withResolvers<T>();
+  const timeout = setTimeout(timer.resolve, milliseconds, late);
+  return Promise.race([work, timer.promise]).finally(() => clearTimeout(timeout));
+}

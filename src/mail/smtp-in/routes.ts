@@ -1,0 +1,17 @@
+import * as v from 'valibot';
+import { route } from '../../http/route.ts';
+import { listClients } from './clients.ts';
+import { SmtpClientBody } from './server.ts';
+
+/** What programs that send by SMTP did last. */
+export const smtpRoutes = [
+  route.get('/projects/:id/smtp-clients', {
+    access: 'project',
+    tag: 'emails',
+    summary: 'List programs that send by SMTP',
+    operationId: 'listSmtpClients',
+    description: 'The last 50 of 30 days, by key and address: when each was last seen, and why it was last refused.',
+    reply: v.array(SmtpClientBody),
+    handle: ({ db, project }) => listClients(db, project.id),
+  }),
+];

@@ -1,0 +1,178 @@
+import { reserveWhole, type UsageGate } from '../../billing/usage-queries.ts';
+import { withinDataLimits } from '../../contacts/limit-queries.ts';
+import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
+import { type ContactRow, contactsWritten, writingAs } from '../../contacts/write.ts';
+import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { type Database, type Query, sql } from '../../store/sql.ts';
+import type { TemplateType } from '../../templates/queries.ts';
+import type { SendTime } from '../emails/schedule.ts';
+import { acceptingMail } from '../ledger/accept.ts';
+
+/** One recipient of a request; the ids are those that its rows get. */
+export interface SendRecipient {
+  email: string;
+  contact_id: string;
+  email_id: string;
+  flip_id: string;
+  to_name: string | null;
+  simulated: boolean;
+  /** What the message takes in memory. */
+  bytes: number;
+  /** The rule that suppresses the message, which is then kept and not queued. */
+  suppression: SuppressionMatch | null;
+}
+
+/** What all messages of a request share. */
+export interface SendFacts {
+  subscribed: boolean | null;
+  /** Contact data to store and keys to remove. */
+  set: JsonObjectValue;
+  remove: readonly string[];
+  subject: string;
+  body: string;
+  /** Liquid source of the text part; null where it is derived from the HTML. */
+  text: string | null;
+  /** Values of the request for its templates. */
+  variables: JsonObjectValue;
+  from: string;
+  fromName: string;
+  replyTo: string | null;
+  headers: Record<string, string> | null;
+  attachments: readonly object[] | null;
+  messageClass: TemplateType;
+  templateId: string | null;
+  tracking: boolean | null;
+  tags: Readonly<Record<string, string>> | null;
+  schedule: SendTime;
+  /** Subject, body and text are no templates. */
+  isLiteral: boolean;
+}
+
+/** A message that was accepted. */
+export interface AcceptedEmail {
+  emailId: string;
+  contactId: string;
+  email: string;
+}
+
+/**
+ * Upserts the contacts and queues one message for each recipient whose mail no rule suppresses. Addresses must differ from one
+ * another.
+ */
+export function acceptEmails(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+): Promise<AcceptedEmail[]> {
+  const accepting = acceptance(db, projectId, recipients, facts, sql`true`);
+  return withinDataLimits(db.rows<AcceptedEmail>(sql`with ${accepting} select ${columns} from accepted`));
+}
+
+/**
+ * `acceptEmails` that first takes quota for the mail under a limit, in the same statement. Null, with nothing written, when
+ * there is none left or its counter has not begun; an answer without some recipients has taken quota for them.
+ */
+export async function acceptWithin(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+  gate: UsageGate,
+): Promise<AcceptedEmail[] | null> {
+  const wanted = recipients.filter(({ suppression }) => suppression === null).length;
+  // Quota is taken before anything else; without it nobody is a recipient.
+  const query = sql`
+    with reserved as (${reserveWhole(projectId, gate, wanted)}),
+    ${acceptance(db, projectId, recipients, facts, sql`exists (select from reserved)`)}
+    select exists (select from reserved) as "letIn", ${columns} from (values (1)) as one left join accepted on true`;
+  const rows = await withinDataLimits(db.rows<AcceptedEmail & { letIn: boolean }>(query));
+  if (rows[0]?.letIn !== true) return null;
+  return rows.filter(({ emailId }) => emailId !== null);
+}
+
+const columns = sql`id as "emailId", contact_id as "contactId", to_address as email`;
+
+const mailColumns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, render, headers, attachments,
+  source_type, message_class, template_id, tracking, simulated, status, suppression, scheduled_for, held_until`;
+
+// One statement, because a request to send is the hottest write of the service: contacts, the events of flipped
+// subscriptions, the ledger rows and their places in the queue stand or fall together without a transaction around them.
+function acceptance(
+  db: Database,
+  projectId: string,
+  recipients: readonly SendRecipient[],
+  facts: SendFacts,
+  isLetIn: Query,
+): Query {
+  const { from, fromName, replyTo, subject, body, variables, headers, attachments } = facts;
+  const project = sql`${projectId}::uuid`;
+  const [scheduledFor, heldUntil] = [facts.schedule.scheduledFor, facts.schedule.heldUntil].map(
+    (at) => at?.toISOString() ?? null,
+  );
+  const due = sql`coalesce(${scheduledFor}::timestamptz, ${heldUntil}::timestamptz, now())`;
+  const accepting = acceptingMail({
+    projectId,
+    columns: mailColumns,
+    rows: sql`
+      select r.email_id, ${project}, c.id, c.email, r.to_name, ${from}, ${fromName}, ${replyTo},
+        jsonb_build_object('subject', ${subject}::text, 'body', ${body}::text, 'data', ${JSON.stringify(variables)}::jsonb,
+          'contact', c.data, 'subscribed', c.subscribed)
+          || ${JSON.stringify({ text: facts.text ?? undefined, isLiteral: facts.isLiteral || undefined })}::jsonb,
+        ${headers && JSON.stringify(headers)}::jsonb, ${attachments && JSON.stringify(attachments)}::jsonb, 'TRANSACTIONAL',
+        ${facts.messageClass}, ${facts.templateId}::uuid, ${facts.tracking}::boolean, r.simulated,
+        case when r.suppression is null then 'PENDING' else 'SUPPRESSED' end, r.suppression,
+        ${scheduledFor}::timestamptz, ${heldUntil}::timestamptz
+      from recipient r join contact c using (email)`,
+    queue: { bytes: sql`(select bytes from recipient limit 1)`, due },
+    tags: facts.tags && sql`select key as name, value from jsonb_each_text(${JSON.stringify(facts.tags)}::jsonb)`,
+  });
+  const written = contactsWritten(projectId, contactsOf(recipients, facts), {
+    ...writingAs(db, facts.isLiteral ? 'smtp' : 'send'),
+    subscribedWhenNew: facts.subscribed ?? false,
+  });
+  return sql`recipient as (
+      select * from jsonb_to_recordset(${JSON.stringify(recipients)}::jsonb)
+        as r (email text, email_id uuid, to_name text, simulated boolean, bytes int, suppression jsonb)),
+    contact as materialized (
+      select w.id, w.email, w.subscribed, w.data from (select where ${isLetIn}) let_in, ${written} w),
+    ${accepting}`;
+}
+
+/** What is asked for of the contacts of the recipients. A name of the message is stored, whatever the data says. */
+export function contactsOf(
+  recipients: readonly SendRecipient[],
+  { subscribed, set, remove }: Pick<SendFacts, 'subscribed' | 'set' | 'remove'>,
+): ContactRow[] {
+  return recipients.map(({ email, contact_id, flip_id, to_name }) => ({
+    email,
+    newId: contact_id,
+    flipId: flip_id,
+    subscribed,
+    set: to_name === null ? set : { ...set, name: to_name },
+    remove: to_name === null ? remove : remove.filter((key) => key !== 'name'),
+  }));
+}
+
+/** Bytes of mail with attachments that a project has scheduled. Others that ask wait until the transaction has ended. */
+export async function scheduledBytes(tx: Database, projectId: string): Promise<number> {
+  await tx.row(
+    sql`select 1 as locked from pg_advisory_xact_lock(hashtextextended(${`scheduled mail ${projectId}`}, 0))`,
+  );
+  const row = await tx.row<{ bytes: number }>(sql`
+    select coalesce(sum(q.bytes), 0)::float8 as bytes from email_queue q join emails e on e.id = q.email_id
+    where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and e.attachments is not null`);
+  return row?.bytes ?? 0;
+}
+
+/** Those of the addresses whose contacts are subscribed. */
+export async function subscribedAddresses(
+  db: Database,
+  projectId: string,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.rows<{ email: string }>(
+    sql`select email from contacts where project_id = ${projectId} and email = any(${addresses}::text[]) and subscribed`,
+  );
+  return new Set(rows.map((row) => row.email));
+}

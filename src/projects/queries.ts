@@ -1,0 +1,130 @@
+import type { EntityData } from '@mikro-orm/core';
+import { type Role, roleIncludes } from '../lib/access.ts';
+import { tryUnseal } from '../lib/seal.ts';
+import { isoInstant } from '../store/columns.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
+import { Project } from './entity.ts';
+import type { ProjectRecord, ProjectSummary } from './schema.ts';
+
+/** What mail is counted as (docs/contract/platform.md#6-7). */
+export const usageCategories = ['WORKFLOW', 'CAMPAIGN', 'TRANSACTIONAL', 'INBOUND'] as const;
+export type UsageCategory = (typeof usageCategories)[number];
+
+/** What a project may use, as its row says. */
+export interface ProjectBilling {
+  /** Whether an operator vouches for it: it has no daily limit. */
+  trusted: boolean;
+  /** Whether it pays by a subscription. */
+  subscribed: boolean;
+  /** Mails a month for each category; null for no limit. */
+  limits: Record<UsageCategory, number | null>;
+}
+
+/** Columns of `projects` as a `ProjectBilling`. */
+export const billingColumns = (
+  alias: string,
+) => `jsonb_build_object('trusted', ${alias}.trusted, 'subscribed', ${alias}.subscription is not null,
+  'limits', jsonb_build_object('WORKFLOW', ${alias}.billing_limit_workflows, 'CAMPAIGN', ${alias}.billing_limit_campaigns,
+    'TRANSACTIONAL', ${alias}.billing_limit_transactional, 'INBOUND', ${alias}.billing_limit_inbound))`;
+
+type StoredProject = Omit<ProjectRecord, 'public' | 'secret'> & { publicSealed: string; secretSealed: string };
+
+const recordColumns =
+  raw(`p.id, p.name, p.public_key_sealed as "publicSealed", p.secret_key_sealed as "secretSealed", p.disabled,
+  p.disabled_reason as "disabledReason", p.customer, p.subscription, p.billing_limit_workflows as "billingLimitWorkflows",
+  p.billing_limit_campaigns as "billingLimitCampaigns", p.billing_limit_transactional as "billingLimitTransactional",
+  p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
+  p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses",
+  p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
+const summaryColumns = raw(`p.id, p.name, p.created_at::text as "createdAt",
+  (select d.domain from domains d where d.project_id = p.id and d.verified and d.approved order by d.created_at, d.id limit 1)
+    as "defaultSenderDomain"`);
+
+/** Keys that may have sealed the stored ones; setting APP_ENCRYPTION_KEY first. */
+export type EncryptionKeys = readonly string[];
+
+/** The project with its keys, or null. A key that none of `encryptionKeys` opens is null. */
+export async function projectRecord(
+  db: Database,
+  id: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord | null> {
+  const row = await db.row<StoredProject>(
+    sql`select ${recordColumns} from projects p where p.id = ${id} and p.deleted_at is null`,
+  );
+  return row && recordOf(row, encryptionKeys);
+}
+
+/**
+ * The projects of a user with their role, in the order in which they joined them. The secret key is null for a MEMBER
+ * where the project hides it.
+ */
+export async function projectsOfUser(
+  db: Database,
+  userId: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<(ProjectRecord & { role: Role })[]> {
+  const rows = await db.rows<StoredProject & { role: Role }>(sql`
+      select ${recordColumns}, m.role from memberships m join projects p on p.id = m.project_id
+        where m.user_id = ${userId} and p.deleted_at is null order by m.created_at, p.id`);
+  return rows.map(({ role, ...row }) => {
+    const record = recordOf(row, encryptionKeys);
+    const isHidden = row.hideSecretKey && !roleIncludes(role, 'ADMIN');
+    return { ...record, secret: isHidden ? null : record.secret, role };
+  });
+}
+
+/** Changes columns of a project; null when it is gone. */
+export async function changeProject(
+  db: Database,
+  id: string,
+  changes: EntityData<Project>,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord | null> {
+  await db.em.nativeUpdate(Project, { id, deletedAt: null }, { ...changes, updatedAt: new Date() });
+  return projectRecord(db, id, encryptionKeys);
+}
+
+/** Whether a user is a member of a disabled project. */
+export async function isInDisabledProject(db: Database, userId: string): Promise<boolean> {
+  const found = await db.row(sql`
+    select 1 from memberships m join projects p on p.id = m.project_id
+      where m.user_id = ${userId} and p.disabled and p.deleted_at is null limit 1`);
+  return found !== null;
+}
+
+/**
+ * Whether a project that a user creates is trusted: an operator made their account or a project of theirs, approved one, or
+ * they belong to one that is trusted.
+ */
+export async function createsTrusted(db: Database, userId: string): Promise<boolean> {
+  const row = await db.row<{ trusted: boolean }>(sql`
+    select not u.self_registered or exists (select from memberships m join projects p on p.id = m.project_id
+        where m.user_id = u.id and p.trusted and p.deleted_at is null) as trusted
+      from users u where u.id = ${userId}`);
+  return row?.trusted ?? false;
+}
+
+/** The short form of a project, or null. */
+export async function projectSummary(db: Database, id: string): Promise<ProjectSummary | null> {
+  const row = await db.row<ProjectSummary>(
+    sql`select ${summaryColumns} from projects p where p.id = ${id} and p.deleted_at is null`,
+  );
+  return row && { ...row, createdAt: isoInstant(row.createdAt) };
+}
+
+/** The short form of a user's projects, in the order in which they joined them. */
+export async function projectSummaries(db: Database, userId: string): Promise<ProjectSummary[]> {
+  const rows = await db.rows<ProjectSummary>(sql`
+      select ${summaryColumns} from memberships m join projects p on p.id = m.project_id
+        where m.user_id = ${userId} and p.deleted_at is null order by m.created_at, p.id`);
+  return rows.map((row) => ({ ...row, createdAt: isoInstant(row.createdAt) }));
+}
+
+// Keys that cannot be read any more still work, because they are looked up by their hash; their project must not be lost for that.
+function recordOf({ publicSealed, secretSealed, ...row }: StoredProject, keys: EncryptionKeys): ProjectRecord {
+  const { id, name, ...rest } = row;
+  const [publicKey, secret] = [tryUnseal(publicSealed, keys), tryUnseal(secretSealed, keys)];
+  const [createdAt, updatedAt] = [isoInstant(row.createdAt), isoInstant(row.updatedAt)];
+  return { id, name, public: publicKey, secret, ...rest, createdAt, updatedAt };
+}

@@ -1,0 +1,93 @@
+import * as v from 'valibot';
+import type { App } from '../http/context.ts';
+import { noSuchProject } from '../http/errors.ts';
+import { route } from '../http/route.ts';
+import { field } from '../lib/validation/names.ts';
+import { projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
+import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
+import { changeSettings, foundProject, rotateKeys } from './service.ts';
+
+const keysOf = ({ config }: App) => config.encryptionKeys;
+
+const settings = { access: 'project', role: 'ADMIN', tag: 'projects' } as const;
+
+/** Projects: what users have, and what may be changed of one. */
+export const projectRoutes = [
+  route.get('/users/@me/projects', {
+    access: 'account',
+    summary: 'List your projects, with their keys',
+    description:
+      'With a secret key: its own project only, as ADMIN. `secret` is null for a MEMBER of a project with `hideSecretKey`; keys that the service can no longer decrypt are null too.',
+    tag: 'projects',
+    reply: v.array(OwnProject),
+    async handle({ app, db, actor, project }) {
+      if (actor.kind === 'user') return projectsOfUser(db, actor.userId, keysOf(app));
+      const own = project && (await projectRecord(db, project.id, keysOf(app)));
+      return own ? [{ ...own, role: 'ADMIN' }] : [];
+    },
+  }),
+  route.post('/users/@me/projects', {
+    access: 'cookie',
+    refusesKeys: true,
+    summary: 'Create a project as its owner',
+    tag: 'projects',
+    status: 201,
+    body: CreateProject,
+    example: { name: 'Acme' },
+    reply: ProjectRecord,
+    handle: ({ app, db, actor, body }) =>
+      foundProject(db, actor.userId, body.name, keysOf(app), app.config.PROJECTS_PER_OWNER),
+  }),
+  route.patch('/users/@me/projects/:id', {
+    ...settings,
+    summary: 'Update the name, tracking, language, escaping or key visibility of a project',
+    body: ChangeProject,
+    example: { tracking: 'MARKETING_ONLY', language: 'en' },
+    reply: ProjectRecord,
+    async handle({ app, db, project, body }) {
+      const changed = await changeSettings(db, project.id, body, keysOf(app));
+      if (changed === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return changed;
+    },
+  }),
+  route.post('/users/@me/projects/:id/regenerate-keys', {
+    ...settings,
+    summary: 'Replace both keys of a project',
+    operationId: 'regenerateProjectKeys',
+    description: 'The old keys stop working in every process before this returns.',
+    reply: RotatedProject,
+    async handle({ app, db, project }) {
+      const rotated = await rotateKeys(db, project.id, keysOf(app));
+      if (rotated === null) throw noSuchProject(project.id);
+      await app.directory.forgetEverywhere(project.id);
+      return rotated;
+    },
+  }),
+  route.get('/projects', {
+    access: 'account',
+    summary: 'List the project of the key, or the projects of the session',
+    operationId: 'listProjectSummaries',
+    reply: v.object({
+      success: field('Always true.', v.literal(true)),
+      data: field(
+        'The project of the key, or the projects of the session.',
+        v.union([ProjectSummary, v.array(ProjectSummary)]),
+      ),
+    }),
+    async handle({ db, actor, project }) {
+      if (actor.kind === 'user') return { success: true, data: await projectSummaries(db, actor.userId) };
+      return { success: true, data: project && (await projectSummary(db, project.id)) };
+    },
+  }),
+  route.get('/projects/:id', {
+    access: 'project',
+    summary: 'Get a summary of a project',
+    reply: v.object({ success: field('Always true.', v.literal(true)), data: field('The project.', ProjectSummary) }),
+    async handle({ db, project }) {
+      const data = await projectSummary(db, project.id);
+      if (data === null) throw noSuchProject(project.id);
+      return { success: true, data };
+    },
+  }),
+];

@@ -1,0 +1,143 @@
+import * as v from 'valibot';
+import { roles } from '../lib/access.ts';
+import { EmailField } from '../lib/validation/email-address.ts';
+import { Instant, textField, Uuid } from '../lib/validation/fields.ts';
+import { field, nameSchemas } from '../lib/validation/names.ts';
+
+const Cap = v.nullable(v.pipe(v.number(), v.integer()));
+export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
+export const publicKeyModes = ['contract', 'hardened'] as const;
+
+/** A project as its members see it, keys included (docs/contract/platform.md#2-1). */
+export const ProjectRecord = v.object({
+  id: field('ID of the project.', Uuid),
+  name: field('Name of the project.', v.string()),
+  public: field('Public key; null when it cannot be decrypted.', v.nullable(v.string())),
+  secret: field(
+    'Secret key; null when it cannot be decrypted, and for members where `hideSecretKey` is true.',
+    v.nullable(v.string()),
+  ),
+  disabled: field('Whether the project is disabled: reads work, writes are refused.', v.boolean()),
+  disabledReason: field(
+    'Why the project is disabled; null while it is not.',
+    v.nullable(v.picklist(['REPUTATION', 'PAYMENT_FAILED', 'CONTENT', 'MANUAL'])),
+  ),
+  customer: field('ID of the customer at the payment processor; null without one.', v.nullable(v.string())),
+  subscription: field('ID of the subscription at the payment processor; null without one.', v.nullable(v.string())),
+  billingLimitWorkflows: field('Monthly limit of workflow emails; null for no limit.', Cap),
+  billingLimitCampaigns: field('Monthly limit of campaign emails; null for no limit.', Cap),
+  billingLimitTransactional: field('Monthly limit of transactional emails; null for no limit.', Cap),
+  billingLimitInbound: field('Monthly limit of received emails; null for no limit.', Cap),
+  tracking: field(
+    'Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email.',
+    v.picklist(trackingModes),
+  ),
+  language: field('Language of recipient pages and footers, such as `en` or `pt-BR`.', v.string()),
+  escapeContactData: field('Whether values of contact data are HTML-escaped in email.', v.boolean()),
+  hideSecretKey: field('Whether only admins and the owner see the secret key.', v.boolean()),
+  approvalAbove: field(
+    'Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none.',
+    v.nullable(v.number()),
+  ),
+  /** Addresses beside those of members that may get tests of campaigns and templates. */
+  testAddresses: field(
+    'Addresses beside those of members that may get tests of campaigns and templates, such as a seed list.',
+    v.array(v.string()),
+  ),
+  publicKeyMode: field(
+    '`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own.',
+    v.picklist(publicKeyModes),
+  ),
+  publicKeyRequestsPerMinute: field(
+    'Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project.',
+    v.number(),
+  ),
+  createdAt: field('Time at which the project was created.', Instant),
+  updatedAt: field('Time of the last change of the project.', Instant),
+});
+export type ProjectRecord = v.InferOutput<typeof ProjectRecord>;
+
+/** A project in the list of somebody's projects. */
+export const OwnProject = v.object({
+  ...ProjectRecord.entries,
+  role: field('Your role in the project.', v.picklist(roles)),
+});
+export type OwnProject = v.InferOutput<typeof OwnProject>;
+
+const Name = v.pipe(textField('The name', 1, 100), v.trim(), v.minLength(1, 'The name must not be empty'));
+
+/** `POST /users/@me/projects`. */
+export const CreateProject = v.object({ name: field('Name of the project, 1 to 100 characters.', Name) });
+
+/** `PATCH /users/@me/projects/{id}`; what is absent stays. */
+export const ChangeProject = v.object({
+  name: field('New name, 1 to 100 characters.', v.optional(Name)),
+  tracking: field(
+    'Whether opens and clicks are tracked; `MARKETING_ONLY` excludes transactional email.',
+    v.optional(v.picklist(trackingModes, 'must be ENABLED, DISABLED or MARKETING_ONLY')),
+  ),
+  language: field(
+    'Language of recipient pages and footers, such as `en` or `pt-BR`.',
+    v.optional(v.pipe(v.string(), v.regex(/^[a-z]{2}(-[A-Z]{2})?$/, 'must be a language such as en or pt-BR'))),
+  ),
+  escapeContactData: field(
+    'Whether values of contact data are HTML-escaped in email.',
+    v.optional(v.boolean('must be true or false')),
+  ),
+  hideSecretKey: field(
+    'Whether only admins and the owner see the secret key.',
+    v.optional(v.boolean('must be true or false')),
+  ),
+  approvalAbove: field(
+    'Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none.',
+    v.nullish(v.pipe(v.number('must be a number of contacts'), v.integer(), v.minValue(0), v.maxValue(2_000_000_000))),
+  ),
+  testAddresses: field(
+    'Addresses beside those of members that may get tests; the whole list, up to 20.',
+    v.optional(
+      v.pipe(
+        v.array(EmailField, 'must be a list of addresses'),
+        v.maxLength(20, 'must have at most 20 addresses'),
+        v.transform((addresses) => [...new Set(addresses)]),
+      ),
+    ),
+  ),
+  publicKeyMode: field(
+    '`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own.',
+    v.optional(v.picklist(publicKeyModes, 'must be contract or hardened')),
+  ),
+  publicKeyRequestsPerMinute: field(
+    'Requests per minute of the public key while `publicKeyMode` is `hardened`, 1 to 1,000,000; never above the limit of the project.',
+    v.optional(
+      v.pipe(
+        v.number('must be a number of requests'),
+        v.integer('must be a whole number'),
+        v.minValue(1, 'must be at least 1'),
+        v.maxValue(1_000_000, 'must be at most 1,000,000'),
+      ),
+    ),
+  ),
+});
+export type ChangeProject = v.InferOutput<typeof ChangeProject>;
+
+/** What `regenerate-keys` answers. */
+export const RotatedProject = v.object({
+  ...v.pick(ProjectRecord, ['id', 'name', 'createdAt', 'updatedAt', 'disabled', 'customer', 'subscription']).entries,
+  public: field('New public key.', v.string()),
+  secret: field('New secret key.', v.string()),
+});
+export type RotatedProject = v.InferOutput<typeof RotatedProject>;
+
+/** The short form of `GET /projects` and `GET /projects/{id}`. */
+export const ProjectSummary = v.object({
+  id: field('ID of the project.', Uuid),
+  name: field('Name of the project.', v.string()),
+  defaultSenderDomain: field(
+    'Verified domain that is suggested for senders; null without one.',
+    v.nullable(v.string()),
+  ),
+  createdAt: field('Time at which the project was created.', Instant),
+});
+export type ProjectSummary = v.InferOutput<typeof ProjectSummary>;
+
+nameSchemas({ Project: ProjectRecord, OwnProject, ProjectSummary });

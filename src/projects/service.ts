@@ -1,0 +1,118 @@
+import { AppError, forbidden } from '../lib/errors.ts';
+import { seal, sha256 } from '../lib/seal.ts';
+import { type Database, sql } from '../store/sql.ts';
+import { recordChange } from './audit/record.ts';
+import { type KeyPair, newKeyPair } from './directory.ts';
+import { Membership, Project } from './entity.ts';
+import { changeProject, createsTrusted, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
+import type { ChangeProject, ProjectRecord, RotatedProject } from './schema.ts';
+
+/** Creates a project with these keys, owned by the user. Call inside a transaction. */
+export async function createProject(
+  db: Database,
+  facts: { name: string; ownerId: string; trusted: boolean; keys: KeyPair; encryptionKey: string },
+): Promise<Project> {
+  const { name, trusted, keys, encryptionKey } = facts;
+  const project = db.em.create(Project, { name, trusted, ...storedKeys(keys, encryptionKey) });
+  await db.em.flush();
+  db.em.create(Membership, { projectId: project.id, userId: facts.ownerId, role: 'OWNER' });
+  await db.em.flush();
+  return project;
+}
+
+/**
+ * Creates a project with new keys for a user; whether it is trusted depends on them. Members of a disabled project may not,
+ * so that nobody leaves a bad reputation behind. @throws 403 PROJECT_DISABLED; 403 FORBIDDEN
+ * for an owner of `most` projects, where that is not 0
+ */
+export async function foundProject(
+  db: Database,
+  userId: string,
+  name: string,
+  encryptionKeys: EncryptionKeys,
+  most: number,
+): Promise<ProjectRecord> {
+  return db.transaction(async (tx) => {
+    if (await isInDisabledProject(tx, userId))
+      throw new AppError(
+        403,
+        'PROJECT_DISABLED',
+        'One of your projects is disabled: you cannot create others meanwhile',
+        {
+          suggestion: 'Ask the operator of this service why the project is disabled.',
+        },
+      );
+    await refuseAnother(tx, userId, most);
+    const trusted = await createsTrusted(tx, userId);
+    const facts = { name, ownerId: userId, trusted, keys: newKeyPair(), encryptionKey: sealingKey(encryptionKeys) };
+    const { id } = await createProject(tx, facts);
+    const record = await projectRecord(tx, id, encryptionKeys);
+    if (record === null) throw new Error('The project was not created');
+    return record;
+  });
+}
+
+async function refuseAnother(tx: Database, userId: string, most: number): Promise<void> {
+  if (most === 0) return;
+  // Locked, so that requests at the same time count one after the other.
+  await tx.row(sql`select 1 from users where id = ${userId} for no key update`);
+  const row = await tx.row<{ owned: number }>(sql`
+    select count(*)::int as owned from memberships m join projects p on p.id = m.project_id
+    where m.user_id = ${userId} and m.role = 'OWNER' and p.deleted_at is null`);
+  const owned = row?.owned ?? 0;
+  if (owned >= most)
+    throw forbidden(
+      `You own ${owned} projects, and a person may create up to ${most}`,
+      { limit: 'PROJECTS_PER_OWNER', owned, most },
+      'Delete a project you no longer need, or ask the operator of this service for a higher limit (PROJECTS_PER_OWNER).',
+    );
+}
+
+/** Changes the settings of a project; null when it is gone. */
+export function changeSettings(
+  db: Database,
+  id: string,
+  changes: ChangeProject,
+  encryptionKeys: EncryptionKeys,
+): Promise<ProjectRecord | null> {
+  return db.transaction(async (tx) => {
+    const before = await projectRecord(tx, id, encryptionKeys);
+    const after = await changeProject(tx, id, changes, encryptionKeys);
+    if (before !== null && after !== null)
+      await recordChange(tx, id, { action: 'project.updated', target: id, before: { ...before }, after: { ...after } });
+    return after;
+  });
+}
+
+/** Replaces both keys of a project by one statement; null when it is gone. */
+export async function rotateKeys(
+  db: Database,
+  id: string,
+  encryptionKeys: EncryptionKeys,
+): Promise<RotatedProject | null> {
+  const keys = newKeyPair();
+  const record = await db.transaction(async (tx) => {
+    const changed = await changeProject(tx, id, storedKeys(keys, sealingKey(encryptionKeys)), encryptionKeys);
+    if (changed !== null) await recordChange(tx, id, { action: 'project.keys_replaced', target: id });
+    return changed;
+  });
+  if (record === null) return null;
+  const { name, createdAt, updatedAt, disabled, customer, subscription } = record;
+  const { publicKey, secretKey } = keys;
+  return { id, name, public: publicKey, secret: secretKey, createdAt, updatedAt, disabled, customer, subscription };
+}
+
+function sealingKey([current]: EncryptionKeys): string {
+  if (current === undefined) throw new Error('There is no key to encrypt with');
+  return current;
+}
+
+// A pair of keys as the row keeps it.
+function storedKeys(keys: KeyPair, encryptionKey: string) {
+  return {
+    publicKeyHash: sha256(keys.publicKey),
+    secretKeyHash: sha256(keys.secretKey),
+    publicKeySealed: seal(keys.publicKey, encryptionKey),
+    secretKeySealed: seal(keys.secretKey, encryptionKey),
+  };
+}

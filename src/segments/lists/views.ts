@@ -1,0 +1,109 @@
+import type { Readable } from 'node:stream';
+import { contactPage } from '../../contacts/service.ts';
+import { badRequest, conflict, notFound } from '../../lib/errors.ts';
+import { newId } from '../../lib/ids.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { isoText } from '../../store/columns.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { checkedFilter, contactsCsv } from './export.ts';
+import type { CreateView, ExportContacts, PatchView, SearchContacts, ViewBody } from './schema.ts';
+
+const mostViews = 100;
+const columns = raw(
+  `id, name, filter, sort, dir, columns, ${isoText('created_at')} as "createdAt", ${isoText('updated_at')} as "updatedAt"`,
+);
+
+/** Every saved view of a project, by name. */
+export async function listViews(db: Database, projectId: string): Promise<{ data: ViewBody[] }> {
+  return {
+    data: await db.rows<ViewBody>(
+      sql`select ${columns} from contact_views where project_id = ${projectId} order by name, id`,
+    ),
+  };
+}
+
+/** Saves a view. @throws 400 for its condition and where the project has 100, 409 for a name that is taken */
+export function createView(db: Database, projectId: string, body: CreateView, now: Date): Promise<ViewBody> {
+  return db.transaction(async (tx) => {
+    await checkedFilter(tx, projectId, body.filter, now);
+    await refuseTaken(tx, projectId, null, body.name);
+    const { views } = (await tx.row<{ views: number }>(
+      sql`select count(*)::int as views from contact_views where project_id = ${projectId}`,
+    )) ?? { views: 0 };
+    if (views >= mostViews) throw badRequest(`A project can have at most ${mostViews} saved views`);
+    const created = await tx.row<ViewBody>(sql`
+      insert into contact_views (id, project_id, name, filter, sort, dir, columns)
+      values (${newId()}, ${projectId}, ${body.name}, ${JSON.stringify(body.filter)}::jsonb, ${body.sort}, ${body.dir},
+        ${textOrNull(body.columns)}::jsonb)
+      returning ${columns}`);
+    return recorded(tx, projectId, 'contact_view.created', created);
+  });
+}
+
+/** Changes a view. @throws 404, 400 and 409 as on creation */
+export function patchView(db: Database, projectId: string, id: string, body: PatchView, now: Date): Promise<ViewBody> {
+  const { name, filter, sort, dir, columns: chosen } = body;
+  return db.transaction(async (tx) => {
+    await checkedFilter(tx, projectId, filter, now);
+    if (name !== undefined) await refuseTaken(tx, projectId, id, name);
+    const changed = await tx.row<ViewBody>(sql`
+      update contact_views set name = coalesce(${name ?? null}, name),
+        filter = coalesce(${textOrNull(filter ?? null)}::jsonb, filter), sort = coalesce(${sort ?? null}, sort),
+        dir = coalesce(${dir ?? null}, dir),
+        columns = case when ${chosen !== undefined}::boolean then ${textOrNull(chosen ?? null)}::jsonb else columns end,
+        updated_at = now()
+      where project_id = ${projectId} and id = ${id} returning ${columns}`);
+    if (changed === null) throw notFound('saved view', id);
+    return recorded(tx, projectId, 'contact_view.updated', changed);
+  });
+}
+
+/** Deletes a view. @throws 404 */
+export function deleteView(db: Database, projectId: string, id: string): Promise<void> {
+  return db.transaction(async (tx) => {
+    const gone = await tx.row<{ name: string }>(
+      sql`delete from contact_views where project_id = ${projectId} and id = ${id} returning name`,
+    );
+    if (gone === null) throw notFound('saved view', id);
+    await recordChange(tx, projectId, { action: 'contact_view.deleted', target: id, before: gone });
+  });
+}
+
+const textOrNull = (value: unknown) => (value === null ? null : JSON.stringify(value));
+
+async function recorded(tx: Database, projectId: string, action: string, view: ViewBody | null): Promise<ViewBody> {
+  if (view === null) throw new Error('The view was not written');
+  await recordChange(tx, projectId, { action, target: view.id, after: { name: view.name } });
+  return view;
+}
+
+// Whoever saves at the same moment waits, and finds the name taken.
+async function refuseTaken(tx: Database, projectId: string, id: string | null, name: string): Promise<void> {
+  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('contact views ' || ${projectId}, 0))`);
+  const taken = await tx.row(sql`
+    select 1 as found from contact_views where project_id = ${projectId} and name = ${name} and id is distinct from ${id}::uuid`);
+  if (taken !== null) throw conflict(`A saved view with the name “${name}” exists`, { field: 'name' });
+}
+
+/** A page of the contacts that a filter leaves. @throws 400 for its condition, and for a cursor of another list */
+export async function searchContacts(db: Database, projectId: string, { filter, ...page }: SearchContacts, now: Date) {
+  return contactPage(db, projectId, await checkedFilter(db, projectId, filter, now), page);
+}
+
+/** The contacts that a filter leaves as a CSV file, which the audit log notes. @throws 400 for its condition */
+export async function exportContacts(
+  db: Database,
+  projectId: string,
+  { filter, contactIds, excludeIds, columns }: ExportContacts,
+  now: Date,
+): Promise<Readable> {
+  const which = await checkedFilter(db, projectId, filter, now);
+  await db.transaction((tx) =>
+    recordChange(tx, projectId, {
+      action: 'contacts.exported',
+      target: newId(),
+      after: { columns, ...(filter ? { filter } : {}), ...(contactIds ? { contacts: contactIds.length } : {}) },
+    }),
+  );
+  return contactsCsv(db, projectId, which, { columns, contactIds, excludeIds });
+}

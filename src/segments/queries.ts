@@ -1,0 +1,100 @@
+import { conditionQuery } from '../contacts/conditions/service.ts';
+import type { StoredSegment } from '../lib/conditions/segments.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
+import type { Definition, WatchFacts } from './definition.ts';
+import type { SegmentType } from './schema.ts';
+
+/** A segment's row as evaluating it needs it. */
+export interface LockedSegment {
+  id: string;
+  projectId: string;
+  name: string;
+  type: SegmentType;
+  condition: unknown;
+  trackMembership: boolean;
+}
+
+/** The columns of a `LockedSegment`. */
+export const lockedColumns = raw(
+  'id, project_id as "projectId", name, type, condition, track_membership as "trackMembership"',
+);
+
+/** Locks a segment of the project until the transaction ends and waits for its turn; null when there is none. */
+export function lockSegment(tx: Database, projectId: string, id: string): Promise<LockedSegment | null> {
+  return tx.row<LockedSegment>(
+    sql`select ${lockedColumns} from segments where project_id = ${projectId} and id = ${id} for update`,
+  );
+}
+
+/** Finds segments of the project by id, for `resolveSegments`. */
+export function segmentLookup(db: Database, projectId: string): (ids: string[]) => Promise<StoredSegment[]> {
+  return (ids) =>
+    db.rows<StoredSegment>(sql`
+      select id, type, condition, track_membership as "trackMembership" from segments
+      where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+}
+
+/** How many contacts of the project a condition holds for. */
+export async function countMatching(
+  db: Database,
+  projectId: string,
+  { condition, segments }: Definition,
+  now: Date,
+): Promise<number> {
+  const matches = conditionQuery(condition, { projectId, now, segments, reach: 'all' });
+  const row = await db.row<{ total: number }>(
+    sql`select count(*)::int as total from contacts c where c.project_id = ${projectId} and ${matches}`,
+  );
+  return row?.total ?? 0;
+}
+
+/** How many members a segment has by its membership rows. */
+export async function countMembers(db: Database, segmentId: string): Promise<number> {
+  const row = await db.row<{ total: number }>(
+    sql`select count(*)::int as total from segment_memberships where segment_id = ${segmentId} and exited_at is null`,
+  );
+  return row?.total ?? 0;
+}
+
+/**
+ * Serializes writers of the project's segment definitions until the transaction ends: what one of them refers to must not
+ * change while it is checked.
+ */
+export async function lockDefinitions(db: Database, projectId: string): Promise<void> {
+  await db.rows(sql`select pg_advisory_xact_lock(hashtextextended('segments ' || ${projectId}, 0))`);
+}
+
+/**
+ * How many unfinished campaigns go to the segment, or are scheduled or sending to an audience whose condition refers to it:
+ * without the segment, one that excludes its members would go to everybody.
+ */
+export async function campaignsUsing(db: Database, projectId: string, segmentId: string): Promise<number> {
+  const row = await db.row<{ total: number }>(
+    sql`
+      select count(*)::int as total from campaigns
+      where project_id = ${projectId} and (segment_id = ${segmentId}::uuid and status in ('DRAFT', 'SCHEDULED', 'SENDING')
+        or audience_type = 'FILTERED' and status in ('SCHEDULED', 'SENDING')
+          and strpos(lower(audience_condition::text), '"segment.' || ${segmentId}::text || '"') > 0)`,
+  );
+  return row?.total ?? 0;
+}
+
+/** Writes what a segment depends on, forgets what was counted before, and asks for a full evaluation. */
+export async function writeWatchFacts(db: Database, segmentId: string, facts: WatchFacts): Promise<void> {
+  await db.count(
+    sql`
+      update segments set watched_events = ${facts.watchedEvents}, watched_segments = ${facts.watchedSegments}, reads_contacts = ${facts.readsContacts}, has_window = ${facts.hasWindow},
+      settled_through = null, listed_through = null where id = ${segmentId}`,
+  );
+}
+
+/** The segments whose conditions refer to one, directly or through others. */
+export function dependentsOf(
+  db: Database,
+  projectId: string,
+  segmentId: string,
+): Promise<{ id: string; name: string; condition: unknown }[]> {
+  return db.rows(
+    sql`select id, name, condition from segments where project_id = ${projectId} and ${segmentId} = any(watched_segments) order by id`,
+  );
+}

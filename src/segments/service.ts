@@ -1,0 +1,321 @@
+import { contactBody } from '../contacts/queries.ts';
+import { automationsUsingSegment } from '../contacts/usage/queries.ts';
+import { refuseOvergrowth } from '../lib/conditions/segments.ts';
+import { badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
+import { offsetAnswer, offsetPage } from '../lib/pages.ts';
+import { checkSeen } from '../lib/revision.ts';
+import { recordChange } from '../projects/audit/record.ts';
+import { type Database, limitingKey, sql } from '../store/sql.ts';
+import { settledHorizon } from './changes.ts';
+import { checkedDefinition, conditionObject, type Definition, storedDefinition, watchFacts } from './definition.ts';
+import { Segment } from './entity.ts';
+import { createContacts, endMemberships, enterMembers, wantedAddresses } from './members.ts';
+import { pageOfMatching, pageOfMembers } from './pages.ts';
+import {
+  campaignsUsing,
+  countMatching,
+  dependentsOf,
+  type LockedSegment,
+  lockDefinitions,
+  lockSegment,
+  writeWatchFacts,
+} from './queries.ts';
+import type {
+  AddMembers,
+  ComputedMembers,
+  CreateSegment,
+  ListMembers,
+  PatchSegment,
+  PreviewSegment,
+  RemoveMembers,
+  SegmentBody,
+} from './schema.ts';
+import { computeMemberships, countNow, writeCount } from './settle.ts';
+import { exactTotal, findListed } from './total.ts';
+
+/** The segments of a project, newest first. */
+export async function listSegments(db: Database, projectId: string): Promise<SegmentBody[]> {
+  const segments = await db.em.find(Segment, { projectId }, { orderBy: { createdAt: 'desc', id: 'desc' } });
+  return segments.map((segment) => segmentBody(segment));
+}
+
+/** Creates a segment; a DYNAMIC one is counted at once. No events. @throws 400 for its condition */
+export async function createSegment(
+  db: Database,
+  projectId: string,
+  body: CreateSegment,
+  now: Date,
+): Promise<SegmentBody> {
+  const { name, description, type, trackMembership } = body;
+  const tree =
+    type === 'DYNAMIC' ? conditionObject(body.condition, '"condition" is required for a DYNAMIC segment') : null;
+  return db.transaction(async (tx) => {
+    if (tree !== null) await keepLimits(tx, { isTracked: trackMembership });
+    const facts = { projectId, name, description: description ?? null, type, trackMembership, condition: tree };
+    const segment = tx.em.create(Segment, facts);
+    if (tree === null) {
+      await tx.em.flush();
+      return segmentBody(segment);
+    }
+    await lockDefinitions(tx, projectId);
+    const definition = await checkedDefinition(tx, projectId, tree);
+    await tx.em.flush();
+    return segmentBody(segment, await writeDefinition(tx, segment, definition, now));
+  });
+}
+
+/** One segment with its cached count. @throws 404 */
+export async function getSegment(db: Database, projectId: string, id: string): Promise<SegmentBody> {
+  return segmentBody(await load(db, projectId, id));
+}
+
+/** Segments of the project by id; ids that name none are left out. */
+export async function segmentsByIds(
+  db: Database,
+  projectId: string,
+  ids: readonly string[],
+): Promise<Map<string, SegmentBody>> {
+  if (ids.length === 0) return new Map();
+  const segments = await db.em.find(Segment, { projectId, id: [...new Set(ids)] });
+  return new Map(segments.map((segment) => [segment.id, segmentBody(segment)]));
+}
+
+/**
+ * Changes a segment; a new condition is counted at once. No events.
+ * @throws 404, 400 for its condition, 412 where `ifMatch` names another revision
+ */
+export async function patchSegment(
+  db: Database,
+  projectId: string,
+  id: string,
+  body: PatchSegment,
+  now: Date,
+  ifMatch = '',
+): Promise<SegmentBody> {
+  return db.transaction(async (tx) => {
+    await lockDefinitions(tx, projectId);
+    await locked(tx, projectId, id);
+    const segment = await load(tx, projectId, id);
+    checkSeen('segment', '/segments/{id}', segment, ifMatch);
+    const dynamic = segment.type === 'DYNAMIC';
+    const tree =
+      dynamic && body.condition !== undefined ? conditionObject(body.condition, '"condition" must be an object') : null;
+    const definition = tree && (await checkedDefinition(tx, projectId, tree, id));
+    const retracked = body.trackMembership !== undefined && body.trackMembership !== segment.trackMembership;
+    if (tree !== null || (dynamic && (retracked || (segment.trackMembership && body.name !== undefined))))
+      await keepLimits(tx, { id, projectId, isTracked: segment.trackMembership || body.trackMembership === true });
+    if (tree !== null) segment.condition = tree;
+    if (body.name !== undefined) segment.name = body.name;
+    if (body.description !== undefined) segment.description = body.description;
+    if (body.trackMembership !== undefined) segment.trackMembership = body.trackMembership;
+    await tx.em.flush();
+    const memberCount = definition && (await writeDefinition(tx, segment, definition, now));
+    // Segments that refer to this one may match other contacts now, and may depend on other things.
+    if (dynamic && retracked)
+      await tx.count(sql`update segments set settled_through = null, listed_through = null where id = ${id}`);
+    if (dynamic && (definition !== null || retracked)) await settleAnew(tx, projectId, id);
+    return segmentBody(segment, memberCount ?? segment.memberCount);
+  });
+}
+
+/**
+ * Deletes a segment with its memberships; filters that refer to it match no contact, or every contact where they
+ * ask for non-members. @throws 404, 409 while a campaign that is not over goes to it, or a scheduled workflow enrolls it
+ */
+export async function deleteSegment(db: Database, projectId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    await lockDefinitions(tx, projectId);
+    await locked(tx, projectId, id);
+    const campaigns = await campaignsUsing(tx, projectId, id);
+    if (campaigns > 0) {
+      const which =
+        campaigns === 1 ? 'A campaign that is not over goes' : `${campaigns} campaigns that are not over go`;
+      throw conflict(`${which} to this segment: send, cancel or change them first`, { campaigns });
+    }
+    const workflows = await automationsUsingSegment(tx, projectId, id);
+    if (workflows.length > 0) {
+      const names = workflows.slice(0, 5).map(({ name }) => `"${name}"`);
+      throw conflict(`Scheduled workflows enroll this segment: ${names.join(', ')}`, { workflows: workflows.length });
+    }
+    const dependents = await dependentsOf(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
+    await tx.em.nativeDelete(Segment, { projectId, id });
+    await settleAnew(tx, projectId, id, dependents);
+    await recordChange(tx, projectId, { action: 'segment.deleted', target: id });
+  });
+}
+
+/** A page of the contacts of a segment: current matches, or members. @throws 404 */
+export async function segmentContacts(db: Database, projectId: string, id: string, query: ListMembers, now: Date) {
+  const segment = await findListed(db, projectId, id);
+  if (segment === null) throw notFound('segment', id);
+  const page = offsetPage(query, 100);
+  const definition = segment.type === 'STATIC' ? null : await storedDefinition(db, projectId, segment.condition);
+  const [rows, total] = await Promise.all([
+    definition === null ? pageOfMembers(db, id, page) : pageOfMatching(db, projectId, definition, page, now),
+    exactTotal(db, segment, definition, now),
+  ]);
+  return offsetAnswer(rows.map(contactBody), page, total);
+}
+
+const previewed = offsetPage({}, 10);
+
+/**
+ * How many contacts a condition matches, and the newest of them, ten unless fewer are asked for. Writes nothing.
+ * @throws 400 for the condition, as creating a segment with it would
+ */
+export async function previewSegment(db: Database, projectId: string, body: PreviewSegment, now: Date) {
+  const tree = conditionObject(body.condition, '"condition" must be an object');
+  const definition = await checkedDefinition(db, projectId, tree);
+  const [total, rows] = await Promise.all([
+    countMatching(db, projectId, definition, now),
+    body.limit === 0 ? [] : pageOfMatching(db, projectId, definition, { ...previewed, pageSize: body.limit }, now),
+  ]);
+  return { total, contacts: rows.map(contactBody) };
+}
+
+/** Checks that contacts can be added to a segment. @throws 404, 400 for a DYNAMIC one */
+export async function checkStatic(db: Database, projectId: string, id: string): Promise<void> {
+  refuseDynamic(await load(db, projectId, id));
+}
+
+/** Adds contacts to a STATIC segment (docs/contract/core.md#4-1). @throws 404, 400 for a DYNAMIC one */
+export async function addMembers(db: Database, projectId: string, id: string, body: AddMembers) {
+  const { spellings, malformed } = wantedAddresses(body.emails);
+  const emails = [...spellings.keys()];
+  return db.transaction(async (tx) => {
+    const segment = await lockedStatic(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
+    const created = body.createMissing ? await createContacts(tx, segment, emails, body.subscribed) : 0;
+    const members = await enterMembers(tx, segment, emails);
+    const unknown = emails.filter((email) => !members.has(email)).map((email) => spellings.get(email) ?? email);
+    const missing = new Set([...malformed, ...unknown]);
+    return { added: members.size, created, notFound: body.emails.filter((spelling) => missing.delete(spelling)) };
+  });
+}
+
+/** Removes contacts from a STATIC segment. @throws 404, 400 for a DYNAMIC one */
+export async function removeMembers(db: Database, projectId: string, id: string, body: RemoveMembers) {
+  const emails = [...wantedAddresses(body.emails).spellings.keys()];
+  return db.transaction(async (tx) => {
+    const segment = await lockedStatic(tx, projectId, id);
+    await keepLimits(tx, { id, projectId, isTracked: false });
+    return { removed: await endMemberships(tx, segment, emails) };
+  });
+}
+
+// A key with limits cannot decide who enters a segment that is evaluated later, when nobody knows who asked for it.
+async function keepLimits(
+  tx: Database,
+  { isTracked, ...segment }: { id?: string; projectId?: string; isTracked: boolean },
+): Promise<void> {
+  if (limitingKey(tx) === null) return;
+  const { id, projectId } = segment;
+  if (!isTracked && (!id || !projectId || (await dependentsOf(tx, projectId, id)).length === 0)) return;
+  throw forbidden(
+    'This key may not send to everybody: it cannot change who belongs to a dynamic segment that tracks its membership, nor to a segment that other segments refer to',
+    { reason: 'recipient' },
+    'Use a segment without trackMembership, a key without limits, or sign in.',
+  );
+}
+
+/** Evaluates a tracked segment for all contacts and writes its memberships and events. @throws 404, 400 untracked */
+export async function computeSegment(db: Database, projectId: string, id: string, now: Date): Promise<ComputedMembers> {
+  return db.transaction(async (tx) => {
+    const segment = await locked(tx, projectId, id);
+    if (!segment.trackMembership)
+      throw badRequest('This segment does not track its membership: set "trackMembership" first');
+    const horizon = await settledHorizon(tx);
+    if (segment.type === 'STATIC') {
+      const total = await countNow(tx, segment, now);
+      await writeCount(tx, id, total, horizon);
+      return { added: 0, removed: 0, total };
+    }
+    const definition = await storedDefinition(tx, projectId, segment.condition);
+    return computeMemberships(tx, segment, definition, { now, candidates: null, settledThrough: horizon });
+  });
+}
+
+/** Counts the members of a segment anew. No memberships, no events. @throws 404 */
+export async function refreshSegment(
+  db: Database,
+  projectId: string,
+  id: string,
+  now: Date,
+): Promise<{ memberCount: number }> {
+  return db.transaction(async (tx) => {
+    const segment = await locked(tx, projectId, id);
+    const horizon = await settledHorizon(tx);
+    const memberCount = await countNow(tx, segment, now);
+    await writeCount(tx, id, memberCount, horizon);
+    return { memberCount };
+  });
+}
+
+async function writeDefinition(db: Database, segment: Segment, definition: Definition, now: Date): Promise<number> {
+  await writeWatchFacts(db, segment.id, watchFacts(definition));
+  const horizon = await settledHorizon(db);
+  const memberCount = await countMatching(db, segment.projectId, definition, now);
+  await writeCount(db, segment.id, memberCount, horizon);
+  return memberCount;
+}
+
+/** Has every segment that refers to this one evaluated in full, and writes what it depends on now. */
+async function settleAnew(
+  db: Database,
+  projectId: string,
+  id: string,
+  dependents?: Awaited<ReturnType<typeof dependentsOf>>,
+): Promise<void> {
+  for (const { id: dependentId, name, condition } of dependents ?? (await dependentsOf(db, projectId, id))) {
+    const definition = await storedDefinition(db, projectId, condition);
+    try {
+      refuseOvergrowth(definition.condition, definition.segments);
+    } catch {
+      throw badRequest(`The condition makes that of segment "${name}", which refers to this one, too large`, {
+        path: '',
+        segmentId: dependentId,
+      });
+    }
+    await writeWatchFacts(db, dependentId, watchFacts(definition));
+  }
+}
+
+async function load(db: Database, projectId: string, id: string): Promise<Segment> {
+  const segment = await db.em.findOne(Segment, { projectId, id });
+  if (segment === null) throw notFound('segment', id);
+  return segment;
+}
+
+async function locked(db: Database, projectId: string, id: string) {
+  const segment = await lockSegment(db, projectId, id);
+  if (segment === null) throw notFound('segment', id);
+  return segment;
+}
+
+async function lockedStatic(db: Database, projectId: string, id: string): Promise<LockedSegment> {
+  const segment = await locked(db, projectId, id);
+  refuseDynamic(segment);
+  return segment;
+}
+
+function refuseDynamic({ type }: Pick<Segment, 'type'>): void {
+  if (type !== 'STATIC')
+    throw badRequest('Members of a DYNAMIC segment are found by its condition and cannot be added or removed');
+}
+
+function segmentBody(segment: Segment, memberCount = segment.memberCount): SegmentBody {
+  return {
+    id: segment.id,
+    name: segment.name,
+    description: segment.description ?? null,
+    type: segment.type,
+    condition: segment.condition ?? null,
+    trackMembership: segment.trackMembership,
+    memberCount,
+    revision: segment.revision,
+    projectId: segment.projectId,
+    createdAt: segment.createdAt.toISOString(),
+    updatedAt: segment.updatedAt.toISOString(),
+  };
+}

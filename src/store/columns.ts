@@ -1,0 +1,67 @@
+import { defineEntity, UnderscoreNamingStrategy } from '@mikro-orm/core';
+import { newId } from '../lib/ids.ts';
+import { type Database, type Query, raw, sql } from './sql.ts';
+
+const suffixes = { primary: 'pkey', unique: 'key', foreign: 'fkey', check: 'check' } as const;
+
+/** Names as Postgres gives them itself: `users_email_key`, `memberships_user_id_fkey`. A column that names a row is the property's name. */
+export class PostgresNames extends UnderscoreNamingStrategy {
+  override joinKeyColumnName(propertyName: string): string {
+    return this.propertyToColumnName(propertyName);
+  }
+
+  override indexName(
+    table: string,
+    columns: string[],
+    type: Parameters<UnderscoreNamingStrategy['indexName']>[2],
+  ): string {
+    const suffix = type in suffixes ? suffixes[type as keyof typeof suffixes] : type;
+    return type === 'primary' ? `${table}_${suffix}` : `${[table, ...columns].join('_')}_${suffix}`;
+  }
+}
+
+const p = defineEntity.properties;
+
+/** The columns of every entity: a UUID v7 made here, and when the row was created and last changed. */
+export const baseColumns = {
+  id: p
+    .uuid()
+    .primary()
+    .onCreate(() => newId()),
+  createdAt: p
+    .datetime(3)
+    .defaultRaw('now()')
+    .onCreate(() => new Date()),
+  updatedAt: p
+    .datetime(3)
+    .defaultRaw('now()')
+    .onCreate(() => new Date())
+    .onUpdate(() => new Date()),
+};
+
+/**
+ * Postgres's text form of an instant in UTC (`2026-01-15 10:30:00.123+00`) as ISO 8601 with milliseconds and `Z`.
+ * Parsing into `Date` objects would make a page of rows several times slower, so the text is cut instead.
+ */
+export function isoInstant(text: string): string {
+  const dot = text.indexOf('.');
+  const seconds = text.slice(0, 19).replace(' ', 'T');
+  const fraction = dot === -1 ? '' : (/^\d+/.exec(text.slice(dot + 1))?.[0] ?? '');
+  return `${seconds}.${fraction.slice(0, 3).padEnd(3, '0')}Z`;
+}
+
+/** `isoInstant` for a column that may be null. */
+export function isoInstantOrNull(text: string | null): string | null {
+  return text === null ? null : isoInstant(text);
+}
+
+/** An instant column as ISO text with milliseconds and `Z`, as events carry it. */
+export function isoText(column: string): string {
+  return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+}
+
+/** Deletes up to `limit` of the rows of a table that fit, in any order; answers how many. For sweeps, which repeat it. */
+export function removeSome(db: Database, table: string, which: Query, limit: number): Promise<number> {
+  return db.count(sql`
+    delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);
+}

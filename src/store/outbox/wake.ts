@@ -1,0 +1,207 @@
+import type { Logger } from 'pino';
+import { signals, taskQueue, workflowId } from '../../../temporal/commands.ts';
+import type { TemporalConnection } from '../../../temporal/connection.ts';
+import { describeFailure } from '../../lib/network.ts';
+import { type Clock, pause } from '../../lib/time.ts';
+import type { Database } from '../sql.ts';
+import { signalOrStart } from './calls.ts';
+import { projectsWithWaitingMail } from './queries.ts';
+
+const listDeadlineMs = 20_000;
+
+/** A page of open executions, newest first. */
+interface OpenExecutions {
+  workflowIds: string[];
+  /** ISO instant at which the oldest of them started; null when there are no older ones. */
+  oldest: string | null;
+}
+
+/**
+ * The open executions of automations of this installation that started before an instant, newest first, up to `limit`.
+ * Visibility is a little behind: what began or ended in the last seconds may be missing or listed still.
+ */
+export async function openAutomations(
+  temporal: TemporalConnection,
+  queuePrefix: string,
+  before: string,
+  limit: number,
+): Promise<OpenExecutions> {
+  const query = [
+    `WorkflowType = "automation"`,
+    `ExecutionStatus = "Running"`,
+    // Another installation may share the namespace.
+    `TaskQueue = "${taskQueue(queuePrefix, 'automation')}"`,
+    `StartTime < "${before}"`,
+  ].join(' AND ');
+  return temporal.within(listDeadlineMs, async () => {
+    const workflowIds: string[] = [];
+    let oldest: string | null = null;
+    for await (const { workflowId, startTime } of temporal.client.workflow.list({ query, pageSize: limit })) {
+      workflowIds.push(workflowId);
+      oldest = startTime.toISOString();
+      if (workflowIds.length === limit) return { workflowIds, oldest };
+    }
+    return { workflowIds, oldest: null };
+  });
+}
+
+interface UnderWayDeps<T> {
+  /** Most of them at once. */
+  most: number;
+  /** Which of them have not come to anything yet. */
+  still(items: readonly T[]): Promise<readonly T[]>;
+  /** After so many milliseconds one does not count any more: whatever holds it up must not hold up the others. */
+  forgetMs?: number;
+  /** Milliseconds of a clock. */
+  now?(): number;
+}
+
+/** What was begun and has not come to anything yet: only so much at once. One for each process and kind of work. */
+export class UnderWay<T> {
+  readonly #deps: Required<UnderWayDeps<T>>;
+  /** The least quota that is worth a batch. */
+  readonly #enough: number;
+  #begun = new Map<T, number>();
+
+  constructor(deps: UnderWayDeps<T>) {
+    this.#deps = { forgetMs: 10_000, now: () => performance.now(), ...deps };
+    this.#enough = Math.max(1, Math.ceil(deps.most / 4));
+  }
+
+  /** Says that one was begun. */
+  add(item: T): void {
+    this.#begun.set(item, this.#deps.now());
+  }
+
+  /** How many more may be begun now; none while there are only a few, which would make small batches of the rest. */
+  async remaining(): Promise<number> {
+    const { most, still, forgetMs, now } = this.#deps;
+    if (most - this.#begun.size < this.#enough) {
+      const since = now() - forgetMs;
+      const young = [...this.#begun].filter(([, at]) => at > since);
+      const left = new Set(await still(young.map(([item]) => item)));
+      this.#begun = new Map(young.filter(([item]) => left.has(item)));
+    }
+    const remaining = most - this.#begun.size;
+    return remaining < this.#enough ? 0 : remaining;
+  }
+}
+
+/** How long mail may be due before a sweep takes its wake for lost, in milliseconds. */
+const overdueMs = 3000;
+const firstPauseMs = 5000;
+const longestPauseMs = 60_000;
+
+/**
+ * Builds the sweep that a worker runs every few seconds: it finds projects whose mail waits although nobody claims it, wakes
+ * their delivery and answers how many it woke. A project that still has overdue mail the next time (its rate
+ * limit holds it back, or the provider does) is woken less and less often, down to once a minute.
+ */
+export function createMailSweep(deps: { db: Database; waker: DeliveryWaker; clock: Clock }): () => Promise<number> {
+  const woken = new Map<string, { dueAt: number; pauseMs: number }>();
+  return async () => {
+    const now = deps.clock().getTime();
+    const projects = new Set(await projectsWithWaitingMail(deps.db, overdueMs));
+    for (const id of woken.keys()) if (!projects.has(id)) woken.delete(id);
+    let count = 0;
+    for (const id of projects) {
+      const last = woken.get(id);
+      if (last !== undefined && now < last.dueAt) continue;
+      const pauseMs = last === undefined ? firstPauseMs : Math.min(longestPauseMs, last.pauseMs * 2);
+      woken.set(id, { dueAt: now + pauseMs, pauseMs });
+      deps.waker.wake(id);
+      count++;
+    }
+    return count;
+  };
+}
+
+/** Wakes the delivery of a project's mail. One for each process. */
+export interface DeliveryWaker {
+  /**
+   * Says that the project has mail in `email_queue`; call it after the commit. Never throws: wakes within a few
+   * milliseconds are one signal, and the worker's sweep finds what a lost one left.
+   */
+  wake(projectId: string): void;
+  /** Resolves when no wake is under way. */
+  drain(): Promise<void>;
+}
+
+interface WakerDeps {
+  temporal: TemporalConnection;
+  /** Setting TEMPORAL_TASK_QUEUE. */
+  queuePrefix: string;
+  log: Logger;
+  /** How long wakes of one project are collected, in milliseconds. */
+  windowMs?: number;
+  /**
+   * Shortest time between two signals to one project, in milliseconds. Each signal costs Temporal a task; mail that is
+   * queued meanwhile is found by the delivery that the first one woke, for it watches an empty queue for longer than this.
+   */
+  gapMs?: number;
+}
+
+const firstGapMs = 100;
+// While mail keeps coming the delivery is at work anyway, and signals only make sure of it: the gap doubles up to this, which is less
+// than the delivery watches an empty queue.
+const longestGapMs = 400;
+
+/** Builds the process's waker. */
+export function createDeliveryWaker(deps: WakerDeps): DeliveryWaker {
+  // A project is listed from its first wake until a signal that began after its last one has ended, and the gap is over.
+  const again = new Map<string, boolean>();
+  const underWay = new Set<Promise<void>>();
+  let failing = false;
+
+  return {
+    wake(projectId) {
+      if (again.has(projectId)) {
+        again.set(projectId, true);
+        return;
+      }
+      again.set(projectId, false);
+      const work = wakeProject(projectId).finally(() => underWay.delete(work));
+      underWay.add(work);
+    },
+    async drain() {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+
+  async function wakeProject(projectId: string): Promise<void> {
+    let gapMs = deps.gapMs ?? firstGapMs;
+    do {
+      await pause(deps.windowMs ?? 3);
+      again.set(projectId, false);
+      await signal(projectId);
+      await pause(gapMs);
+      gapMs = Math.min(gapMs * 2, deps.gapMs ?? longestGapMs);
+    } while (again.get(projectId) === true);
+    again.delete(projectId);
+  }
+
+  async function signal(projectId: string): Promise<void> {
+    try {
+      await signalOrStart(
+        deps.temporal,
+        deps.queuePrefix,
+        {
+          workflow: 'emailDelivery',
+          id: workflowId.delivery(projectId),
+          input: { projectId },
+          searchAttributes: { ProjectId: projectId, Kind: 'delivery' },
+          staticSummary: 'Delivers the mail of one project that is no campaign',
+        },
+        signals.wake,
+      );
+      if (failing) deps.log.info('wakes of the delivery reach Temporal again');
+      failing = false;
+    } catch (error) {
+      if (!failing) {
+        const reason = describeFailure(error, deps.temporal.settings);
+        deps.log.warn({ projectId }, `a wake of the delivery was lost, the sweep repeats it: ${reason}`);
+      }
+      failing = true;
+    }
+  }
+}

