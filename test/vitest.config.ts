@@ -16,10 +16,11 @@ const left = (isLong ? [] : [...longTests, ...browserTests]).filter(
 // What needs nothing but Node, and what starts its own servers because starting them is what it tests.
 const alone = [
   ...['unit', 'replay', 'start'].map((folder) => `test/${folder}/**/*.test.ts`),
-  'packages/*/test/**/*.test.ts',
+  '{packages,tools}/*/test/**/*.test.ts',
 ];
-// These replace parts of modules, or count the steps of a V8 that compiles nothing, which files that share a process would notice.
+// These replace parts of modules, name schemas for the whole process, or count the steps of a V8 that compiles nothing, which files that share a process would notice.
 const isolated = [
+  'test/unit/openapi/**/*.test.ts',
   'test/unit/core/lib.test.ts',
   'tools/local-stack/test/log-file.test.ts',
   'test/unit/content-limits.test.ts',

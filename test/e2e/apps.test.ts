@@ -9,7 +9,9 @@ const apps = join(import.meta.dirname, 'apps');
 const scripts = readdirSync(apps).filter((name) => name !== 'app.ts');
 // The command line loads it from the developer's project. As a dependency of ours it would bring 166 packages into every installation.
 const mjml = 'mjml@5.4.1';
-const { version, devDependencies } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'));
+const { version, dependencies, devDependencies } = JSON.parse(
+  readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'),
+);
 
 let project: AppProject;
 
@@ -21,7 +23,7 @@ afterAll(() => project?.[Symbol.asyncDispose]());
 
 function installed(context: TestContext): Promise<void> {
   const others = ['@modelcontextprotocol/sdk', 'nodemailer', 'typescript', '@types/node'].map(
-    (name) => `${name}@${devDependencies[name]}`,
+    (name) => `${name}@${dependencies[name] ?? devDependencies[name]}`,
   );
   return project.install(context, [...others, mjml]);
 }

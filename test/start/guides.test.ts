@@ -15,7 +15,7 @@ import { pythonProgram, referenceExamples, typeScriptProgram } from '../support/
 const minutes = 60_000;
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const run = promisify(execFile);
-const { version, devDependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+const { version, dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 
 /** The snippets of a page in a language, in their order. */
 function snippetsOf(page: string, language: string): string[] {
@@ -242,7 +242,7 @@ test('the snippets in TypeScript compile and run', { timeout: 4 * minutes }, asy
   mkdirSync(own);
   writeFileSync(join(own, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   await run('npm', [...installCommand('npm'), '--no-audit', '--no-fund'], { cwd: own });
-  await fetched(context, 'npm', ['install', '--no-audit', '--no-fund', `nodemailer@${devDependencies.nodemailer}`], {
+  await fetched(context, 'npm', ['install', '--no-audit', '--no-fund', `nodemailer@${dependencies.nodemailer}`], {
     cwd: own,
   });
   const [setUp = ''] = snippetsOf('docs/guides/quick-start.md', 'ts');

@@ -4,9 +4,8 @@ import { describe, expect, test } from 'vitest';
 import { cycles } from '../support/architecture/cycles.ts';
 import { runtimeImports, type Sources } from '../support/architecture/imports.ts';
 import { functionsOf, longFunctions } from '../support/architecture/lengths.ts';
-import { namesDeclaredTwice, sharedNames } from '../support/architecture/names.ts';
 import { type Manifest, packageProblems } from '../support/architecture/packages.ts';
-import { packageFolder } from '../support/architecture/rooms.ts';
+import { order, packageFolder } from '../support/architecture/rooms.ts';
 import { brokenRules } from '../support/architecture/rules.ts';
 import { readSources } from '../support/architecture/sources.ts';
 
@@ -17,19 +16,12 @@ describe('the project', () => {
 
   test('is read whole: each folder of code is there, with the imports it is known to have', () => {
     for (const folder of [
-      'src/core/',
-      'src/platform/',
-      'src/audience/',
-      'src/content/',
-      'src/sending/',
-      'src/automations/',
-      'src/insight/',
-      'src/main/',
+      ...order.map((subject) => `src/${subject}/`),
       'workflows/',
       'activities/',
       'temporal/',
-      'tools/mail-sandbox/',
       'packages/renderer/',
+      'tools/mail-sandbox/',
       'test/unit/',
     ]) {
       expect([...sources.keys()].filter((path) => path.startsWith(folder)).length, folder).toBeGreaterThan(0);
@@ -49,15 +41,10 @@ describe('the project', () => {
     expect(brokenRules(sources)).toEqual([]);
   });
 
-  test('gives an exported name to one thing, but for those with a reason', () => {
-    const names = namesDeclaredTwice(sources).filter((line) => !(line.slice(0, line.indexOf(':')) in sharedNames));
-    expect(names).toEqual([]);
-  });
-
   test('inserts events in one function of the database, which one file of the code calls, and mail in one file', () => {
     const functions = readdirSync(`${root}migrations/functions`).map((file) => `migrations/functions/${file}`);
     const texts = new Map(functions.map((path) => [path, readFileSync(`${root}${path}`, 'utf8')]));
-    for (const [path, text] of sources) if (/^(src|activities|packages)\//.test(path)) texts.set(path, text);
+    for (const [path, text] of sources) if (/^(src|activities|packages|tools)\//.test(path)) texts.set(path, text);
     const having = (what: RegExp) => [...texts].filter(([, text]) => what.test(text)).map(([path]) => path);
     expect(having(/insert\s+into\s+events\b/i)).toEqual(['migrations/functions/record_events.sql']);
     expect(having(/\brecord_events\(/).filter((path) => !path.endsWith('.sql'))).toEqual([
@@ -68,11 +55,6 @@ describe('the project', () => {
 
   test('has no function above 80 lines', () => {
     expect(longFunctions(root, 80)).toEqual([]);
-  });
-
-  test('has no reason for a name that is told apart by now', () => {
-    const names = namesDeclaredTwice(sources).map((line) => line.slice(0, line.indexOf(':')));
-    expect(Object.keys(sharedNames).filter((name) => !names.includes(name))).toEqual([]);
   });
 
   test('declares what it imports, imports what it declares, exactly, and says why', () => {
@@ -88,8 +70,9 @@ describe('the project', () => {
     // Of the dashboard only these files are read, so what its pages import is not known here.
     const ofDashboard = packageProblems(manifestIn('dashboard/'), new Map(own.filter(isOfDashboard)), page);
     expect(ofDashboard.filter((problem) => problem.endsWith('not declared in package.json'))).toEqual([]);
-    for (const name of readdirSync(`${root}packages`)) {
-      const folder = `packages/${name}/`;
+    for (const folder of ['packages', 'tools'].flatMap((top) =>
+      readdirSync(`${root}${top}`).map((name) => `${top}/${name}/`),
+    )) {
       expect(filesOf(folder).size, folder).toBeGreaterThan(0);
       expect(packageProblems(manifestIn(folder), filesOf(folder), page, whole.devDependencies), folder).toEqual([]);
     }
@@ -139,9 +122,9 @@ describe('what is an import at run time', () => {
     expect(
       importsOf(
         `import { a } from './entity.ts';`,
-        `import b, * as c from '../../core/lib/ids.ts';`,
+        `import b, * as c from '../lib/ids.ts';`,
         `import 'valibot';`,
-        `export { d } from '../events/service.ts';`,
+        `export { d } from './events/service.ts';`,
         `export * from '@koa/router';`,
         `const later: Promise<unknown> = import('node:fs');`,
         `import { type E, f } from './queries.ts';`,
@@ -185,38 +168,37 @@ describe('a broken rule is told', () => {
   const every: Record<string, string[]> = {
     'src/lib/ids.ts': [],
     'src/lib/config/config.ts': ['valibot'],
-    'src/store/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../../migrations/index.ts'],
+    'src/store/orm.ts': ['../lib/ids.ts', '@mikro-orm/core', '../../migrations/index.ts'],
     'migrations/index.ts': [],
     'temporal/commands.ts': [],
     'temporal/setup.ts': ['@temporalio/client', './commands.ts'],
-    'src/store/outbox/recovery.ts': ['@temporalio/client', '../database/orm.ts', '../../../temporal/commands.ts'],
+    'src/store/outbox/recovery.ts': ['@temporalio/client', '../orm.ts', '../../../temporal/commands.ts'],
     'src/http/route.ts': [],
-    'src/http/app.ts': ['koa', '@koa/cors', './route.ts', typeOf('../config/config.ts')],
-    'src/projects/access/authenticate.ts': ['../../core/http/route.ts'],
-    'src/contacts/entity.ts': ['../../core/database/orm.ts'],
-    'src/contacts/import-csv.ts': [],
-    'src/contacts/service.ts': ['./entity.ts', '../../core/outbox/relay.ts', '../../../temporal/commands.ts'],
-    'src/contacts/routes.ts': ['../../core/http/route.ts', './service.ts', 'koa'],
-    'src/contacts/index.ts': ['./service.ts'],
-    'src/contacts/events/service.ts': ['../contacts/index.ts', typeOf('../contacts/index.ts')],
-    'src/contacts/events/routes.ts': ['../../core/http/route.ts', './service.ts'],
-    'src/contacts/events/index.ts': ['./service.ts'],
+    'src/http/app.ts': ['koa', '@koa/cors', './route.ts', typeOf('../lib/config/config.ts')],
+    'src/http/guarded-requests/call.ts': ['undici'],
+    'src/projects/access/authenticate.ts': ['../../http/route.ts'],
+    'src/contacts/entity.ts': ['../store/orm.ts'],
+    'src/contacts/service.ts': ['./entity.ts', '../store/outbox/recovery.ts', '../../temporal/commands.ts'],
+    'src/contacts/routes.ts': ['../http/route.ts', './service.ts', 'koa'],
+    'src/segments/service.ts': ['../contacts/service.ts', typeOf('../contacts/entity.ts')],
+    'src/segments/routes.ts': ['../http/route.ts', './service.ts'],
     'src/domains/providers/postmark/postmark.ts': ['postmark'],
-    'src/automations/index.ts': ['../audience/events/index.ts'],
+    'src/automations/service.ts': ['../segments/service.ts', '../http/guarded-requests/call.ts'],
     'packages/letters/src/index.ts': ['./print.ts', '@fernpost/paper', 'valibot'],
     'packages/letters/src/print.ts': [],
     'packages/letters/test/print.test.ts': ['../src/print.ts', './support.ts', 'vitest'],
     'packages/letters/test/support.ts': [],
     'packages/paper/src/index.ts': [],
-    'src/main/api/routes.ts': ['../../audience/contacts/routes.ts', '../../audience/events/routes.ts'],
+    'tools/drill/src/index.ts': ['@fernpost/paper'],
+    'src/main/api/routes.ts': ['../../contacts/routes.ts', '../../segments/routes.ts'],
     'src/main/api.ts': [
-      '../core/config/config.ts',
-      '../core/http/app.ts',
-      '../audience/contacts/import-csv.ts',
+      '../lib/config/config.ts',
+      '../http/app.ts',
+      '../contacts/service.ts',
       '../../activities/index.ts',
       '@temporalio/client',
     ],
-    'activities/index.ts': ['../src/contacts/index.ts', '../src/store/orm.ts'],
+    'activities/index.ts': ['../src/contacts/service.ts', '../src/store/orm.ts'],
     'workflows/index.ts': ['./sweeps.ts'],
     'workflows/sweeps.ts': ['@temporalio/workflow', '../temporal/commands.ts', '../src/lib/ids.ts'],
     'test/support/api.ts': ['../../src/main/api.ts', '../../src/contacts/entity.ts', '@temporalio/client'],
@@ -234,78 +216,51 @@ describe('a broken rule is told', () => {
 
   const contacts = 'src/contacts/service.ts';
   test.each([
-    ['src/lib/ids.ts', '../database/orm.ts', 'src/store/orm.ts: core/database stands above core/lib'],
+    ['src/lib/ids.ts', '../store/orm.ts', 'src/store/orm.ts: store stands above lib'],
     ['src/lib/ids.ts', 'node:fs', 'node:fs: src/lib does no I/O'],
     ['src/lib/ids.ts', 'node:crypto', 'node:crypto: workflows import this file, so it may import nothing but src/lib'],
-    [
-      'src/store/orm.ts',
-      '../../audience/contacts/index.ts',
-      'src/contacts/index.ts: audience/contacts stands above core/database',
-    ],
+    ['src/store/orm.ts', '../contacts/service.ts', 'src/contacts/service.ts: contacts stands above store'],
     [
       'src/http/app.ts',
-      typeOf('../../platform/access/authenticate.ts'),
-      'src/projects/access/authenticate.ts: platform/access stands above core/http',
+      typeOf('../projects/access/authenticate.ts'),
+      'src/projects/access/authenticate.ts: projects stands above http',
     ],
-    ['src/http/app.ts', '../../main/api.ts', 'src/main/api.ts: main stands above core/http'],
+    ['src/http/app.ts', '../main/api.ts', 'src/main/api.ts: main stands above http'],
     ['src/http/app.ts', '@temporalio/client', '@temporalio/client: this package is kept to other places'],
-    [contacts, '../events/index.ts', 'src/contacts/events/index.ts: audience/events stands above audience/contacts'],
+    [contacts, '../segments/service.ts', 'src/segments/service.ts: segments stands above contacts'],
+    [contacts, typeOf('../segments/service.ts'), 'src/segments/service.ts: segments stands above contacts'],
     [
       contacts,
-      typeOf('../events/index.ts'),
-      'src/contacts/events/index.ts: audience/events stands above audience/contacts',
+      "type T = import('../segments/service.ts').T;",
+      'src/segments/service.ts: segments stands above contacts',
     ],
-    [
-      contacts,
-      "type T = import('../events/index.ts').T;",
-      'src/contacts/events/index.ts: audience/events stands above audience/contacts',
-    ],
-    [contacts, '../../core/http/route.ts', 'src/http/route.ts: only route tables and access control use the HTTP kit'],
-    [
-      contacts,
-      '../../core/config/config.ts',
-      'src/lib/config/config.ts: settings are handed over; only main reads them',
-    ],
-    [contacts, '../../../temporal/setup.ts', 'temporal/setup.ts: audience/contacts must not import temporal'],
-    [contacts, '../../../workflows/sweeps.ts', 'workflows/sweeps.ts: audience/contacts must not import workflows'],
-    [contacts, '../../../activities/index.ts', 'activities/index.ts: audience/contacts must not import activities'],
-    [contacts, '../../../test/support/api.ts', 'test/support/api.ts: audience/contacts must not import test'],
+    [contacts, '../http/route.ts', 'src/http/route.ts: only route tables and access control use the HTTP kit'],
+    [contacts, '../lib/config/config.ts', 'src/lib/config/config.ts: settings are handed over; only main reads them'],
+    [contacts, '../../temporal/setup.ts', 'temporal/setup.ts: contacts must not import temporal'],
+    [contacts, '../../workflows/sweeps.ts', 'workflows/sweeps.ts: contacts must not import workflows'],
+    [contacts, '../../activities/index.ts', 'activities/index.ts: contacts must not import activities'],
+    [contacts, '../../test/support/api.ts', 'test/support/api.ts: contacts must not import test'],
     [contacts, 'koa', 'koa: this package is kept to other places'],
     [contacts, '@koa/router', '@koa/router: this package is kept to other places'],
     [contacts, 'postmark', 'postmark: this package is kept to other places'],
     [contacts, '@temporalio/client', '@temporalio/client: this package is kept to other places'],
     ['src/main/api.ts', 'koa', 'koa: this package is kept to other places'],
     [
-      'src/contacts/events/service.ts',
-      '../contacts/import-csv.ts',
-      'src/contacts/import-csv.ts: of audience/contacts only index.ts is for others',
-    ],
-    [
-      'src/contacts/events/service.ts',
-      typeOf('../contacts/entity.ts'),
-      'src/contacts/entity.ts: of audience/contacts only index.ts is for others',
-    ],
-    [
-      'src/contacts/events/routes.ts',
+      'src/segments/routes.ts',
       '../contacts/routes.ts',
       'src/contacts/routes.ts: only main puts tables of routes together',
     ],
-    ['activities/index.ts', '../src/http/route.ts', 'src/http/route.ts: activities must not import core/http'],
+    ['activities/index.ts', '../src/http/route.ts', 'src/http/route.ts: activities must not import http'],
     [
       'activities/index.ts',
       '../src/contacts/routes.ts',
       'src/contacts/routes.ts: only main puts tables of routes together',
     ],
-    [
-      'activities/index.ts',
-      '../src/contacts/entity.ts',
-      'src/contacts/entity.ts: of audience/contacts only index.ts is for others',
-    ],
     ['workflows/sweeps.ts', '../activities/index.ts', 'activities/index.ts: workflows must not import activities'],
     [
       'workflows/sweeps.ts',
-      '../src/contacts/index.ts',
-      'src/contacts/index.ts: workflows must not import audience/contacts',
+      '../src/contacts/service.ts',
+      'src/contacts/service.ts: workflows must not import contacts',
     ],
     ['workflows/sweeps.ts', 'valibot', 'valibot: workflows may import no package but @temporalio/workflow'],
     ['workflows/sweeps.ts', 'node:crypto', 'node:crypto: workflows may import no package but @temporalio/workflow'],
@@ -314,7 +269,7 @@ describe('a broken rule is told', () => {
       'await import(name);',
       '<computed>: workflows may import no package but @temporalio/workflow',
     ],
-    ['temporal/commands.ts', '../src/store/orm.ts', 'src/store/orm.ts: commands must not import core/database'],
+    ['temporal/commands.ts', '../src/store/orm.ts', 'src/store/orm.ts: commands must not import store'],
     ['temporal/setup.ts', '../src/main/api.ts', 'src/main/api.ts: temporal must not import main'],
     [
       'src/main/api.ts',
@@ -323,7 +278,7 @@ describe('a broken rule is told', () => {
     ],
     [
       contacts,
-      typeOf('../../../packages/letters/src/index.ts'),
+      typeOf('../../packages/letters/src/index.ts'),
       'packages/letters/src/index.ts: packages are imported by name',
     ],
     [
@@ -333,7 +288,7 @@ describe('a broken rule is told', () => {
     ],
     [
       contacts,
-      '../../../packages/letters/test/support.ts',
+      '../../packages/letters/test/support.ts',
       'packages/letters/test/support.ts: packages are imported by name',
     ],
     [
@@ -393,30 +348,6 @@ describe('a broken rule is told', () => {
       'src/helpers.ts: stands in no area',
       'src/platform/helpers.ts: stands in no area',
     ]);
-  });
-});
-
-describe('an exported name', () => {
-  const [a, b] = ['src/contacts/queries.ts', 'src/contacts/events/queries.ts'];
-
-  test('that two files declare is told with both', () => {
-    const declarations = ['const x = 1;', 'async function x() {}', 'interface x {}', 'type x = 1;', 'class x {}'];
-    for (const declaration of declarations) {
-      const sources = new Map([
-        [b, `export ${declaration}`],
-        [a, 'export function x() {}'],
-      ]);
-      expect(namesDeclaredTwice(sources)).toEqual([`x: ${a}, ${b}`]);
-    }
-  });
-
-  test('that one file declares as value and type, that is only passed on, kept, or of a test, is not', () => {
-    const sources = new Map([
-      [a, 'export const x = 1;\nexport type x = 1;'],
-      [b, "export { x } from '../contacts/queries.ts';\nconst x = 1;"],
-      ['test/unit/a.test.ts', 'export const x = 1;'],
-    ]);
-    expect(namesDeclaredTwice(sources)).toEqual([]);
   });
 });
 

@@ -103,7 +103,9 @@ test('every endpoint of the contract is in the OpenAPI document', () => {
 });
 
 describe('words of the interface', () => {
-  const code = [...globSync('{src,packages}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**', '**/test/**'] })]
+  const code = [
+    ...globSync('{src,packages,tools}/**/*.ts', { cwd: root, exclude: ['**/node_modules/**', '**/test/**'] }),
+  ]
     .map(read)
     .join('\n');
   const enums = [...JSON.stringify(document).matchAll(/"enum":(\[[^\]]*\])/g)].map(

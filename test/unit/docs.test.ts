@@ -58,7 +58,7 @@ describe('the documentation', () => {
         'CONTRIBUTING.md',
         'docs/api.md',
         'docs/decisions/README.md',
-        'src/README.md',
+        'src/contacts/README.md',
       ]),
     );
   });

@@ -40,7 +40,7 @@ export function packageProblems(
 
   const used = new Set<string>();
   for (const [path, text] of sources) {
-    const isTest = /^(packages\/[^/]+\/)?(test|bench|build)\//.test(path);
+    const isTest = /^((packages|tools)\/[^/]+\/)?(test|bench|build)\//.test(path);
     const isKnown = (name: string) => name in declared || (isTest && name in tools);
     const atRunTime = runtimeImports(path, text).map(({ specifier }) => packageOf(specifier));
     for (const name of new Set(atRunTime)) {

@@ -1,56 +1,24 @@
 /**
- * The subjects of the service in their areas, lowest first: a subject may use what stands before it, in types too, and nothing
- * that stands after it. `docs/architecture.md` says what each is about.
+ * The subjects of the service, lowest first: a subject may use what stands before it, in types too, and nothing that stands after it.
+ * `docs/architecture.md` says what each is about.
  */
 export const order = [
-  'core/lib',
-  'core/config',
-  'core/database',
-  'core/outbox',
-  'core/http',
-  'platform/verification',
-  'platform/system-mail',
-  'platform/accounts',
-  'platform/audit',
-  'platform/projects',
-  'platform/invitations',
-  'platform/access',
-  'platform/billing',
-  'platform/domains',
-  'platform/wipes',
-  'audience/conditions',
-  'audience/usage',
-  'audience/erased',
-  'audience/contacts',
-  'audience/events',
-  'audience/segments',
-  'audience/lists',
-  'audience/suppressions',
-  'audience/jobs',
-  'content/uploads',
-  'content/brand',
-  'content/blocks',
-  'content/templates',
-  'sending/providers',
-  'sending/ledger',
-  'sending/engine',
-  'sending/emails',
-  'sending/suppressed',
-  'sending/system-mail',
-  'sending/transactional',
-  'sending/smtp-in',
-  'sending/campaigns',
-  'sending/reputation',
-  'sending/reports',
-  'sending/recipients',
+  'lib',
+  'store',
+  'http',
+  'accounts',
+  'projects',
+  'billing',
+  'domains',
+  'contacts',
+  'segments',
+  'imports',
+  'templates',
+  'mail',
+  'campaigns',
+  'feedback',
   'automations',
-  'insight/setup',
-  'insight/activity',
-  'insight/analytics',
-  'insight/webhooks',
-  'insight/explain',
-  'insight/erasures',
-  'insight/mcp',
+  'insight',
   'main',
 ] as const;
 export type Subject = (typeof order)[number];
@@ -65,28 +33,43 @@ export type Place =
   | 'migrations'
   | 'dashboard'
   | 'packages'
+  | 'tools'
   | 'test'
   | 'bench';
 
-const beside = ['temporal', 'workflows', 'activities', 'migrations', 'dashboard', 'packages', 'test', 'bench'] as const;
+const beside = [
+  'temporal',
+  'workflows',
+  'activities',
+  'migrations',
+  'dashboard',
+  'packages',
+  'tools',
+  'test',
+  'bench',
+] as const;
 
 /** The place of a file, or `undefined` for a file that stands nowhere. */
 export function placeOf(path: string): Place | undefined {
   if (path === 'temporal/commands.ts') return 'commands';
-  const [top, area = '', name = ''] = path.split('/');
+  const [top, subject] = path.split('/');
   if (top !== 'src') return beside.find((folder) => folder === top);
-  return order.find((subject) => subject === area || subject === `${area}/${name}`);
+  return order.find((name) => name === subject);
 }
 
-/** The folder of the package that a file belongs to, such as `packages/renderer/`; `undefined` outside of packages. */
+/** The folder of the package that a file belongs to, such as `packages/renderer/` or `tools/drill/`; `undefined` outside of packages. */
 export function packageFolder(path: string): string | undefined {
-  return /^packages\/[^/]+\//.exec(path)?.[0];
+  return /^(packages|tools)\/[^/]+\//.exec(path)?.[0];
 }
+
+// Packages that help to run and try the service, and are no part of it.
+const tools = ['drill', 'local-stack', 'mail-sandbox'];
 
 /** The file that stands behind the name of one of our packages. */
 export function packageEntry(specifier: string): string | undefined {
   const [, name, part = 'index'] = /^@fernpost\/([\w-]+)(?:\/([\w-]+))?$/.exec(specifier) ?? [];
-  return name === undefined ? undefined : `packages/${name}/src/${part}.ts`;
+  if (name === undefined) return undefined;
+  return `${tools.includes(name) ? 'tools' : 'packages'}/${name}/src/${part}.ts`;
 }
 
 /** Whether the place is a subject of the service. */
@@ -99,44 +82,45 @@ export function standsAbove(one: Subject, other: Subject): boolean {
   return order.indexOf(one) > order.indexOf(other);
 }
 
-/** The core is a kit whose files are used one by one; of every other subject others see `index.ts` alone. */
-export function isOpen(subject: Subject): boolean {
-  return subject.startsWith('core/');
-}
-
 const isRoutes = /\/([^/]+-)?routes\.ts$/;
 
 /** Whether the file is a table of routes, which `main` alone puts together. */
 export function isRouteTable(path: string): boolean {
   const place = placeOf(path);
-  return isSubject(place) && place !== 'main' && !place.startsWith('core/') && isRoutes.test(path);
+  return isSubject(place) && place !== 'main' && place !== 'http' && isRoutes.test(path);
 }
 
 // Who decides on a request's caller: the HTTP kit asks it before any route does.
-const accessControl = /^src\/platform\/(access\/|accounts\/sign-in\.ts$)/;
+const accessControl = /^src\/(projects\/access\/|accounts\/sign-in\.ts$)/;
+
+// What stands in a folder of its own there, such as the guard of outgoing requests, is used by anybody.
+const httpKit = /^src\/http\/[^/]+\.ts$/;
+
+/** Whether the file belongs to the kit with which routes are written. */
+export function isHttpKit(path: string): boolean {
+  return httpKit.test(path);
+}
 
 /** Whether the file may use the HTTP kit at run time: route tables, and what decides on callers. */
 export function speaksHttp(path: string): boolean {
-  return isRouteTable(path) || accessControl.test(path) || placeOf(path) === 'core/http' || placeOf(path) === 'main';
+  return isRouteTable(path) || accessControl.test(path) || placeOf(path) === 'http' || placeOf(path) === 'main';
 }
 
-/** What the places beside the subjects may import at run time; `subjects` stands for all but `core/http` and `main`. */
+/** What the places beside the subjects may import at run time; `subjects` stands for all but `http` and `main`. */
 export const mayImport: Partial<Record<Place, readonly (Place | 'subjects')[]>> = {
-  commands: ['core/lib'],
-  temporal: ['core/lib', 'commands', 'temporal'],
-  migrations: ['core/lib', 'core/database', 'migrations'],
-  workflows: ['core/lib', 'commands', 'workflows'],
+  commands: ['lib'],
+  temporal: ['lib', 'commands', 'temporal'],
+  migrations: ['lib', 'store', 'migrations'],
+  workflows: ['lib', 'commands', 'workflows'],
   activities: ['subjects', 'commands', 'activities'],
   dashboard: ['dashboard'],
 };
 
 /** What subjects may import of the places beside them at run time. */
 export const subjectsMayImport: Partial<Record<Subject, readonly Place[]>> = {
-  'core/lib': [],
-  'core/config': [],
-  'core/database': ['migrations'],
-  'core/http': ['commands'],
-  'core/outbox': ['commands'],
+  lib: [],
+  store: ['commands', 'migrations'],
+  http: ['commands'],
   main: ['commands', 'temporal', 'migrations', 'activities', 'workflows'],
 };
 
@@ -144,12 +128,12 @@ export const subjectsMayImport: Partial<Record<Subject, readonly Place[]>> = {
 export const keptPackages: readonly { packages: RegExp; only: RegExp }[] = [
   {
     packages: /^(koa|koa-.+|@koa\/.+)$/,
-    only: /^(src\/core\/http\/|packages\/mail-sandbox\/|src\/(platform|audience|content|sending|automations|insight)\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
+    only: /^(src\/http\/|tools\/mail-sandbox\/|src\/.*([^/]+-)?routes\.ts$|test\/|bench\/)/,
   },
-  { packages: /^postmark$/, only: /^packages\/(mail-providers\/|mail-sandbox\/test\/)/ },
+  { packages: /^postmark$/, only: /^(src\/domains\/providers\/|test\/|tools\/mail-sandbox\/test\/)/ },
   {
     packages: /^@temporalio\/client$/,
-    only: /^(src\/core\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,
+    only: /^(src\/store\/outbox\/|src\/main\/|temporal\/(connection|setup)\.ts$|test\/support\/|bench\/)/,
   },
 ];
 

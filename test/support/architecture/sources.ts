@@ -10,6 +10,7 @@ const folders = [
   'migrations',
   'temporal',
   'packages',
+  'tools',
   'dashboard/src/code',
   'dashboard/src/conditions',
   'dashboard/src/pages/campaigns/rules',

@@ -150,7 +150,8 @@ test('the image brings what was built', () => {
 
 test('the image gets the dependencies of every workspace', () => {
   const image = read('Dockerfile');
-  for (const folder of ['dashboard', ...readdirSync(join(root, 'packages')).map((name) => `packages/${name}`)])
+  const foldersOf = (top: string) => readdirSync(join(root, top)).map((name) => `${top}/${name}`);
+  for (const folder of ['dashboard', ...foldersOf('packages'), ...foldersOf('tools')])
     expect(image).toContain(`COPY ${folder}/package.json ${folder}/\n`);
 });
 
