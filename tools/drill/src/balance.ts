@@ -1,5 +1,5 @@
-import type { Call, Letters } from './letters.ts';
 import { Client } from 'pg';
+import type { Call, Letters } from './letters.ts';
 
 /** What became of the campaign and of the letters beside it: the ledger held against what reached the provider. */
 export interface Balance {

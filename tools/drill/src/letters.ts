@@ -1,6 +1,6 @@
-import type { Stack } from './stack.ts';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Stack } from './stack.ts';
 
 /** An answer of the API or of the sandbox. */
 interface Answer {

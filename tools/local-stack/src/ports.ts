@@ -1,8 +1,8 @@
-import { runCommand } from './process/command.ts';
-import { StartError } from './terminal.ts';
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { runCommand } from './process/command.ts';
+import { StartError } from './terminal.ts';
 
 const listening = '0A';
 

@@ -1,7 +1,7 @@
-import { openTerminal, type Terminal } from '../src/terminal.ts';
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { openTerminal, type Terminal } from '../src/terminal.ts';
 
 /** A folder that goes away at the end of the test. Use with `using`. */
 export function temporaryFolder(): { path: string; [Symbol.dispose](): void } {

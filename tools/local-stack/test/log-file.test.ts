@@ -1,8 +1,8 @@
-import { openLog } from '../src/process/log-file.ts';
-import { temporaryFolder } from './fakes.ts';
 import { closeSync, readFileSync, statSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
+import { openLog } from '../src/process/log-file.ts';
+import { temporaryFolder } from './fakes.ts';
 
 test('a log stays below twice its size and keeps the newest lines', () => {
   using folder = temporaryFolder();

@@ -1,7 +1,7 @@
-import { answers, freePorts, requireFreePorts } from '../src/ports.ts';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { expect, test } from 'vitest';
+import { answers, freePorts, requireFreePorts } from '../src/ports.ts';
 
 test('a port in use is an error that names the port, what wanted it and the setting', async () => {
   const [free = 0] = await freePorts(1);

@@ -1,10 +1,10 @@
+import { chmodSync, cpSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { expect, test } from 'vitest';
 import { findPostgres } from '../src/postgres/postgres-binaries.ts';
 import { placeForData } from '../src/postgres/postgres-place.ts';
 import { chooseServerUser } from '../src/postgres/postgres-user.ts';
 import { temporaryFolder } from './fakes.ts';
-import { chmodSync, cpSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { expect, test } from 'vitest';
 
 const isRoot = process.getuid?.() === 0;
 const nothing = () => {};

@@ -1,3 +1,7 @@
+import { chmodSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { expect, test } from 'vitest';
 import { freePorts } from '../src/ports.ts';
 import { findPostgres } from '../src/postgres/postgres-binaries.ts';
 import { type PostgresOptions, postgresUrl, startPostgres } from '../src/postgres/postgres-server.ts';
@@ -5,10 +9,6 @@ import { chooseServerUser } from '../src/postgres/postgres-user.ts';
 import type { RunningProcess } from '../src/process/launch.ts';
 import { openLog } from '../src/process/log-file.ts';
 import { fakeTerminal, temporaryFolder } from './fakes.ts';
-import { chmodSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { Client } from 'pg';
-import { expect, test } from 'vitest';
 
 async function optionsIn(folder: string): Promise<PostgresOptions & { terminal: ReturnType<typeof fakeTerminal> }> {
   chmodSync(folder, 0o755);

@@ -1,3 +1,8 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { expect, test } from 'vitest';
 import { runCommand } from '../src/process/command.ts';
 import { launch } from '../src/process/launch.ts';
 import { openLog, surfaceErrors } from '../src/process/log-file.ts';
@@ -5,11 +10,6 @@ import { commandOf, identityOf, isAlive, takeDataDir } from '../src/process/run-
 import { keepRunning } from '../src/process/supervise.ts';
 import { StartError, StartInterrupted } from '../src/terminal.ts';
 import { eventually, fakeTerminal, script, temporaryFolder } from './fakes.ts';
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
 
 const quick = { first: 20, longest: 80, wellAfter: 60_000 };
 

@@ -1,12 +1,12 @@
+import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
+import { join } from 'node:path';
+import { cacheFolderName } from '@fernpost/earlier-name';
+import { expect, test } from 'vitest';
 import { builtCliVersion, devServerArguments, testedTemporal } from '../src/temporal/dev-server.ts';
 import { findTemporalCli, type KeptPrograms, usualWays } from '../src/temporal/temporal-cli.ts';
 import { cacheFolder } from '../src/temporal/temporal-search.ts';
 import { StartError } from '../src/terminal.ts';
 import { fakeCli as cli, fakeTerminal, script, temporaryFolder } from './fakes.ts';
-import { cacheFolderName } from '@fernpost/earlier-name';
-import { existsSync, mkdirSync, readFileSync, rmSync, utimesSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
 
 const startsOf = (path: string) =>
   existsSync(`${path}.starts`) ? readFileSync(`${path}.starts`, 'utf8').trim().split('\n') : [];

@@ -1,3 +1,6 @@
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
 import { freePorts } from '../src/ports.ts';
 import { openLog } from '../src/process/log-file.ts';
 import { findTemporalCli } from '../src/temporal/temporal-cli.ts';
@@ -5,9 +8,6 @@ import { tablesOf } from '../src/temporal/temporal-database.ts';
 import { startTemporal } from '../src/temporal/temporal-server.ts';
 import { StartError } from '../src/terminal.ts';
 import { fakeCli, fakeServer, fakeTerminal, temporaryFolder } from './fakes.ts';
-import { existsSync, readdirSync, statSync } from 'node:fs';
-import { join } from 'node:path';
-import { expect, test } from 'vitest';
 
 /** Starts what a program runs on the folder's database, and stops it. Returns what the terminal shows. */
 async function startOnce(folder: string, server = fakeServer()): Promise<string> {

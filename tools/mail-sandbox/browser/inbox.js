@@ -8,7 +8,6 @@ import { localizeTimes } from './times.js';
 // What the inbox does besides being read: new mail appears, messages open beside the list, and keys move through it. Without this
 // script every page works by links and forms.
 
-
 const place = `fernpost-inbox-place ${listAddress()}`;
 
 localizeTimes(document);

@@ -1,12 +1,12 @@
-import { BodyError, readJson, type Parts } from './routes/requests.ts';
-import { postmarkError } from './routes/sending-routes.ts';
-import { DomainSchema, issueText } from './schema.ts';
-import Router from '@koa/router';
-import type { Context, Middleware } from 'koa';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import Router from '@koa/router';
+import type { Context, Middleware } from 'koa';
 import * as v from 'valibot';
+import { BodyError, type Parts, readJson } from './routes/requests.ts';
+import { postmarkError } from './routes/sending-routes.ts';
+import { DomainSchema, issueText } from './schema.ts';
 
 /** A sender domain in Postmark's field names (postmarkapp.com/developer/api/domains-api). */
 interface HostedDomain {

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import Koa from 'koa';
 import { Outages } from './behavior/check.ts';
 import { Faults } from './behavior/faults.ts';
 import { Outcomes } from './behavior/outcomes.ts';
@@ -7,13 +11,9 @@ import { apiRoutes } from './routes/api-routes.ts';
 import { inboxRoutes, problem } from './routes/inbox-routes.ts';
 import { liveRoutes } from './routes/live-routes.ts';
 import { lookupRoutes } from './routes/lookup-routes.ts';
-import { BodyError, createByteBudget, guard, securityHeaders, type Parts } from './routes/requests.ts';
+import { BodyError, createByteBudget, guard, type Parts, securityHeaders } from './routes/requests.ts';
 import { sendingRoutes } from './routes/sending-routes.ts';
 import { MessageStore } from './store/store.ts';
-import Koa from 'koa';
-import { once } from 'node:events';
-import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo } from 'node:net';
 
 /** A server that listens. */
 interface HttpServer {

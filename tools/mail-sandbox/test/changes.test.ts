@@ -1,5 +1,5 @@
-import { StoreChanges } from '../src/store/log.ts';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { StoreChanges } from '../src/store/log.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());

@@ -1,8 +1,8 @@
-import { startSandbox } from './support.ts';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
+import { startSandbox } from './support.ts';
 
 test('creates a domain with a pending key, which the first check makes good', async () => {
   const { account } = await startSandbox();

@@ -1,5 +1,5 @@
-import { message, startSandbox } from './support.ts';
 import { expect, test } from 'vitest';
+import { message, startSandbox } from './support.ts';
 
 const token = { 'X-Postmark-Server-Token': 'sandbox' };
 

@@ -1,7 +1,7 @@
-import { listen } from '../src/server.ts';
 import { once } from 'node:events';
 import { Agent, get, type ServerResponse } from 'node:http';
 import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../src/server.ts';
 
 /** A server with one request under way, on a connection that its client wants to keep. */
 async function withRequest() {

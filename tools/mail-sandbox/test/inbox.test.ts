@@ -1,9 +1,9 @@
-import { escapeHtml } from '../src/pages/layout.ts';
-import { message, startReceiver, startSandbox } from './support.ts';
 import { readdirSync } from 'node:fs';
 import { request } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { escapeHtml } from '../src/pages/layout.ts';
+import { message, startReceiver, startSandbox } from './support.ts';
 
 const browserFolder = fileURLToPath(new URL('../browser', import.meta.url));
 

@@ -1,10 +1,10 @@
-import { listen } from '../src/server.ts';
-import { message, startSandbox } from './support.ts';
-import { SandboxInbox } from '@fernpost/sdk/testing';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
+import { SandboxInbox } from '@fernpost/sdk/testing';
 import { expect, onTestFinished, test } from 'vitest';
+import { listen } from '../src/server.ts';
+import { message, startSandbox } from './support.ts';
 
 const service = 'https://mail.acme.test';
 const oneClick = (address: string) => [

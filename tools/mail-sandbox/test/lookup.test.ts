@@ -1,7 +1,7 @@
-import { message, startSandbox } from './support.ts';
 import { readFileSync } from 'node:fs';
 import { Models, type ServerClient } from 'postmark';
 import { expect, test, vi } from 'vitest';
+import { message, startSandbox } from './support.ts';
 
 function find(server: ServerClient, filter: Record<string, unknown>, count = 500, offset = 0) {
   return server.getOutboundMessages(

@@ -1,5 +1,5 @@
-import { message, type Received, startReceiver, startSandbox } from './support.ts';
 import { expect, test } from 'vitest';
+import { message, type Received, startReceiver, startSandbox } from './support.ts';
 
 async function posted(received: readonly Received[], count: number): Promise<Record<string, unknown>[]> {
   await expect.poll(() => received.length).toBeGreaterThanOrEqual(count);

@@ -1,4 +1,3 @@
-import { callsTo, clientsOf, message, startReceiver, startSandbox } from './support.ts';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
@@ -7,6 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Models } from 'postmark';
 import { expect, onTestFinished, test, vi } from 'vitest';
+import { callsTo, clientsOf, message, startReceiver, startSandbox } from './support.ts';
 
 function newFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'sandbox-'));

@@ -1,8 +1,8 @@
-import { createByteBudget } from '../src/routes/requests.ts';
-import { message, startSandbox } from './support.ts';
 import { readFileSync } from 'node:fs';
 import { Errors, ServerClient } from 'postmark';
 import { expect, test } from 'vitest';
+import { createByteBudget } from '../src/routes/requests.ts';
+import { message, startSandbox } from './support.ts';
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 const token = { 'X-Postmark-Server-Token': 'sandbox' };

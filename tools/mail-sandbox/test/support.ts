@@ -1,9 +1,9 @@
-import { createSandbox, type Sandbox, type SandboxOptions } from '../src/index.ts';
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { AccountClient, type Message, ServerClient } from 'postmark';
 import { onTestFinished } from 'vitest';
+import { createSandbox, type Sandbox, type SandboxOptions } from '../src/index.ts';
 
 const defaults: SandboxOptions = {
   host: '127.0.0.1',

@@ -1,9 +1,9 @@
+import { createHash } from 'node:crypto';
 import { type LedgerRow, ledgerRows, messagesAt, type TakenMessage } from '../balance.ts';
 import type { Call } from '../letters.ts';
 import type { DrillOptions } from '../plan.ts';
 import { examples } from '../report.ts';
 import type { CanaryResult } from './run.ts';
-import { createHash } from 'node:crypto';
 
 /** What has reached the provider, held against the ledger and its canary. */
 export interface SentSoFar {

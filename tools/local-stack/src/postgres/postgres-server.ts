@@ -1,13 +1,13 @@
+import { totalmem } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Client } from 'pg';
 import { launch, type RunningProcess } from '../process/launch.ts';
 import type { LogFile } from '../process/log-file.ts';
 import { continueUnlessStopped, reasonOf, StartError, type Terminal } from '../terminal.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { clearStaleServer, makeCluster, postgresEnv, postgresName } from './postgres-cluster.ts';
 import { asUser, type ServerUser } from './postgres-user.ts';
-import { totalmem } from 'node:os';
-import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client } from 'pg';
 
 /** How our own Postgres is to run. */
 export interface PostgresOptions {

@@ -1,6 +1,6 @@
+import { statSync } from 'node:fs';
 import { runCommand } from '../process/command.ts';
 import { StartError } from '../terminal.ts';
-import { statSync } from 'node:fs';
 
 /** The system user that Postgres runs as when we are root; null stands for our own. */
 export type ServerUser = { name: string; uid: number; gid: number } | null;

@@ -1,6 +1,6 @@
+import { spawn } from 'node:child_process';
 import { StartInterrupted } from '../terminal.ts';
 import { watchOver } from './watchdog.ts';
-import { spawn } from 'node:child_process';
 
 /** How a command is run; all of it is optional. */
 export interface CommandOptions {

@@ -1,9 +1,9 @@
-import { killGroup, spawnFailure } from './command.ts';
-import type { LogFile } from './log-file.ts';
-import { watchOver } from './watchdog.ts';
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { killGroup, spawnFailure } from './command.ts';
+import type { LogFile } from './log-file.ts';
+import { watchOver } from './watchdog.ts';
 
 /** A process that runs until it is stopped. */
 export interface Launch {

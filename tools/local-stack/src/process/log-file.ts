@@ -1,6 +1,16 @@
-import type { Terminal } from '../terminal.ts';
-import { appendFileSync, closeSync, copyFileSync, mkdirSync, openSync, readSync, renameSync, statSync, truncateSync } from 'node:fs';
+import {
+  appendFileSync,
+  closeSync,
+  copyFileSync,
+  mkdirSync,
+  openSync,
+  readSync,
+  renameSync,
+  statSync,
+  truncateSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
+import type { Terminal } from '../terminal.ts';
 
 /** A log file of bounded size: the newest part, and one older part beside it with `.1` behind its name. */
 export interface LogFile {

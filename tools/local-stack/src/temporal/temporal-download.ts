@@ -1,10 +1,10 @@
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { runCommand } from '../process/command.ts';
 import { reasonOf } from '../terminal.ts';
 import { testedTemporal } from './dev-server.ts';
 import { type TemporalSearch, temporalEnv } from './temporal-search.ts';
-import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 
 /** A `temporal` program, or why there is none. */
 export type Fetched = { path: string } | string;

@@ -2,7 +2,6 @@ import { reasonOf } from '../terminal.ts';
 
 // Run as a program: `node temporal-downloader.ts <folder> <version>`. Starting a server is the only way in which the SDK downloads one.
 
-
 const [folder, version] = process.argv.slice(2);
 if (folder === undefined || version === undefined) throw new Error('usage: temporal-downloader.ts <folder> <version>');
 try {

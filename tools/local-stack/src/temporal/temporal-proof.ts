@@ -1,3 +1,8 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import * as v from 'valibot';
 import { freePorts } from '../ports.ts';
 import { openLog } from '../process/log-file.ts';
 import { reasonOf } from '../terminal.ts';
@@ -5,11 +10,6 @@ import { devServerArguments } from './dev-server.ts';
 import { tablesOf } from './temporal-database.ts';
 import { cacheFolder, type TemporalSearch } from './temporal-search.ts';
 import { launchDevServer } from './temporal-server.ts';
-import { createHash } from 'node:crypto';
-import { mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import * as v from 'valibot';
 
 const Proofs = v.record(v.string(), v.object({ of: v.string(), tables: v.string() }));
 

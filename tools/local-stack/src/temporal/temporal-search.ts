@@ -1,8 +1,8 @@
-import type { Terminal } from '../terminal.ts';
-import { cacheFolderName } from '@fernpost/earlier-name';
 import { accessSync, constants, existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { cacheFolderName } from '@fernpost/earlier-name';
+import type { Terminal } from '../terminal.ts';
 
 /** Where to search for a `temporal` program. */
 export interface TemporalSearch {

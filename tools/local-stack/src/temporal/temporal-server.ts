@@ -1,3 +1,6 @@
+import { existsSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { answers } from '../ports.ts';
 import { runCommand } from '../process/command.ts';
 import { launch, type RunningProcess } from '../process/launch.ts';
@@ -8,9 +11,6 @@ import { type DevServer, devServerArguments, probeArguments } from './dev-server
 import type { TemporalCli } from './temporal-cli.ts';
 import { acceptDatabase, prepareDatabase, setAside, tablesOf, takeBack } from './temporal-database.ts';
 import { temporalEnv } from './temporal-search.ts';
-import { existsSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 /** How our own Temporal development server is to run. */
 export interface TemporalOptions extends DevServer {

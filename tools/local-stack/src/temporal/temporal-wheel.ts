@@ -1,14 +1,14 @@
-import { type CommandResult, runCommand } from '../process/command.ts';
-import { builtCliVersion, temporalCliPackage, testedTemporal } from './dev-server.ts';
-import { type Fetched, fetchInto } from './temporal-download.ts';
-import { findProgram, type TemporalSearch } from './temporal-search.ts';
 import { createHash } from 'node:crypto';
-import { mkdirSync, renameSync, rmSync, createReadStream, createWriteStream, readdirSync } from 'node:fs';
+import { createReadStream, createWriteStream, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath } from 'node:url';
 import { createInflateRaw } from 'node:zlib';
+import { type CommandResult, runCommand } from '../process/command.ts';
+import { builtCliVersion, temporalCliPackage, testedTemporal } from './dev-server.ts';
+import { type Fetched, fetchInto } from './temporal-download.ts';
+import { findProgram, type TemporalSearch } from './temporal-search.ts';
 
 const moduleFolder = fileURLToPath(new URL('../../', import.meta.url));
 // Where the official installers put Go; not every shell has it on its PATH.

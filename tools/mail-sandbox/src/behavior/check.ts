@@ -1,4 +1,4 @@
-import { type Mailbox, parseAddresses, extensionOf, refusedByPostmark } from '../message/addresses.ts';
+import { extensionOf, type Mailbox, parseAddresses, refusedByPostmark } from '../message/addresses.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
 
 /** One thing that will happen to a message; `after` counts in units of the sandbox's delay. */

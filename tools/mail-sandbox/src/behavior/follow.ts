@@ -1,6 +1,6 @@
+import { Agent, request } from 'undici';
 import type { SubmittedMessage } from '../schema.ts';
 import { findLinks } from './inbound.ts';
-import { Agent, request } from 'undici';
 
 /** The service whose links may be followed. */
 export interface Service {

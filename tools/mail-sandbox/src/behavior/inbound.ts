@@ -1,9 +1,9 @@
-import { type Mailbox, parseAddresses } from '../message/addresses.ts';
-import type { SubmittedMessage, InboundMail } from '../schema.ts';
-import type { MessageStore } from '../store/store.ts';
-import { checkMessage, type Refusal, type Outages, treatmentOf } from './check.ts';
-import type { Outcomes } from './outcomes.ts';
 import { randomUUID } from 'node:crypto';
+import { type Mailbox, parseAddresses } from '../message/addresses.ts';
+import type { InboundMail, SubmittedMessage } from '../schema.ts';
+import type { MessageStore } from '../store/store.ts';
+import { checkMessage, type Outages, type Refusal, treatmentOf } from './check.ts';
+import type { Outcomes } from './outcomes.ts';
 
 const anchorStart = /<a\s/gi;
 const href = /^<a\s(?:[^>"']|"[^"]*"|'[^']*')*?\bhref\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s>"']+))/i;
@@ -53,9 +53,7 @@ interface Acceptance {
 }
 
 /** How a call ends: it fails as a whole, or there is one result for each message, in order. */
-type Submission =
-  | { outage: 429 | 500 | 503 }
-  | { outage: null; results: (Acceptance | Refusal)[]; held: boolean };
+type Submission = { outage: 429 | 500 | 503 } | { outage: null; results: (Acceptance | Refusal)[]; held: boolean };
 
 /** What a submission needs. */
 interface SubmissionParts {

@@ -1,5 +1,15 @@
 import { type Entry, statusOf } from '../store/entry.ts';
-import { breakable, type Html, html, moment, listAddress, messageAddress, type Place, withParameters, layout } from './layout.ts';
+import {
+  breakable,
+  type Html,
+  html,
+  layout,
+  listAddress,
+  messageAddress,
+  moment,
+  type Place,
+  withParameters,
+} from './layout.ts';
 
 /** What the list shows. */
 export interface ListView {

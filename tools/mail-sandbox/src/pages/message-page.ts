@@ -2,8 +2,17 @@ import type { Mailbox } from '../message/addresses.ts';
 import { messageHeaders, messageSource } from '../message/source.ts';
 import type { EventType, SubmittedMessage } from '../schema.ts';
 import { type Entry, eventName, type MailEvent } from '../store/entry.ts';
-import { breakable, type Html, html, moment, listAddress, messageAddress, type Place, withParameters } from './layout.ts';
-import { type ListView, statusMark, mailPage } from './list.ts';
+import {
+  breakable,
+  type Html,
+  html,
+  listAddress,
+  messageAddress,
+  moment,
+  type Place,
+  withParameters,
+} from './layout.ts';
+import { type ListView, mailPage, statusMark } from './list.ts';
 
 /** Which rendering of the message is shown. */
 export type View = 'html' | 'text' | 'headers' | 'source';

@@ -1,3 +1,7 @@
+import { once } from 'node:events';
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import * as v from 'valibot';
 import { FaultSchema } from '../behavior/faults.ts';
 import { type Followed, follow, isOwn, linkOf, oneClickOf } from '../behavior/follow.ts';
 import { inboundPayload } from '../behavior/inbound.ts';
@@ -6,11 +10,7 @@ import type { Attempt } from '../behavior/webhooks.ts';
 import { ClickSchema, EventSchema, InboundSchema, issueText, type SubmittedMessage } from '../schema.ts';
 import { type Entry, type MailEvent, statusOf } from '../store/entry.ts';
 import { type Filter, page, search } from '../store/search.ts';
-import { readJson, type Parts } from './requests.ts';
-import Router from '@koa/router';
-import type { Context } from 'koa';
-import { once } from 'node:events';
-import * as v from 'valibot';
+import { type Parts, readJson } from './requests.ts';
 
 const bodyLimit = 1 << 20;
 const inboundLimit = 10 << 20;

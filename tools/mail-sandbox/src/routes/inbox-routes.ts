@@ -1,16 +1,16 @@
-import { framedHtml, framePolicy, firstSnippet } from '../message/addresses.ts';
+import Router, { type RouterContext } from '@koa/router';
+import type { Context } from 'koa';
+import * as v from 'valibot';
+import { firstSnippet, framedHtml, framePolicy } from '../message/addresses.ts';
 import { messageSource } from '../message/source.ts';
 import { errorPage, listAddress, messageAddress, type Place } from '../pages/layout.ts';
-import { inboundPage, type ListView, inboxPage } from '../pages/list.ts';
+import { inboundPage, inboxPage, type ListView } from '../pages/list.ts';
 import { messagePage, type Scheme, type View } from '../pages/message-page.ts';
 import { EventSchema, eventTypes, InboundSchema, issueText, type SubmittedMessage } from '../schema.ts';
 import { type Entry, eventName } from '../store/entry.ts';
 import { page, search } from '../store/search.ts';
 import { forgetEverything, injectInbound } from './api-routes.ts';
-import { readForm, type Parts } from './requests.ts';
-import Router, { type RouterContext } from '@koa/router';
-import type { Context } from 'koa';
-import * as v from 'valibot';
+import { type Parts, readForm } from './requests.ts';
 
 const pageSize = 50;
 const formLimit = 10 << 20;

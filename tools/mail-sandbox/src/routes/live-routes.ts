@@ -1,8 +1,8 @@
-import { styleSheet } from '../pages/style.ts';
-import type { Parts } from './requests.ts';
-import Router from '@koa/router';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import Router from '@koa/router';
+import { styleSheet } from '../pages/style.ts';
+import type { Parts } from './requests.ts';
 
 const scripts = new Set(['inbox', 'keys', 'list', 'live', 'load', 'reading', 'times']);
 const folder = fileURLToPath(new URL('../../browser/', import.meta.url));

@@ -1,3 +1,5 @@
+import Router, { type RouterContext } from '@koa/router';
+import type { Context } from 'koa';
 import type { Fault, Faults } from '../behavior/faults.ts';
 import { messageEvent } from '../behavior/payloads.ts';
 import { messageSource } from '../message/source.ts';
@@ -6,8 +8,6 @@ import type { Entry } from '../store/entry.ts';
 import { type Filter, page, search } from '../store/search.ts';
 import type { Parts } from './requests.ts';
 import { lacksServerToken, postmarkError } from './sending-routes.ts';
-import Router, { type RouterContext } from '@koa/router';
-import type { Context } from 'koa';
 
 const maxCount = 500;
 // Postmark: count and offset together cannot go further than this.

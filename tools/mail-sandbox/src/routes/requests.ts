@@ -1,3 +1,5 @@
+import type { Context, Middleware } from 'koa';
+import getRawBody from 'raw-body';
 import type { Outages } from '../behavior/check.ts';
 import type { Faults } from '../behavior/faults.ts';
 import type { Service } from '../behavior/follow.ts';
@@ -5,8 +7,6 @@ import type { Outcomes } from '../behavior/outcomes.ts';
 import type { Webhooks } from '../behavior/webhooks.ts';
 import type { Domains } from '../domains.ts';
 import type { MessageStore } from '../store/store.ts';
-import type { Context, Middleware } from 'koa';
-import getRawBody from 'raw-body';
 
 /** What the routes of the sandbox work with. */
 export interface Parts {

@@ -1,12 +1,12 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import Router from '@koa/router';
+import type { Context } from 'koa';
+import * as v from 'valibot';
 import { messageBytes } from '../behavior/check.ts';
 import type { Fault } from '../behavior/faults.ts';
 import { submit } from '../behavior/inbound.ts';
 import { issueText, MessageSchema, type SubmittedMessage } from '../schema.ts';
-import { BodyError, readBody, type Parts } from './requests.ts';
-import Router from '@koa/router';
-import type { Context } from 'koa';
-import { setTimeout as sleep } from 'node:timers/promises';
-import * as v from 'valibot';
+import { BodyError, type Parts, readBody } from './requests.ts';
 
 const maxMessages = 500;
 const maxCallBytes = 50 * 1024 * 1024;

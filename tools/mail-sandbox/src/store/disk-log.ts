@@ -1,7 +1,18 @@
-import type { Log, LogOptions, LogPlace } from './log.ts';
-import { closeSync, existsSync, fstatSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, rmSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Log, LogOptions, LogPlace } from './log.ts';
 
 /** What a log on disk needs from its owner. */
 export interface DiskLogOptions extends LogOptions {

@@ -1,9 +1,9 @@
+import { randomUUID } from 'node:crypto';
+import { EventEmitter } from 'node:events';
 import type { SubmittedMessage } from '../schema.ts';
 import { DiskLog } from './disk-log.ts';
 import { type Entry, entryOf, type MailEvent, Postings } from './entry.ts';
-import { StoreChanges, createMemoryLog, type Log, type LogPlace } from './log.ts';
-import { randomUUID } from 'node:crypto';
-import { EventEmitter } from 'node:events';
+import { createMemoryLog, type Log, type LogPlace, StoreChanges } from './log.ts';
 
 /** How much the sandbox keeps. The oldest messages leave first; totals go on counting. */
 export interface StoreOptions {
