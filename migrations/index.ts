@@ -82,6 +82,7 @@ import { Migration20261124121000_written_events } from './Migration2026112412100
 import { Migration20261124123000_write_contacts } from './Migration20261124123000_write_contacts.ts';
 import { Migration20261124130000_accept_mail } from './Migration20261124130000_accept_mail.ts';
 import { Migration20261124131000_counted_changes } from './Migration20261124131000_counted_changes.ts';
+import { Migration20261124132000_counted_runs } from './Migration20261124132000_counted_runs.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -186,6 +187,11 @@ export const migrations = [
   {
     name: 'Migration20261124131000_counted_changes',
     class: Migration20261124131000_counted_changes,
+    isExclusive: true,
+  },
+  {
+    name: 'Migration20261124132000_counted_runs',
+    class: Migration20261124132000_counted_runs,
     isExclusive: true,
   },
 ];

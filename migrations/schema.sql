@@ -209,8 +209,6 @@ create index automation_runs_next_version on automation_runs using btree (next_v
 create index automation_runs_project on automation_runs using btree (project_id, started_at desc, id desc);
 create index automation_runs_version on automation_runs using btree (version_id);
 create index automation_runs_walk on automation_runs using btree (automation_id, id) where (status = any (array['RUNNING'::text, 'WAITING'::text]));
-create trigger automation_runs_counted_on_insert after insert on automation_runs referencing new table as changed for each statement execute function count_runs_on_insert();
-create trigger automation_runs_ended_counted after update of completed_at on automation_runs for each row when ((old.completed_at is distinct from new.completed_at)) execute function count_ended_run();
 create trigger automation_runs_forgotten after delete on automation_runs referencing old table as gone for each statement execute function forget_runs();
 
 -- One execution of a step. `outcome` is set once, by the event or by the timeout, whichever is first.
@@ -992,7 +990,6 @@ create index events_name on events using btree (project_id, name, created_at, co
 create index events_recent on events using btree (project_id, created_at, id);
 create index events_sent on events using btree (project_id, mail_at) where ((name = 'email.sent'::text) and (mail_at is not null));
 create trigger events_deleted after delete on events referencing old table as went for each statement execute function uncount_deleted_events();
-create trigger events_moved after update of mail_at on events for each row when ((old.mail_at is distinct from new.mail_at)) execute function recount_moved_event();
 
 -- Failed mail that keeps its attachments, with the bytes of its content.
 create table failed_attachments (
@@ -1766,33 +1763,6 @@ select case jsonb_typeof(value)
   else jsonb_typeof(value) end
 $function$;
 
-CREATE OR REPLACE FUNCTION count_ended_run()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed)
-    select new.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, item.change
-    from (values (old.completed_at, -1), (new.completed_at, 1)) item (at, change) where item.at is not null;
-  return null;
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION count_runs_on_insert()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  insert into mail_count_changes (
-    project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced,
-    rated, rated_bounced, rated_complained, runs_started, runs_completed)
-    select r.project_id, date_bin('1 hour', item.at, timestamptz 'epoch'), 0, 0, 0, 0, 0, 0, 0, 0, 0, sum(item.started), sum(item.completed)
-    from changed r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
-    where item.at is not null group by 1, 2;
-  return null;
-end
-$function$;
-
 CREATE OR REPLACE FUNCTION forget_contacts()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1842,7 +1812,10 @@ begin
       update automation_runs r set status = 'CANCELLED', exit_reason = 'Contact deleted', completed_at = now(),
         updated_at = now(), due_at = null, next_version_id = null
       where r.id = any (active)
-      returning uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution)
+      returning r.project_id, r.completed_at, uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution),
+    counted as (
+      insert into mail_count_changes (project_id, hour, runs_completed)
+      select project_id, date_bin('1 hour', completed_at, timestamptz 'epoch'), count(*) from ended group by 1, 2)
     insert into outbox (id, dedupe_key, kind, workflow_id, payload)
       select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
         jsonb_build_object('type', 'cancel', 'id', execution)
@@ -2005,20 +1978,6 @@ begin
     end if;
   end if;
   return cardinality(happened);
-end
-$function$;
-
-CREATE OR REPLACE FUNCTION recount_moved_event()
- RETURNS trigger
- LANGUAGE plpgsql
-AS $function$
-begin
-  perform pg_advisory_xact_lock_shared(hashtextextended('event counts', 0));
-  insert into activity_counts (project_id, kind, hour, items)
-    select new.project_id, new.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
-    from (values (old.mail_at, -1), (new.mail_at, 1)) item (at, change)
-    where item.at is not null and new.created_at < (select counted_through from event_counts_state);
-  return null;
 end
 $function$;
 

@@ -45,7 +45,10 @@ begin
       update automation_runs r set status = 'CANCELLED', exit_reason = 'Contact deleted', completed_at = now(),
         updated_at = now(), due_at = null, next_version_id = null
       where r.id = any (active)
-      returning uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution)
+      returning r.project_id, r.completed_at, uuidv7() as id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as execution),
+    counted as (
+      insert into mail_count_changes (project_id, hour, runs_completed)
+      select project_id, date_bin('1 hour', completed_at, timestamptz 'epoch'), count(*) from ended group by 1, 2)
     insert into outbox (id, dedupe_key, kind, workflow_id, payload)
       select id, 'cancel:' || execution || ':' || id, 'cancel', execution,
         jsonb_build_object('type', 'cancel', 'id', execution)

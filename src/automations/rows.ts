@@ -198,6 +198,19 @@ export function executionBody<Row extends RunRow>({
 }
 
 /**
+ * The statement that counts runs by the hour in which they started or ended; `reopened` takes those that continue off the hour in which they had
+ * ended. `rows` names a CTE with their `project_id` and that instant: `started_at`, else `completed_at`. Deleted runs are taken off by the trigger
+ * `forget_runs`, and `forget_contacts` counts what it ends.
+ */
+export function countingRuns(rows: string, change: 'started' | 'ended' | 'reopened'): Query {
+  const [count, at] = change === 'started' ? ['runs_started', 'started_at'] : ['runs_completed', 'completed_at'];
+  return raw(`
+    insert into mail_count_changes (project_id, hour, ${count})
+    select project_id, date_bin('1 hour', ${at}, timestamptz 'epoch'), ${change === 'reopened' ? '-' : ''}count(*)
+    from ${rows} where ${at} is not null group by 1, 2`);
+}
+
+/**
  * The events of runs that have ended, for `recordingEvents`; `ended` names rows of `automation_runs`. Runs end by the million, so that theirs
  * are written only while an endpoint subscribes to them.
  */

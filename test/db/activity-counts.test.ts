@@ -1,6 +1,12 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { countingRuns } from '../../src/automations/rows.ts';
+import { cancelRuns } from '../../src/automations/runs/queries.ts';
+import { retryExecutions } from '../../src/automations/runs/retrying.ts';
+import { advance } from '../../src/automations/runtime/advance.ts';
+import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
 import { ensureVersion } from '../../src/automations/versions/versions.ts';
 import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
+import { trashContacts } from '../../src/contacts/trash-queries.ts';
 import type { MailEffect } from '../../src/domains/providers/mailer.ts';
 import { applyNotification } from '../../src/feedback/reports/notify.ts';
 import { totalOf, totalOfContact } from '../../src/insight/activity/total-queries.ts';
@@ -8,9 +14,9 @@ import { sources } from '../../src/insight/activity/types.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { hourMs, type Span, sqlSpan } from '../../src/lib/time.ts';
 import { foldMailChanges, type MailCounts, mailByDay, mailCounts } from '../../src/mail/ledger/mail-count-queries.ts';
-import { anAutomation } from '../support/automation-fixtures.ts';
+import { advanceDeps, anAutomation, letIn } from '../support/automation-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
+import { aContact, aProject, queueMail, type TestProject } from '../support/delivery-fixtures.ts';
 import { liveThrough, seeded } from '../support/mail-history.ts';
 
 let database: TestDatabase;
@@ -146,9 +152,12 @@ async function runThrough(project: TestProject, random: ReturnType<typeof seeded
   const { id } = await anAutomation(db, project.id, { steps: { end: ['EXIT'] } });
   const versionId = await ensureVersion(db, id);
   await db.count(
-    `insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, started_at)
-     select uuidv7(), $1, $2, $3, c.id, 1, ($4::timestamptz[])[1 + (row_number() over (order by c.id))::int % $5::int]
-     from contacts c where c.project_id = $1`,
+    `with made as (
+       insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, started_at)
+       select uuidv7(), $1, $2, $3, c.id, 1, ($4::timestamptz[])[1 + (row_number() over (order by c.id))::int % $5::int]
+       from contacts c where c.project_id = $1
+       returning project_id, started_at)
+     ${countingRuns('made', 'started').text}`,
     [project.id, id, versionId, instants, instants.length],
   );
   for (const [status, share] of [
@@ -156,8 +165,11 @@ async function runThrough(project: TestProject, random: ReturnType<typeof seeded
     ['FAILED', 3],
   ] as const)
     await db.count(
-      `update automation_runs set status = $3, completed_at = $4::timestamptz
-       where automation_id = $1 and get_byte(uuid_send(contact_id), 15) % $2::int = 0 and completed_at is null`,
+      `with ended as (
+         update automation_runs set status = $3, completed_at = $4::timestamptz
+         where automation_id = $1 and get_byte(uuid_send(contact_id), 15) % $2::int = 0 and completed_at is null
+         returning project_id, completed_at)
+       ${countingRuns('ended', 'ended').text}`,
       [id, share, status, random.one(instants)],
     );
   await db.count(
@@ -252,4 +264,119 @@ test('a fold tells which projects have new bounces and complaints, and forgets n
     outgoing: 1,
     bounced: 1,
   });
+});
+
+/** Counts of runs by the hour, and the same from their rows. */
+async function runsByHour(project: TestProject) {
+  const read = async (rows: string) =>
+    database.db.rows<{ hour: string; started: number; completed: number }>(
+      `select hour::text as hour, sum(started)::int as started, sum(completed)::int as completed from (${rows}) r
+       group by 1 having sum(started) <> 0 or sum(completed) <> 0 order by 1`,
+      [project.id],
+    );
+  const counts = await read(
+    'select hour, runs_started as started, runs_completed as completed from mail_count_changes where project_id = $1',
+  );
+  const rows = await read(
+    `select date_bin('1 hour', item.at, timestamptz 'epoch') as hour, started, completed
+     from automation_runs r, lateral (values (r.started_at, 1, 0), (r.completed_at, 0, 1)) item (at, started, completed)
+     where r.project_id = $1 and item.at is not null`,
+  );
+  const total = (column: 'started' | 'completed') => rows.reduce((sum, row) => sum + row[column], 0);
+  return { counts, rows, totals: [total('started'), total('completed')] };
+}
+
+test('whatever starts, ends, reopens or deletes runs counts them in the hours in which that happened', async () => {
+  const { db } = database;
+  const project = await aProject(db);
+  const deps = advanceDeps(db);
+  const expectRuns = async (...totals: [started: number, completed: number]) => {
+    const { counts, rows, totals: found } = await runsByHour(project);
+    expect(found).toEqual(totals);
+    expect(counts).toEqual(rows);
+  };
+  const people: string[] = [];
+  for (const name of ['ada', 'ben', 'cleo', 'dora', 'emil', 'finn'])
+    people.push(await aContact(db, project.id, `${name}@birdwatch.test`));
+  const broken = await anAutomation(db, project.id, {
+    steps: { bad: ['CONDITION', { field: 'data.plan', operator: 'is' }] },
+  });
+  const paused = await anAutomation(db, project.id, { steps: { pause: ['DELAY', { amount: 1, unit: 'days' }] } });
+  const failed = (await letIn(db, broken, people)).map(({ id }) => id);
+  const waiting = (await letIn(db, paused, people)).map(({ id }) => id);
+  await expectRuns(12, 0);
+  for (const id of failed) expect(await advance(deps, id, 0)).toMatchObject({ status: 'FAILED' });
+  await expectRuns(12, 6);
+
+  // As if they had failed earlier.
+  await db.count(`update automation_runs set completed_at = completed_at - interval '3 hours' where project_id = $1`, [
+    project.id,
+  ]);
+  await db.count(
+    `update mail_count_changes set hour = hour - interval '3 hours' where project_id = $1 and runs_completed <> 0`,
+    [project.id],
+  );
+  await expectRuns(12, 6);
+  const { body } = await retryExecutions(db, project.id, broken.id, failed.slice(0, 4));
+  expect(body).toMatchObject({ retried: 4 });
+  await expectRuns(12, 2);
+  expect((await retryExecutions(db, project.id, broken.id, failed.slice(0, 4))).body).toMatchObject({ retried: 0 });
+  await expectRuns(12, 2);
+
+  await cancelByOperator(db, waiting[0] ?? '');
+  await cancelByOperator(db, waiting[0] ?? '');
+  await expectRuns(12, 3);
+  await db.transaction((tx) => cancelRuns(tx, paused.id, 'Cancelled by user', waiting[1]));
+  await expectRuns(12, 4);
+  const trash = { jobId: null, cause: JSON.stringify({ type: 'contact' }) };
+  await db.transaction((tx) => trashContacts(tx, project.id, trash, people.slice(1, 3)));
+  await expectRuns(12, 7);
+  await db.count('delete from contacts where id = $1', [people[3]]);
+  await expectRuns(10, 7);
+  await db.transaction((tx) => cancelRuns(tx, paused.id, 'Cancelled by user (bulk cancel)'));
+  await expectRuns(10, 9);
+});
+
+test('a report that moves an event corrects the count that another process made of it meanwhile', async () => {
+  const { db } = database;
+  const project = await aProject(db);
+  const recipient = 'heron@birdwatch.test';
+  const emailId = await queueMail(db, project, await aContact(db, project.id, recipient), recipient);
+  const mail = { emailId, projectId: project.id };
+  const opened = (instant: string) => {
+    const report = {
+      ...mail,
+      key: newId(),
+      messageId: null,
+      recipient,
+      at: instant,
+      effect: { kind: 'open' } as const,
+    };
+    return applyNotification(db, 'postmark', mail, report, true);
+  };
+  expect(await opened(at(-1))).toBe('done');
+  let moving: Promise<unknown> | undefined;
+  await db.transaction(async (tx) => {
+    await tx.rows(`select pg_advisory_xact_lock(hashtextextended('event counts', 0))`);
+    moving = opened(at(-2));
+    await expect
+      .poll(() =>
+        db.row(`select 1 from pg_locks where locktype = 'advisory' and not granted
+          and database = (select oid from pg_database where datname = current_database())`),
+      )
+      .not.toBeNull();
+    await tx.count(
+      `insert into activity_counts (project_id, kind, hour, items)
+       select project_id, name, date_bin('1 hour', mail_at, timestamptz 'epoch'), 1 from events where email_id = $1 and name = 'email.open'`,
+      [emailId],
+    );
+    await tx.count('update event_counts_state set counted_through = clock_timestamp()');
+  });
+  expect(await moving).toBe('done');
+  const counts = await db.rows<{ at: string; items: number }>(
+    `select (extract(epoch from hour) * 1000)::bigint::text as at, sum(items)::int as items from activity_counts
+     where project_id = $1 and kind = 'email.open' group by 1 having sum(items) <> 0`,
+    [project.id],
+  );
+  expect(counts).toEqual([{ at: String(Date.parse(at(-2))), items: 1 }]);
 });

@@ -24,6 +24,9 @@ const removed = [
   'forget_runs_of_contacts',
   'recount_changed_mail',
   'tell_failed_mail',
+  'count_runs_on_insert',
+  'count_ended_run',
+  'recount_moved_event',
 ];
 const removedTriggers = [
   'events_routed',
@@ -43,6 +46,9 @@ const removedTriggers = [
   'contacts_runs_forgotten',
   'emails_recounted',
   'emails_failed',
+  'automation_runs_counted_on_insert',
+  'automation_runs_ended_counted',
+  'events_moved',
 ];
 const functionsMigration = 'Migration20261122001100_functions';
 

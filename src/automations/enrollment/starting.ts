@@ -3,7 +3,7 @@ import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { newId } from '../../lib/ids.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { type RunRow, runColumns } from '../rows.ts';
+import { countingRuns, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
 
 /** A request to enroll a contact in an automation. */
@@ -159,13 +159,15 @@ function insertRuns(
       select first.id, ${projectId}::uuid, first.automation_id, ${versionId}::uuid, first.contact_id, entered.last_entry,
         ${triggerId}::uuid, first.context, first.event_id, now(), first.limited_by
       from first join entered using (contact_id)
-      returning ${runColumns}),
+      returning r.*),
+    counted as (${countingRuns('made', 'started')}),
+    shown as (select ${runColumns} from made r),
     noted as (
       insert into automation_refusals as f (automation_id, refused)
       select automation_id, count(*) from ruled where outcome = 'refused' group by automation_id
       on conflict (automation_id) do update set refused = f.refused + excluded.refused, last_refused_at = now())
-    select ruled.ordinal, ruled.outcome, to_jsonb(made) as run
-    from ruled join judged using (ordinal) left join made on made.id = judged.id`);
+    select ruled.ordinal, ruled.outcome, to_jsonb(shown) as run
+    from ruled join judged using (ordinal) left join shown on shown.id = judged.id`);
 }
 
 interface StartedAutomation extends LaunchFacts {

@@ -4,7 +4,15 @@ import { RecentResults } from '../../lib/keyed-turns.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
-import { executionBody, isActive, type RunRow, type RunStatus, runColumns, stepRunColumns } from '../rows.ts';
+import {
+  countingRuns,
+  executionBody,
+  isActive,
+  type RunRow,
+  type RunStatus,
+  runColumns,
+  stepRunColumns,
+} from '../rows.ts';
 import type { ContactExecutions, ListedExecution, StepExecutionBody } from './schema.ts';
 
 /** How many automations are remembered. */
@@ -144,7 +152,8 @@ export async function cancelRuns(tx: Database, automationId: string, reason: str
       update automation_runs r set status = 'CANCELLED', exit_reason = ${reason}, completed_at = now(), updated_at = now(),
         due_at = null, next_version_id = null
       where r.id = any(${ids}::uuid[]) and r.${isActive}
-      returning r.id, r.automation_id, r.contact_id, r.entry),
+      returning r.project_id, r.automation_id, r.contact_id, r.entry, r.completed_at),
+    counted as (${countingRuns('gone', 'ended')}),
     execution as (
       select uuidv7() as row_id, 'automation/' || automation_id || '/' || contact_id || '/' || entry as id from gone),
     asked as (

@@ -6,7 +6,7 @@ import { type Database, limitingKey, sql } from '../../store/sql.ts';
 import { launchRun } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
-import { executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
+import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
 import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions } from './schema.ts';
@@ -121,12 +121,14 @@ async function restartRuns(tx: Database, scope: Scope, contacts: readonly string
       select distinct on (r.contact_id) r.id from automation_runs r
       where ${retryable(scope)} and r.contact_id = any(${contacts}::uuid[]) order by r.contact_id, r.entry desc),
     locked as materialized (
-      select r.id from automation_runs r join latest using (id) order by r.id for update of r),
+      select r.id, r.project_id, r.completed_at from automation_runs r join latest using (id) order by r.id for update of r),
     begun as (
       update automation_runs r set status = 'RUNNING', exit_reason = null, completed_at = null, due_at = now(),
         updated_at = now(), next_version_id = null,
         version_id = case when r.current_step_id = any(${steps}::uuid[]) then ${versionId}::uuid else r.version_id end
       from locked where r.id = locked.id and r.status = 'FAILED'
-      returning ${runColumns}, r.seq)
+      returning ${runColumns}, r.seq),
+    reopened as (select locked.* from locked join begun using (id)),
+    counted as (${countingRuns('reopened', 'reopened')})
     select begun.*, v.version from begun join automation_versions v on v.id = begun."versionId" order by begun.id`);
 }

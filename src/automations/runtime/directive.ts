@@ -1,5 +1,5 @@
 import { type Database, sql } from '../../store/sql.ts';
-import type { RunStatus } from '../rows.ts';
+import { countingRuns, type RunStatus } from '../rows.ts';
 
 /** What goes wrong in a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
 export class StepFailure extends Error {
@@ -10,9 +10,13 @@ export class StepFailure extends Error {
 export async function cancelByOperator(db: Database, runId: string): Promise<void> {
   await db.transaction(async (tx) => {
     const cancelled = await tx.count(sql`
-      update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by operator',
-        completed_at = clock_timestamp(), due_at = null, updated_at = now()
-      where id = ${runId} and status in ('RUNNING', 'WAITING')`);
+      with ended as (
+        update automation_runs set status = 'CANCELLED', exit_reason = 'Cancelled by operator',
+          completed_at = clock_timestamp(), due_at = null, updated_at = now()
+        where id = ${runId} and status in ('RUNNING', 'WAITING')
+        returning project_id, completed_at),
+      counted as (${countingRuns('ended', 'ended')})
+      select from ended`);
     // A statement of its own sees the step that the first one may have waited for.
     if (cancelled > 0)
       await tx.count(sql`

@@ -5,7 +5,7 @@ import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import { type RunStatus, runEvents, type StepRunStatus } from '../rows.ts';
+import { countingRuns, type RunStatus, runEvents, type StepRunStatus } from '../rows.ts';
 import { contextOf, type StepContact } from './condition.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
@@ -97,7 +97,7 @@ export function lockOpenStepRun(tx: Database, runId: string, nextSeq: number): P
     for update`);
 }
 
-/** Writes a run, its end as an event too, and the step executions that were made or changed, in one statement. */
+/** Writes a run, its end as an event and in the counts too, and the step executions that were made or changed, in one statement. */
 export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly StepRun[]): Promise<void> {
   const written = sql`
     run as (
@@ -120,7 +120,10 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
   await tx.count(
     run.completedAt === null
       ? sql`with ${written} ${steps}`
-      : recordingEvents({ given: sql`${written}, steps as (${steps})`, events: runEvents('run') }),
+      : recordingEvents({
+          given: sql`${written}, counted as (${countingRuns('run', 'ended')}), steps as (${steps})`,
+          events: runEvents('run'),
+        }),
   );
 }
 

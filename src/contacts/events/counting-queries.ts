@@ -1,5 +1,5 @@
 import type { SqlSpan } from '../../lib/time.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { EventStats } from './schema.ts';
 
 /**
@@ -67,6 +67,24 @@ async function countUntil(tx: Database, horizon: string): Promise<number> {
     moved as (update event_counts_state set counted_through = ${horizon}::timestamptz(3))
     select coalesce(sum(events), 0)::integer as counted from fresh`);
   return row?.counted ?? 0;
+}
+
+/**
+ * The CTEs that move events to another hour in the counts, when their mail turns out to have reached an instant earlier; `rows` names a CTE with
+ * `project_id`, `name`, `created_at`, `was` and `becomes`. Only counted events are moved: the lock keeps out `countNewEvents`, and `for share`
+ * reads up to where it has counted by then, even if that was after the statement began.
+ */
+export function recountingEvents(rows: string): Query {
+  return raw(`
+    counting_locked as materialized (
+      select pg_advisory_xact_lock_shared(hashtextextended('event counts', 0)) from ${rows}),
+    counted_events as materialized (
+      select counted_through from event_counts_state where (select count(*) from counting_locked) > 0 for share),
+    recounted as (
+      insert into activity_counts (project_id, kind, hour, items)
+      select r.project_id, r.name, date_bin('1 hour', item.at, timestamptz 'epoch'), item.change
+      from ${rows} r join counted_events c on r.created_at < c.counted_through
+        cross join lateral (values (r.was, -1), (r.becomes, 1)) item (at, change))`);
 }
 
 /**

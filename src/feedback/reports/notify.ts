@@ -1,5 +1,6 @@
 import { correctedUsage } from '../../billing/daily-queries.ts';
 import { isErasedMail } from '../../contacts/erased/addresses.ts';
+import { recountingEvents } from '../../contacts/events/counting-queries.ts';
 import { mailPayload, mailTags } from '../../contacts/events/queries.ts';
 import { leftBefore } from '../../contacts/flip-queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
@@ -97,7 +98,9 @@ export async function applyNotification(
     ${counted(effect, name)}
     retimed as (
       update events v set mail_at = m.becomes from moved m
-      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id)`;
+      where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id
+      returning v.project_id, v.name, v.created_at, m.was, m.becomes),
+    ${recountingEvents('retimed')}`;
   const result = sql`
     select case
       when exists (select from moved) then 'done'

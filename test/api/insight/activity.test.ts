@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { countingRuns } from '../../../src/automations/rows.ts';
 import { ensureVersion } from '../../../src/automations/versions/versions.ts';
 import { activityTypes } from '../../../src/insight/activity/types.ts';
 import { newId } from '../../../src/lib/ids.ts';
@@ -127,8 +128,12 @@ async function aWelcome(project: TestProject, contactIds: readonly string[], run
   const versionId = await ensureVersion(db, automation.id);
   const runs = contactIds.map(() => newId());
   await db.count(
-    `insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status, seq, started_at, completed_at, exit_reason)
-     select r.id, $3, $4, $5, r.contact_id, 1, $6, 2, $7::timestamptz, $8::timestamptz, $9 from unnest($1::uuid[], $2::uuid[]) r (id, contact_id)`,
+    `with made as (
+       insert into automation_runs (id, project_id, automation_id, version_id, contact_id, entry, status, seq, started_at, completed_at, exit_reason)
+       select r.id, $3, $4, $5, r.contact_id, 1, $6, 2, $7::timestamptz, $8::timestamptz, $9 from unnest($1::uuid[], $2::uuid[]) r (id, contact_id)
+       returning project_id, started_at, completed_at),
+     ended as (${countingRuns('made', 'ended').text})
+     ${countingRuns('made', 'started').text}`,
     [
       runs,
       contactIds,

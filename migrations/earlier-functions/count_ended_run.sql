@@ -1,4 +1,4 @@
--- Counts runs by the hour in which they ended.
+-- Counts runs by the hour in which they ended, but for those that forget_contacts ends, which counts them itself.
 create or replace function count_ended_run() returns trigger language plpgsql as $fn$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained, runs_started, runs_completed)
@@ -9,5 +9,5 @@ end
 $fn$;
 
 create or replace trigger automation_runs_ended_counted after update of completed_at on automation_runs
-  for each row when (old.completed_at is distinct from new.completed_at)
+  for each row when (old.completed_at is distinct from new.completed_at and pg_trigger_depth() = 0)
   execute function count_ended_run();
