@@ -12,12 +12,13 @@ import {
   finishSend,
   rewindClaims,
   type SendView,
+  type SettledWhilePaused,
+  settleWhilePaused,
   viewSend,
 } from '../src/campaigns/delivery/completion.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/delivery/content.ts';
 import { type LanePace, type LaneReport, runLane } from '../src/campaigns/delivery/lane.ts';
 import type { LaneDeps, LaneSend } from '../src/campaigns/delivery/lane-deps.ts';
-import { type SettledWhilePaused, settleWhilePaused } from '../src/campaigns/delivery/settle-paused.ts';
 import { beginDueSend } from '../src/campaigns/lifecycle/begin.ts';
 import { cancelCampaignByOperator } from '../src/campaigns/lifecycle/stopping.ts';
 import { type DryRunShare, reviewShare } from '../src/campaigns/review/dry-run.ts';

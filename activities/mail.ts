@@ -1,7 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
 import type { DeliveryDeps } from '../src/mail/engine/deps.ts';
 import { type DeliveryReport, deliverPending, type Pace } from '../src/mail/engine/pending.ts';
-import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/mail/system-mail/sending.ts';
+import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/mail/system-mail.ts';
 
 /** Sends a heartbeat every `everyMs` while the work runs, with what it noted last. */
 export async function alive<T>(everyMs: number, work: (note: (details: unknown) => void) => Promise<T>): Promise<T> {
@@ -50,7 +50,7 @@ export type SystemMailActivities = ReturnType<typeof systemMailActivities>;
 /** Builds the activities of the service's own mail. */
 export function systemMailActivities(deps: SystemMailDeps) {
   return {
-    /** Hands a mail of the service over (see `src/mail/system-mail/sending.ts`). Safe to repeat. */
+    /** Hands a mail of the service over (see `src/mail/system-mail.ts`). Safe to repeat. */
     sendSystemMail: (mailId: string): Promise<SystemMailReport> => sendSystemMail(deps, mailId),
   };
 }

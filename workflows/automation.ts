@@ -1,5 +1,5 @@
 import * as wf from '@temporalio/workflow';
-import type { AutomationActivities, WebhookActivities } from '../activities/automation.ts';
+import type { AutomationActivities, MigrationActivities, WebhookActivities } from '../activities/automation.ts';
 import type { Directive, StepAt } from '../src/automations/runtime/directive.ts';
 import { briefly, queries, searchAttribute, siblingQueue, signals } from '../temporal/commands.ts';
 import { isRequestedCancellation, patiently } from './steps.ts';
@@ -31,14 +31,14 @@ interface Whereabouts {
 const where = wf.defineQuery<Whereabouts>(queries.where);
 
 /** The input of an execution. The rows hold everything else. */
-export interface AutomationInput {
+interface AutomationInput {
   executionId: string;
   /** Where a run of this workflow left off; absent for what the row says. */
   seq?: number;
 }
 
 /** How a run ended. A run that failed completes its execution: only faults of our own fail that. */
-export interface AutomationResult {
+interface AutomationResult {
   status: Whereabouts['status'];
   /** The EXIT's reason, or what went wrong. */
   reason?: string;
@@ -159,5 +159,31 @@ class Run {
       { key: searchAttribute.WaitingFor, value: waitingFor },
       { key: searchAttribute.DueAt, value: dueAt === null ? null : new Date(dueAt) },
     ]);
+  }
+}
+
+const { movePeopleOfAutomation, cancelMigration } = wf.proxyActivities<MigrationActivities>({
+  startToCloseTimeout: '10 minutes',
+  heartbeatTimeout: '30 seconds',
+  retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
+});
+
+/**
+ * Migrates the contacts inside an automation to another version of its graph, share after share. The row holds plan, place and
+ * counts; cancelling the execution in the Web UI cancels the row. Answers how many contacts this execution has read.
+ */
+export async function migrateAutomation({ migrationId }: { migrationId: string }): Promise<number> {
+  let people = 0;
+  try {
+    for (;;) {
+      const share = await movePeopleOfAutomation(migrationId);
+      people += share.people;
+      wf.setCurrentDetails(`${people} people looked at`);
+      if (share.state !== 'unfinished') return people;
+      if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof migrateAutomation>({ migrationId });
+    }
+  } catch (error) {
+    if (wf.isCancellation(error)) await wf.CancellationScope.nonCancellable(() => cancelMigration(migrationId));
+    throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { ensureVersion } from '../../src/automations/versions/versions.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import type { Database } from '../../src/store/sql.ts';
 import { anAutomation } from '../../test/support/automation-fixtures.ts';
 

@@ -6,8 +6,7 @@ import {
 } from '../../src/contacts/catalogue-queries.ts';
 import { countByName } from '../../src/contacts/events/counting-queries.ts';
 import { eventAudience, newestEvents, newestEventsOf } from '../../src/contacts/events/queries.ts';
-import { countContacts, pageOfContacts } from '../../src/contacts/list-queries.ts';
-import { existingAddresses } from '../../src/contacts/queries.ts';
+import { countContacts, existingAddresses, pageOfContacts } from '../../src/contacts/list-queries.ts';
 import { type Database, Query } from '../../src/store/sql.ts';
 
 /** Prints how Postgres executes the reads of the audience, as `docs/performance.md` keeps it. */

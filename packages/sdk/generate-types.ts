@@ -4,8 +4,8 @@ import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import type { Document, Operation } from './generate/document.ts';
 import { pythonModules } from './generate/python-methods.ts';
+import type { Document, Operation } from './generate/python-types.ts';
 
 // Writes src/schema.d.ts, src/operations.ts and the client for Python from the API's own description: every operation that takes a key of
 // a project. With `--check` nothing is written, and it fails when their types are not what would be written; comments may differ.

@@ -3,7 +3,7 @@ import { trustedOrigins } from '../http/app.ts';
 import { reply, route } from '../http/route.ts';
 import { AppError, forbidden } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { changePassword } from './account-service.ts';
 import { User } from './entity.ts';
 import { checkCredentials } from './login-service.ts';
@@ -17,8 +17,16 @@ import {
   SignedIn,
   UserBody,
 } from './schema.ts';
-import { endAllSessions, endListedSession, endSession, openSessions } from './session-list.ts';
-import { endedSessionHeaders, readSession, sessionHash, sessionTokens } from './sessions.ts';
+import {
+  endAllSessions,
+  endedSessionHeaders,
+  endListedSession,
+  endSession,
+  openSessions,
+  readSession,
+  sessionHash,
+  sessionTokens,
+} from './sessions.ts';
 import { newSession, signedIn } from './sign-in.ts';
 
 const mine = { access: 'cookie', tag: 'auth' } as const;

@@ -17,7 +17,7 @@ import {
   takeToken,
 } from './queries.ts';
 import type { ChangePassword } from './schema.ts';
-import { endAllSessions } from './session-list.ts';
+import { endAllSessions } from './sessions.ts';
 import { hashPassword, verifyPassword } from './sign-in.ts';
 import { queueSystemMails, type SystemMailSettings } from './system-mail/service.ts';
 

@@ -3,7 +3,7 @@ import type { App } from '../http/context.ts';
 import { type Reply, reply, route } from '../http/route.ts';
 import { bareNotFound } from '../lib/errors.ts';
 import { equalSecrets } from '../lib/seal.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { requestPasswordReset, requestVerification, resetPassword, verifyEmail } from './account-service.ts';
 import { refuseSignUps, signUp } from './login-service.ts';
 import { type OAuthName, type OAuthProvider, OAuthRefusal, oauthNames, oauthUser } from './oauth.ts';

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { coded, Instant, Uuid } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { coded, field, Instant, nameSchemas, Uuid } from '../lib/validation/fields.ts';
 
 /** A password that is being chosen. */
 export const Password = v.pipe(

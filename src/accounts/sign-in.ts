@@ -3,8 +3,7 @@ import { type Algorithm, hash, verify } from '@node-rs/argon2';
 import type { App } from '../http/context.ts';
 import { type Reply, reply } from '../http/route.ts';
 import type { Database } from '../store/sql.ts';
-import { listSession } from './session-list.ts';
-import { sessionHash, sessionHeader, sessionSeconds, signSession } from './sessions.ts';
+import { listSession, sessionHash, sessionHeader, sessionSeconds, signSession } from './sessions.ts';
 
 // The contract's parameters (docs/contract/platform.md#1-3), which are those of the OWASP password storage cheat sheet.
 const options = { algorithm: 2 satisfies Algorithm.Argon2id, memoryCost: 19 * 1024, timeCost: 2, parallelism: 1 };

@@ -1,8 +1,8 @@
 import { defineEntity } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
-import { ofProject } from '../projects/entity.ts';
+import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
-import { Template } from '../templates/entity.ts';
+import { Template } from '../templates/queries.ts';
 import { stepTypes } from './graph/step-configs.ts';
 import { triggerTypes } from './rows.ts';
 

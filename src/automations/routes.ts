@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { inProject, route, tagged, taggedReply } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { workflowFields } from './graph/graph.ts';
 import { ListWorkflowFields, WorkflowFields } from './graph/schema.ts';
@@ -20,7 +20,7 @@ import {
   WorkflowWithGraph,
 } from './schema.ts';
 import { createAutomation, duplicateAutomation, getAutomation, patchAutomation } from './service.ts';
-import { getVersion, listVersions } from './versions/versions.ts';
+import { getVersion, listVersions } from './versions.ts';
 
 const ids = { id: 'workflow' };
 

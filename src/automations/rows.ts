@@ -1,6 +1,6 @@
 import { checkKeySender } from '../domains/service.ts';
 import { forbidden } from '../lib/errors.ts';
-import { hasSeen, stale } from '../lib/revision.ts';
+import { hasSeen, stale } from '../lib/ids.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
 import { newEvent } from '../store/record-events.ts';

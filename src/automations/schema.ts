@@ -4,13 +4,14 @@ import {
   choice,
   choiceParameter,
   directionParameter,
+  field,
   Instant,
+  nameSchemas,
   pageParameters,
   parameter,
   textField,
   Uuid,
 } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
 import { triggerTypes } from './rows.ts';
 

@@ -1,6 +1,5 @@
 import { notFound } from '../lib/errors.ts';
-import { Project } from '../projects/entity.ts';
-import { billingColumns, type ProjectBilling } from '../projects/queries.ts';
+import { billingColumns, Project, type ProjectBilling } from '../projects/queries.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import type { ChangeLimits } from './schema.ts';
 

@@ -3,7 +3,7 @@ import type { App } from '../http/context.ts';
 import { orEnvelope } from '../http/error-schemas.ts';
 import { reply, route } from '../http/route.ts';
 import { AppError, bareBadRequest, bareNotFound } from '../lib/errors.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { billingProject } from './daily-queries.ts';
 import { changeLimits, readLimits } from './notices.ts';
 import { type Payments, PaymentsUnreachable } from './payments/payments.ts';

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { coded, Instant } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { coded, field, Instant, nameSchemas } from '../lib/validation/fields.ts';
 
 const UsageLimit = v.object({
   limit: field('Maximum number of emails in the period; null for no limit.', v.nullable(v.number())),

@@ -1,5 +1,4 @@
-import type { MessageClass } from '../lib/message-class.ts';
-import type { SourceType } from '../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../lib/message-kinds.ts';
 import { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from '../projects/queries.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import { category as mailCategory, thisMonth } from './daily-queries.ts';

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { App } from '../http/context.ts';
 import { isUuid } from '../lib/ids.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import type { OutboxTicket } from '../store/outbox/queries.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { noteCustomer, noteEnd, pauseForPayment, projectOfCustomer, resumeAfterPayment } from './daily-queries.ts';

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
-import { ofProject } from '../projects/entity.ts';
+import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
-import { contentColumns } from '../templates/entity.ts';
+import { contentColumns } from '../templates/queries.ts';
 import { audienceTypes, campaignStatuses, type EarlierRecipients } from './schema.ts';
 
 const p = defineEntity.properties;

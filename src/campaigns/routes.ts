@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { needScope } from '../http/errors.ts';
 import { inProject, reply, route, taggedReply } from '../http/route.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../templates/versions.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';

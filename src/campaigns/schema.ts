@@ -1,19 +1,21 @@
 import * as v from 'valibot';
-import { ConditionShape } from '../contacts/conditions/service.ts';
+import { ConditionShape } from '../contacts/conditions.ts';
 import { PageFigures } from '../lib/pages.ts';
 import { EmailField, withBareSender } from '../lib/validation/email-address.ts';
 import {
   choice,
   choiceParameter,
+  describedBy,
   directionParameter,
+  field,
   GivenUuid,
   Instant,
   JsonObject,
+  nameSchemas,
   pageParameters,
   parameter,
   Uuid,
 } from '../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../lib/validation/names.ts';
 import { SendingHold } from '../mail/engine/breaker.ts';
 import { SegmentBody } from '../segments/schema.ts';
 import { contentEntries, givenContentEntries, TypeField } from '../templates/schema.ts';

@@ -1,14 +1,14 @@
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { badRequest, notFound } from '../lib/errors.ts';
+import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
-import { checkSeen } from '../lib/revision.ts';
 import { likeText } from '../lib/text.ts';
 import type { Clock } from '../lib/time.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import type { Database } from '../store/sql.ts';
-import { assignContent, copiedContent, newContent } from '../templates/saved-content.ts';
 import { type ContentDeps, checkSender, checkSources } from '../templates/service.ts';
+import { assignContent, copiedContent, newContent } from '../templates/source.ts';
 import {
   contentVersion,
   contentVersions,

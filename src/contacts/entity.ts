@@ -1,5 +1,5 @@
 import { defineEntity } from '@mikro-orm/core';
-import { ofProject } from '../projects/entity.ts';
+import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 
 const p = defineEntity.properties;

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { bareBadRequest } from '../lib/errors.ts';
 import { clampLimit } from '../lib/pages.ts';
-import { limitParameter } from '../lib/validation/fields.ts';
-import { field } from '../lib/validation/names.ts';
+import { field, limitParameter } from '../lib/validation/fields.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';
 import {
@@ -16,7 +15,7 @@ import {
   valuesOfKey,
   valuesOfNewestContacts,
 } from './catalogue-queries.ts';
-import { refuseInUse, usesOfField } from './usage/queries.ts';
+import { refuseInUse, usesOfField } from './usage.ts';
 import { contactsWritten, writingAs } from './write.ts';
 
 /**

@@ -1,11 +1,56 @@
+import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { badRequest } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { RecentResults } from '../lib/keyed-turns.ts';
 import { isInstant } from '../lib/pages.ts';
 import { likeText } from '../lib/text.ts';
+import { isoText } from '../store/columns.ts';
+import { boundedPage, type WithOmission } from '../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../store/sql.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { contactColumns, contactsWithin, type ListedContact } from './queries.ts';
+import { mostContactBytes } from './cause.ts';
+import type { ContactBody } from './schema.ts';
+
+/** A contact of a list, whose data may be left out. */
+export type ListedContact = Omit<ContactBody, 'data' | 'dataOmitted'> & WithOmission<JsonObjectValue>;
+
+/** The columns of a contact, of the alias `c`. */
+export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.project_id as "projectId",
+  ${isoText('c.created_at')} as "createdAt", ${isoText('c.updated_at')} as "updatedAt"`);
+
+/** SQL of a list of contacts with as much data as an answer may carry; `rows` returns `contactColumns` in order. */
+export function contactsWithin(rows: Query): Query {
+  return boundedPage(rows, 'id, email, subscribed, "projectId", "createdAt", "updatedAt"', mostContactBytes);
+}
+
+/** One contact of the project, or null. */
+export function findContact(db: Database, projectId: string, id: string): Promise<ListedContact | null> {
+  return db.row<ListedContact>(
+    contactsWithin(sql`select ${contactColumns} from contacts c where project_id = ${projectId} and id = ${id}`),
+  );
+}
+
+/** Those of the addresses, in their stored form, that are contacts of the project. */
+export async function existingAddresses(
+  db: Database,
+  projectId: string,
+  addresses: readonly string[],
+): Promise<Set<string>> {
+  const rows = await db.rows<{ email: string }>(
+    sql`select email from contacts where project_id = ${projectId} and email = any(${addresses}::text[])`,
+  );
+  return new Set(rows.map((row) => row.email));
+}
+
+/** A contact of a list in an answer. */
+export function contactBody({ data, dataOmitted, ...row }: ListedContact): ContactBody {
+  return { ...row, data: data ?? {}, ...(dataOmitted ? { dataOmitted } : {}) };
+}
+
+/** Whether an error is Postgres's refusal of a second row with the same key. */
+export function isUniqueViolation(error: unknown): boolean {
+  return error instanceof Error && (error as Error & { code?: unknown }).code === '23505';
+}
 
 /** Which contacts of the project are meant: `email` is a normalized address, `search` a part of one in any letter case. */
 export interface ContactFilter {
@@ -17,7 +62,7 @@ export interface ContactFilter {
 }
 
 /** A condition on the alias `c`, for a page of its matches or for all of them; equal keys are equal conditions. */
-export interface CompiledCondition {
+interface CompiledCondition {
   key: string;
   page: Query;
   all: Query;
@@ -26,7 +71,7 @@ export interface CompiledCondition {
 /** What lists of contacts are sorted by. */
 export const contactSorts = ['email', 'createdAt', 'updatedAt'] as const;
 /** What a list of contacts is sorted by. */
-export type ContactSort = (typeof contactSorts)[number];
+type ContactSort = (typeof contactSorts)[number];
 
 const sortColumns = {
   email: { column: raw('email'), type: raw('text') },
@@ -35,7 +80,7 @@ const sortColumns = {
 } as const;
 
 /** How a page of contacts is chosen. */
-export interface ContactPageRequest extends ContactFilter {
+interface ContactPageRequest extends ContactFilter {
   limit: number;
   sort: ContactSort;
   dir: 'asc' | 'desc';

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { inProject, reply, route } from '../http/route.ts';
 import { bareBadRequest, bareInvalid } from '../lib/errors.ts';
-import { field } from '../lib/validation/names.ts';
-import { refuseErased } from './erased/addresses.ts';
+import { field } from '../lib/validation/fields.ts';
+import { refuseErased } from './erased.ts';
 import { ContactHistoryPage, getContactAt, ListHistory, listHistory, ReadContact } from './history-service.ts';
 import {
   ContactBody,

@@ -5,14 +5,15 @@ import { EmailField } from '../lib/validation/email-address.ts';
 import {
   choiceParameter,
   directionParameter,
+  field,
   Instant,
   JsonObject,
   limitParameter,
+  nameSchemas,
   parameter,
   textField,
   Uuid,
 } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
 
 /** A contact in an answer. */
 export const ContactBody = v.object({

@@ -5,8 +5,17 @@ import { normalizeEmail } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { Contact } from './entity.ts';
-import { type ContactFilter, contactSorts, countContacts, pageOfContacts, placeAfter } from './list-queries.ts';
-import { contactBody, existingAddresses, findContact, isUniqueViolation } from './queries.ts';
+import {
+  type ContactFilter,
+  contactBody,
+  contactSorts,
+  countContacts,
+  existingAddresses,
+  findContact,
+  isUniqueViolation,
+  pageOfContacts,
+  placeAfter,
+} from './list-queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
 import { bringOneBack, trashContacts } from './trash-queries.ts';
 import { type ContactRow, causeText, upsertContactRow, writeContact, writingAs } from './write.ts';

@@ -1,8 +1,7 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
-import type { Cause, CauseType } from './cause.ts';
-import { contactDataText, mostContactBytes, withinDataLimits } from './limit-queries.ts';
-import { contactColumns } from './queries.ts';
+import { type Cause, type CauseType, contactDataText, mostContactBytes, withinDataLimits } from './cause.ts';
+import { contactColumns } from './list-queries.ts';
 import type { ContactBody } from './schema.ts';
 
 /**

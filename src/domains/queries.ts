@@ -1,11 +1,57 @@
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { isUuid } from '../lib/ids.ts';
 import { unseal } from '../lib/seal.ts';
-import { Project } from '../projects/entity.ts';
+import { ofProject, Project } from '../projects/queries.ts';
+import { baseColumns } from '../store/columns.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
-import { DomainRemoval } from './entity.ts';
 import type { SigningKey } from './providers/smtp/smtp.ts';
-import type { DomainBody } from './schema.ts';
+import { type DnsRecord, type DomainBody, domainStatuses } from './schema.ts';
+
+const p = defineEntity.properties;
+
+/** A domain from which a project sends, once it is verified. */
+export const Domain = defineEntity({
+  name: 'Domain',
+  tableName: 'domains',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    domain: p.text().unique(),
+    verified: p.boolean().default(false),
+    approved: p.boolean().default(true),
+    status: p.enum(domainStatuses).default('Pending'),
+    dkimTokens: p.json<string[]>().defaultRaw("'[]'::jsonb"),
+    records: p.json<DnsRecord[]>().defaultRaw("'[]'::jsonb"),
+    providerId: p.text().nullable(),
+    checkedAt: p.datetime(3).nullable(),
+    dkimKeySealed: p.text().nullable().lazy(),
+    verifiedAt: p.datetime(3).nullable(),
+    misses: p.smallint().default(0),
+    pendingSince: p.datetime(3).defaultRaw('now()').lazy(),
+    dueAt: p.datetime(3).defaultRaw('now()').lazy(),
+    verifiedToldAt: p.datetime(3).nullable().lazy(),
+    failedToldAt: p.datetime(3).nullable().lazy(),
+  },
+  indexes: [
+    { name: 'domains_due', properties: ['dueAt', 'id'] },
+    { name: 'domains_project', columns: [{ name: 'project_id' }, { name: 'created_at', sort: 'desc' }] },
+  ],
+});
+export type Domain = InferEntity<typeof Domain>;
+
+/** A domain that the provider must forget. */
+export const DomainRemoval = defineEntity({
+  name: 'DomainRemoval',
+  tableName: 'domain_removals',
+  properties: {
+    providerId: p.text().primary(),
+    domain: p.text(),
+    dueAt: p.datetime(3).defaultRaw('now()'),
+    createdAt: baseColumns.createdAt,
+  },
+  indexes: [{ name: 'domain_removals_due', properties: ['dueAt'] }],
+});
 
 /** Notes, inside the transaction that deletes a domain, that the provider must forget it as well. */
 export async function removeLater(tx: Database, providerId: string, domain: string): Promise<void> {

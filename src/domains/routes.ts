@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import type { Handled } from '../http/context.ts';
 import { route } from '../http/route.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { projectOfDomain } from './queries.ts';
 import { CreateDomain, DmarcCheck, DomainBody, DomainCheck } from './schema.ts';
 import { checkDmarc, checkDomain, createDomain, type DomainDeps, deleteDomain, listDomains } from './service.ts';

@@ -1,7 +1,6 @@
 import { parse } from 'tldts';
 import * as v from 'valibot';
-import { coded, Instant, Uuid } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { coded, field, Instant, nameSchemas, Uuid } from '../lib/validation/fields.ts';
 
 /** States of the check of a domain. */
 export const domainStatuses = ['NotStarted', 'Pending', 'Success', 'Failed', 'TemporaryFailure'] as const;

@@ -5,8 +5,16 @@ import { recordChange } from '../projects/audit/record.ts';
 import type { ProjectFacts, VerifiedDomains } from '../projects/directory.ts';
 import type { Author, Database } from '../store/sql.ts';
 import { type CheckDeps, checkTaken, newOwnKey } from './checks.ts';
-import { Domain, DomainRemoval } from './entity.ts';
-import { isTrusted, ownerOf, removalDone, removeLater, takeDomain, useOfDomain } from './queries.ts';
+import {
+  Domain,
+  DomainRemoval,
+  isTrusted,
+  ownerOf,
+  removalDone,
+  removeLater,
+  takeDomain,
+  useOfDomain,
+} from './queries.ts';
 import { adviseDmarc, findDmarc } from './records/dmarc.ts';
 import type { DnsLookup } from './records/findings.ts';
 import type { CreateDomain, DmarcCheck, DnsRecord, DomainBody, DomainCheck } from './schema.ts';

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { field, nameSchemas } from '../lib/validation/fields.ts';
 
 const text = v.string();
 const FieldProblem = v.object({

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { withSubscription } from '../lib/contact-data.ts';
-import { editDistance } from '../lib/edit-distance.ts';
-import { shapeOf } from '../lib/validation/names.ts';
+import { editDistance } from '../lib/text.ts';
+import { shapeOf } from '../lib/validation/fields.ts';
 import type { Route } from './route.ts';
 
 type Schema = v.GenericSchema;

@@ -4,6 +4,7 @@ import {
   type HeaderName,
   type ParameterName,
   type SecurityScheme,
+  tags,
 } from './api-description.ts';
 import { sizeText } from './bodies/json.ts';
 import { bodyLimits } from './body.ts';
@@ -19,7 +20,6 @@ import {
   type Status,
 } from './openapi/operation.ts';
 import type { Route } from './route.ts';
-import { tags } from './tags.ts';
 
 type Named = Pick<Route, 'method' | 'path' | 'operationId'>;
 

@@ -1,7 +1,7 @@
 import { AppError } from '../lib/errors.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Admitted } from './context.ts';
-import { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from './rate-leases/limiter.ts';
+import { LeasedRateLimit, type RateState, type RateWindow, type WindowStore } from './rate-leases.ts';
 
 /**
  * Counts requests of projects: a fixed window of 60 s for each project, and one for its public key where that is apart. The windows are

@@ -1,7 +1,7 @@
 import type * as v from 'valibot';
 import type { Role, Scope } from '../lib/access.ts';
 import type { AppError } from '../lib/errors.ts';
-import { etagOf } from '../lib/revision.ts';
+import { etagOf } from '../lib/ids.ts';
 import type { FieldProblem } from '../lib/validation/problems.ts';
 import type { BodyLimitName } from './body.ts';
 import type { App, Handled } from './context.ts';

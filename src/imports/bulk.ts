@@ -1,6 +1,6 @@
 import { foldContactChanges } from '../contacts/catalogue-queries.ts';
 import { countContacts } from '../contacts/list-queries.ts';
-import { storedFilter } from '../segments/lists/export.ts';
+import { storedFilter } from '../segments/lists/views.ts';
 import { lockSegment } from '../segments/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { type BulkStep, deleteSome, enterSome, matchingContacts, subscribeSome } from './bulk-queries.ts';

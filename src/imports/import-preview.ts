@@ -7,8 +7,7 @@ import { type Database, sql } from '../store/sql.ts';
 import { removeFile } from './csv.ts';
 import { wavesOf } from './import.ts';
 import { checkFile, mappingFor, readSlices } from './import-file.ts';
-import { excessiveRows, type Subscribing, subscribingOf } from './import-queries.ts';
-import type { PlacedRow, RefusedRow } from './import-rows.ts';
+import { excessiveRows, type PlacedRow, type RefusedRow, type Subscribing, subscribingOf } from './import-rows.ts';
 import type { ImportOptions, ImportPreview } from './schema.ts';
 import { receiveCsv } from './upload.ts';
 

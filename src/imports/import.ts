@@ -1,5 +1,5 @@
-import { erasedAmong, findErasureKey } from '../contacts/erased/addresses.ts';
-import { ContactDataError } from '../contacts/limit-queries.ts';
+import { ContactDataError } from '../contacts/cause.ts';
+import { erasedAmong, findErasureKey } from '../contacts/erased.ts';
 import { enterMembers } from '../segments/members.ts';
 import { type LockedSegment, lockSegment } from '../segments/queries.ts';
 import { type Database, sql } from '../store/sql.ts';
@@ -7,8 +7,17 @@ import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, su
 import type { CsvPlace } from './csv.ts';
 import { checkFile, openFile, readSlices, type Slice } from './import-file.ts';
 import type { ImportMapping } from './import-mapping.ts';
-import { excessiveRows, type Subscribing, subscribingOf, upsertContacts } from './import-queries.ts';
-import { type ImportColumns, isRefused, type PlacedRow, type RefusedRow, readRow } from './import-rows.ts';
+import {
+  excessiveRows,
+  type ImportColumns,
+  isRefused,
+  type PlacedRow,
+  type RefusedRow,
+  readRow,
+  type Subscribing,
+  subscribingOf,
+  upsertContacts,
+} from './import-rows.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';
 import type { ImportOptions } from './schema.ts';
 

@@ -1,8 +1,15 @@
 import * as v from 'valibot';
 import { ChangeAuthor } from '../contacts/history-service.ts';
 import { CursorParameter } from '../lib/pages.ts';
-import { codedAt, GivenUuid, Instant, limitParameter, textField } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import {
+  codedAt,
+  field,
+  GivenUuid,
+  Instant,
+  limitParameter,
+  nameSchemas,
+  textField,
+} from '../lib/validation/fields.ts';
 import { FilterBody } from '../segments/lists/schema.ts';
 import { ImportMapping } from './import-mapping.ts';
 

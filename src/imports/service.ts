@@ -6,7 +6,7 @@ import { AppError, bareNotFound, conflict, invalidField } from '../lib/errors.ts
 import { newId } from '../lib/ids.ts';
 import { dayMs } from '../lib/time.ts';
 import { recordChange } from '../projects/audit/record.ts';
-import { checkedFilter } from '../segments/lists/export.ts';
+import { checkedFilter } from '../segments/lists/views.ts';
 import { checkStatic, createSegment } from '../segments/service.ts';
 import { enqueue, type OutboxTicket } from '../store/outbox/queries.ts';
 import { restartable } from '../store/outbox/recovery.ts';

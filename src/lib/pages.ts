@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type AppError, badRequest } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { parseDate } from './time.ts';
-import { field } from './validation/names.ts';
+import { field } from './validation/fields.ts';
 
 /** The parameter `cursor` of a list: an empty one asks for the first page, as an absent one does. */
 export const CursorParameter = v.optional(

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { scopes } from '../lib/access.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { choice, coded, GivenInstant, Instant, textField, Uuid } from '../lib/validation/fields.ts';
-import { field } from '../lib/validation/names.ts';
+import { choice, coded, field, GivenInstant, Instant, textField, Uuid } from '../lib/validation/fields.ts';
 
 const longestOverlapHours = 168;
 

@@ -4,12 +4,11 @@ import { roles } from '../lib/access.ts';
 import { AppError, conflict, forbidden } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { Instant } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { field, Instant, nameSchemas } from '../lib/validation/fields.ts';
 import { isoInstant } from '../store/columns.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { recordChange } from './audit/record.ts';
-import { Membership } from './entity.ts';
+import { Membership } from './queries.ts';
 
 const GivenRole = v.picklist(['ADMIN', 'MEMBER'], 'must be ADMIN or MEMBER');
 

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import type { App } from '../http/context.ts';
 import { noSuchProject } from '../http/errors.ts';
 import { route } from '../http/route.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { projectRecord, projectSummaries, projectSummary, projectsOfUser } from './queries.ts';
 import { ChangeProject, CreateProject, OwnProject, ProjectRecord, ProjectSummary, RotatedProject } from './schema.ts';
 import { changeSettings, foundProject, rotateKeys } from './service.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { roles } from '../lib/access.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { Instant, textField, Uuid } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { field, Instant, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
 
 const Cap = v.nullable(v.pipe(v.number(), v.integer()));
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;

@@ -3,8 +3,15 @@ import { seal, sha256 } from '../lib/seal.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { recordChange } from './audit/record.ts';
 import { type KeyPair, newKeyPair } from './directory.ts';
-import { Membership, Project } from './entity.ts';
-import { changeProject, createsTrusted, type EncryptionKeys, isInDisabledProject, projectRecord } from './queries.ts';
+import {
+  changeProject,
+  createsTrusted,
+  type EncryptionKeys,
+  isInDisabledProject,
+  Membership,
+  Project,
+  projectRecord,
+} from './queries.ts';
 import type { ChangeProject, ProjectRecord, RotatedProject } from './schema.ts';
 
 /** Creates a project with these keys, owned by the user. Call inside a transaction. */

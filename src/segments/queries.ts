@@ -1,4 +1,4 @@
-import { conditionQuery } from '../contacts/conditions/service.ts';
+import { conditionQuery } from '../contacts/conditions.ts';
 import type { StoredSegment } from '../lib/conditions/segments.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Definition, WatchFacts } from './definition.ts';

@@ -1,9 +1,17 @@
 import * as v from 'valibot';
-import { ConditionShape } from '../contacts/conditions/service.ts';
+import { ConditionShape } from '../contacts/conditions.ts';
 import { ContactBody } from '../contacts/schema.ts';
 import { PageFigures } from '../lib/pages.ts';
-import { choice, Instant, pageParameters, textField, Uuid } from '../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../lib/validation/names.ts';
+import {
+  choice,
+  describedBy,
+  field,
+  Instant,
+  nameSchemas,
+  pageParameters,
+  textField,
+  Uuid,
+} from '../lib/validation/fields.ts';
 
 /** The types of segments: members found by a condition, or added by requests. */
 export const segmentTypes = ['DYNAMIC', 'STATIC'] as const;

@@ -1,14 +1,20 @@
-import { contactBody } from '../contacts/queries.ts';
-import { automationsUsingSegment } from '../contacts/usage/queries.ts';
+import { contactBody } from '../contacts/list-queries.ts';
+import { automationsUsingSegment } from '../contacts/usage.ts';
 import { refuseOvergrowth } from '../lib/conditions/segments.ts';
 import { badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
+import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
-import { checkSeen } from '../lib/revision.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, limitingKey, sql } from '../store/sql.ts';
 import { settledHorizon } from './changes.ts';
-import { checkedDefinition, conditionObject, type Definition, storedDefinition, watchFacts } from './definition.ts';
-import { Segment } from './entity.ts';
+import {
+  checkedDefinition,
+  conditionObject,
+  type Definition,
+  Segment,
+  storedDefinition,
+  watchFacts,
+} from './definition.ts';
 import { createContacts, endMemberships, enterMembers, wantedAddresses } from './members.ts';
 import { pageOfMatching, pageOfMembers } from './pages.ts';
 import {

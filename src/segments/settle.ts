@@ -1,4 +1,4 @@
-import { conditionQuery } from '../contacts/conditions/service.ts';
+import { conditionQuery } from '../contacts/conditions.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';

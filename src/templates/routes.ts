@@ -3,7 +3,7 @@ import type { App } from '../http/context.ts';
 import { needScope } from '../http/errors.ts';
 import { inProject, route, tagged } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { field } from '../lib/validation/names.ts';
+import { field } from '../lib/validation/fields.ts';
 import { iconsUrlOf } from './brand/service.ts';
 import { previewTemplate } from './preview-service.ts';
 import {

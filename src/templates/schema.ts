@@ -5,16 +5,17 @@ import {
   choice,
   choiceParameter,
   directionParameter,
+  field,
   GivenUuid,
   Instant,
   JsonObject,
+  nameSchemas,
   pageParameters,
   parameter,
   singleLine,
   textField,
   Uuid,
 } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
 import { DocumentBody, DocumentSource, needsContent } from './source.ts';
 
 /** The kinds of templates, campaigns and messages (docs/contract/campaigns-and-workflows.md#1-2). */

@@ -2,16 +2,14 @@ import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@fernpost/re
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { checkKeySender, checkSenderDomain } from '../domains/service.ts';
 import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
+import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
-import { checkSeen } from '../lib/revision.ts';
 import { cutText, likeText } from '../lib/text.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import type { VerifiedDomains } from '../projects/directory.ts';
 import { type Database, sql } from '../store/sql.ts';
-import { Template } from './entity.ts';
-import { lockTemplates, stepsOfTemplate, usesOfTemplates } from './queries.ts';
-import { assignContent, copiedContent, newContent } from './saved-content.ts';
+import { lockTemplates, stepsOfTemplate, Template, usesOfTemplates } from './queries.ts';
 import {
   type BulkUpdateTemplates,
   type CreateTemplate,
@@ -21,6 +19,7 @@ import {
   templateSorts,
   templateTypes,
 } from './schema.ts';
+import { assignContent, copiedContent, newContent } from './source.ts';
 import {
   contentVersion,
   contentVersions,

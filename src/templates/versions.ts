@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../lib/errors.ts';
-import { Instant } from '../lib/validation/fields.ts';
-import { field, nameSchemas } from '../lib/validation/names.ts';
+import { field, Instant, nameSchemas } from '../lib/validation/fields.ts';
 import { Actor, actorName } from '../projects/audit/queries.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';

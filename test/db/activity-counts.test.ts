@@ -4,7 +4,7 @@ import { cancelRuns } from '../../src/automations/runs/queries.ts';
 import { retryExecutions } from '../../src/automations/runs/retrying.ts';
 import { advance } from '../../src/automations/runtime/advance.ts';
 import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
-import { ensureVersion } from '../../src/automations/versions/versions.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import { countNewEvents } from '../../src/contacts/events/counting-queries.ts';
 import { trashContacts } from '../../src/contacts/trash-queries.ts';
 import type { MailEffect } from '../../src/domains/providers/mailer.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { conditionQuery } from '../../src/contacts/conditions/service.ts';
+import { conditionQuery } from '../../src/contacts/conditions.ts';
 import { type Condition, parseCondition } from '../../src/lib/conditions/condition.ts';
 import { type SegmentMap, segmentFacts } from '../../src/lib/conditions/segments.ts';
 import { sql } from '../../src/store/sql.ts';

@@ -7,7 +7,7 @@ import { createEnroller } from '../../src/automations/runtime/enrol.ts';
 import { loadExpansion } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
 import { openSend } from '../../src/campaigns/state.ts';
-import { conditionQuery } from '../../src/contacts/conditions/service.ts';
+import { conditionQuery } from '../../src/contacts/conditions.ts';
 import { explainCampaign } from '../../src/insight/explain/campaign.ts';
 import { traceCondition } from '../../src/insight/explain/condition.ts';
 import { contactFacts, findCampaign } from '../../src/insight/explain/queries.ts';

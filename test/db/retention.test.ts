@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { retentionRules } from '../../activities/index.ts';
 import { firstIdAt } from '../../src/lib/ids.ts';
-import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../../src/mail/ledger/retention/queries.ts';
+import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../../src/mail/ledger/retention.ts';
 import { aProject, type TestProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 

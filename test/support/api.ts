@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { type DestinationStream, pino } from 'pino';
 import { inject } from 'vitest';
 import { User } from '../../src/accounts/entity.ts';
-import { Domain } from '../../src/domains/entity.ts';
+import { Domain } from '../../src/domains/queries.ts';
 import { type Config, readConfig } from '../../src/lib/config/config.ts';
 import { type ApiOverrides, type RunningApi, startApi } from '../../src/main/api/api-runtime.ts';
 import { newKeyPair } from '../../src/projects/directory.ts';

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Client } from 'pg';
 import { inject } from 'vitest';
-import { entities } from '../../src/main/setup/entities.ts';
+import { entities } from '../../src/main/setup/database-settings.ts';
 import { openStore, type Store } from '../../src/store/orm.ts';
 
 /** A database of its own for one test file: cloned from the migrated template, dropped at the end. */

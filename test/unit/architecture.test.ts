@@ -31,7 +31,7 @@ describe('the project', () => {
       sources.get('src/accounts/verification/addresses/verify.ts') ?? '',
     );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
-      'src/accounts/verification/addresses/lists.ts',
+      'src/accounts/verification/addresses/typo.ts',
       'src/accounts/verification/addresses/typo.ts',
       'tldts',
     ]);
@@ -136,7 +136,7 @@ describe('what is an import at run time', () => {
       'src/contacts/events/service.ts',
       '@koa/router',
       'node:fs',
-      'src/contacts/queries.ts',
+      'src/contacts/list-queries.ts',
     ]);
   });
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { earlierName } from '@fernpost/earlier-name';
 import { describe, expect, test } from 'vitest';
 import { readSession } from '../../src/accounts/sessions.ts';
-import { erasureKeyOf } from '../../src/contacts/erased/addresses.ts';
+import { erasureKeyOf } from '../../src/contacts/erased.ts';
 import { isSigned } from '../../src/insight/erasures/certificate.ts';
 import type { Erasure } from '../../src/insight/erasures/entity.ts';
 import { dependentSecrets } from '../../src/lib/config/secrets.ts';

@@ -32,7 +32,8 @@ test('every operation has an id of its own, a summary, a description and a tag t
       [summary, description].every((text) => text.length > 3),
       place,
     ).toBe(true);
-    for (const name of own) expect(tags.get(name), `the tag ${name} is described in src/http/tags.ts`).toBeDefined();
+    for (const name of own)
+      expect(tags.get(name), `the tag ${name} is described in src/http/api-description.ts`).toBeDefined();
   }
   const ids = operations.map(({ operationId }) => operationId);
   expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);

@@ -5,7 +5,7 @@ import { startRuns } from '../../src/automations/enrollment/starting.ts';
 import { retryExecutions } from '../../src/automations/runs/retrying.ts';
 import { cancelByOperator } from '../../src/automations/runtime/directive.ts';
 import { createOrphanCheck, recoverableRuns, recoverableWaits } from '../../src/automations/runtime/recovery.ts';
-import { ensureVersion } from '../../src/automations/versions/versions.ts';
+import { ensureVersion } from '../../src/automations/versions.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';
 import type { OutboxTicket } from '../../src/store/outbox/queries.ts';
 import { createRecovery, type RecoverableKind } from '../../src/store/outbox/recovery.ts';

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import pLimit from 'p-limit';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
-import { ledgerFile } from '../../src/campaigns/results/ledger-file.ts';
+import { ledgerFile } from '../../src/campaigns/results/recipients-queries.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
 import { reviseCampaign } from '../../src/campaigns/revisions/revise.ts';
 import { campaignStats } from '../../src/campaigns/service.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { wipeActivities } from '../../activities/erasure.ts';
-import { deleteProject, resetProject, startOfWipe } from '../../src/insight/wipes/service.ts';
+import { deleteProject, resetProject, startOfWipe } from '../../src/insight/wipes/queries.ts';
 import { alongTables, leftTables, recoverableWipes, wipedTables } from '../../src/insight/wipes/wipe.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { endExecutionsOf } from '../../src/store/outbox/calls.ts';

@@ -5,7 +5,7 @@ import { queueMemberMails, queueSystemMails, startOfMail } from '../../src/accou
 import { receivePostmark } from '../../src/feedback/reports/webhooks.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { recoverableMails, sendSystemMail } from '../../src/mail/system-mail/sending.ts';
+import { recoverableMails, sendSystemMail } from '../../src/mail/system-mail.ts';
 import { createRecovery } from '../../src/store/outbox/recovery.ts';
 import { aProject } from '../support/api.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { queueSystemMails } from '../../src/accounts/system-mail/service.ts';
 import { reviveCampaign } from '../../src/campaigns/lifecycle/recovery.ts';
 import { setPaused } from '../../src/campaigns/state.ts';
-import { deleteProject } from '../../src/insight/wipes/service.ts';
+import { deleteProject } from '../../src/insight/wipes/queries.ts';
 import { startApi } from '../../src/main/api/api-runtime.ts';
 import { type RunningWorker, startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { enqueue, enqueueAll } from '../../src/store/outbox/queries.ts';

@@ -8,12 +8,11 @@ import {
   toValueSync,
   type Value,
 } from 'liquidjs';
-import { areEqual, isPlain, isTrue, quickComparisons, readProperty } from './evaluate.ts';
+import { areEqual, isHeavy, isPlain, isTrue, quickComparisons, readProperty, weightOf } from './evaluate.ts';
 import { createContext, type FilterCall, type FilterFunction } from './liquid.ts';
 import { OwnFilter } from './printing.ts';
 import { type Run, spend, spendComparison } from './run.ts';
 import { lookUp, reservedNames } from './variables.ts';
-import { isHeavy, weightOf } from './weights.ts';
 
 /** Reads a value in a run. */
 export type Get = (run: Run) => unknown;

@@ -9,11 +9,10 @@ import {
   unset,
   ValueCompiler,
 } from './compile-values.ts';
-import { asList, isTrue } from './evaluate.ts';
-import { Literal } from './filled.ts';
+import { asList, isTrue, weightOfToken } from './evaluate.ts';
 import { type Node, someNode } from './nodes.ts';
 import { checkLimits, type Run, spend, spendValue, writeLiteral, writeValue } from './run.ts';
-import { weightOfToken } from './weights.ts';
+import { Literal } from './values.ts';
 
 /** A template as functions that write straight into a run. */
 export interface Program {

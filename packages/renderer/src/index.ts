@@ -1,4 +1,3 @@
-export { Filled, type FilledPart, Literal } from './filled.ts';
 export { type Markup, readMarkup } from './markup.ts';
 export { TemplateSyntaxError, TemplateTooLargeError } from './nodes.ts';
 export { type ParsedTemplate, parseTemplate, prepareTemplate, type TemplateOptions } from './parse.ts';
@@ -11,7 +10,7 @@ export { type Substitution, substitute } from './substitute.ts';
 export { htmlToText } from './text-layout.ts';
 export { layOutParts } from './text-layout-parts.ts';
 export { deriveText, renderMarkedText, renderText, type TextTemplate } from './text-part.ts';
-export { escapeHtml } from './values.ts';
+export { escapeHtml, Filled, type FilledPart, Literal } from './values.ts';
 export {
   buildVariables,
   isTransient,

@@ -20,8 +20,7 @@ import {
   toValue,
   toValueSync,
 } from 'liquidjs';
-import { readProperty } from './evaluate.ts';
-import { Filled } from './filled.ts';
+import { readProperty, weightOfToken } from './evaluate.ts';
 import {
   checkLength,
   RenderLimitError,
@@ -35,8 +34,7 @@ import {
   writeValue,
 } from './run.ts';
 import { sourceLimit } from './source.ts';
-import { escapeHtml, rawText, unescapeHtml } from './values.ts';
-import { weightOfToken } from './weights.ts';
+import { escapeHtml, Filled, rawText, unescapeHtml } from './values.ts';
 
 /** What a filter's function is called on by liquidjs. */
 export interface FilterCall {

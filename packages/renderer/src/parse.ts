@@ -1,11 +1,11 @@
 import { type Liquid, LiquidError, Parser, type Template, type Token, Tokenizer, type TopLevelToken } from 'liquidjs';
 import { compileTemplate, type Program } from './compile.ts';
+import { countHeavyValues } from './evaluate.ts';
 import { attributeMark, createEngine } from './liquid.ts';
 import { type Markup, type MarkupPlace, readMarkup } from './markup.ts';
 import { readNodes, TemplateSyntaxError } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
-import { countHeavyValues } from './weights.ts';
 
 /** What a template is written in, and whether its values are escaped there. */
 export interface TemplateOptions {

@@ -1,12 +1,12 @@
 import { Parser } from 'htmlparser2';
 import { LiquidError } from 'liquidjs';
 import { emptySlots } from './compile.ts';
-import { Filled } from './filled.ts';
 import { createContext, renderNodes } from './liquid.ts';
 import { TemplateTooLargeError } from './nodes.ts';
 import type { ParsedBody, ParsedTemplate } from './parse.ts';
 import { filledBy, type Run, StepLimitError, startRun } from './run.ts';
 import { substitute } from './substitute.ts';
+import { Filled } from './values.ts';
 import { flatten, type Variables } from './variables.ts';
 
 const pieceLength = 4_096;

@@ -1,5 +1,5 @@
 import type { Context } from 'liquidjs';
-import { Filled, type FilledPart, type Literal } from './filled.ts';
+import { Filled, type FilledPart, type Literal } from './values.ts';
 import type { Variables } from './variables.ts';
 
 /**

@@ -1,5 +1,5 @@
-import { Filled, type FilledPart, Literal, textOf } from './filled.ts';
 import { bullet, isEdge, layOut, linkAddress, marks } from './text-layout.ts';
+import { Filled, type FilledPart, Literal, textOf } from './values.ts';
 
 /** What a literal of a text with marks is made of. `raw` is it as it stands there. */
 export type TextToken =

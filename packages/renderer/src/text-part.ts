@@ -1,4 +1,3 @@
-import { Filled } from './filled.ts';
 import type { Markup } from './markup.ts';
 import { TemplateSyntaxError } from './nodes.ts';
 import { type ParsedBody, type ParsedTemplate, parsePieces } from './parse.ts';
@@ -8,6 +7,7 @@ import type { Piece } from './source.ts';
 import { layOutWithin, markText } from './text-layout.ts';
 import { layOutParts } from './text-layout-parts.ts';
 import { markedTextPrinter, NeedsHtml } from './text-printer.ts';
+import { Filled } from './values.ts';
 import type { Variables } from './variables.ts';
 
 /** The text of an HTML template, as a template of its own. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { Filled } from '../src/filled.ts';
 import { TemplateSyntaxError } from '../src/nodes.ts';
 import { parseTemplate, prepareTemplate } from '../src/parse.ts';
 import { render, renderFully } from '../src/render.ts';
+import { Filled } from '../src/values.ts';
 import { variablesOf } from './arbitraries.ts';
 
 function problemOf(source: string): TemplateSyntaxError {

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { Filled } from '../src/filled.ts';
 import { TemplateSyntaxError, TemplateTooLargeError } from '../src/nodes.ts';
 import { parseTemplate, prepareTemplate } from '../src/parse.ts';
 import { render, renderFully } from '../src/render.ts';
@@ -7,6 +6,7 @@ import { renderLimits, StepLimitError } from '../src/run.ts';
 import { parseLimits } from '../src/source.ts';
 import { substitute } from '../src/substitute.ts';
 import { htmlToText } from '../src/text-layout.ts';
+import { Filled } from '../src/values.ts';
 import { buildVariables, type Variables } from '../src/variables.ts';
 import { countSteps, growth, linear } from './counted-steps.ts';
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Filled } from '../src/filled.ts';
 import { prepareTemplate } from '../src/parse.ts';
 import { render, renderByLiquid, renderFully } from '../src/render.ts';
 import { filledBy } from '../src/run.ts';
 import { htmlToText } from '../src/text-layout.ts';
 import { deriveText, renderText } from '../src/text-part.ts';
+import { Filled } from '../src/values.ts';
 import { someTemplate, someTexts, someVariables, variablesOf } from './arbitraries.ts';
 
 const RUNS = Number(process.env.RUNS ?? 400);

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { Filled, Literal } from '../src/filled.ts';
 import { layOut, layOutWithin, marks } from '../src/text-layout.ts';
 import { layOutParts } from '../src/text-layout-parts.ts';
+import { Filled, Literal } from '../src/values.ts';
 
 const { block, paragraph, lineBreak, link, linkTarget, linkEnd, item, list, numberedList, listEnd } = marks;
 

@@ -5,8 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { rolldown } from 'rolldown';
-import type { ArchiveFile } from './archive.ts';
-import { noticesOf } from './notices.ts';
+import { type ArchiveFile, noticesOf } from './archive.ts';
 
 export const root = fileURLToPath(new URL('../../../', import.meta.url));
 

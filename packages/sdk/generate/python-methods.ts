@@ -1,6 +1,5 @@
-import type { Document, Operation, Schema } from './document.ts';
 import { type Method, methods } from './methods.ts';
-import { docstring, PythonTypes, pascal, snake } from './python-types.ts';
+import { type Document, docstring, type Operation, PythonTypes, pascal, type Schema, snake } from './python-types.ts';
 
 /** The generated modules of the client for Python, by their names. `operations` has method, path and `once` by operation. */
 export function pythonModules(

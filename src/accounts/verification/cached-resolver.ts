@@ -1,5 +1,5 @@
 import { RecentResults } from '../../lib/keyed-turns.ts';
-import type { Resolver } from './addresses/resolver.ts';
+import type { Resolver } from './addresses/verify.ts';
 
 declare module '../../http/context.ts' {
   interface App {

@@ -1,7 +1,6 @@
 import * as v from 'valibot';
 import { isEmail } from '../../lib/validation/email-address.ts';
-import { coded } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { coded, field, nameSchemas } from '../../lib/validation/fields.ts';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */
 export const VerifyBody = v.object({

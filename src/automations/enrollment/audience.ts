@@ -1,4 +1,4 @@
-import { conditionQuery } from '../../contacts/conditions/service.ts';
+import { conditionQuery } from '../../contacts/conditions.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

@@ -4,7 +4,7 @@ import { newId } from '../../lib/ids.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { countingRuns, type RunRow, runColumns } from '../rows.ts';
-import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
+import { ensureVersion, pinnedVersion } from '../versions.ts';
 
 /** A request to enroll a contact in an automation. */
 export interface StartRequest {

@@ -4,14 +4,16 @@ import {
   choice,
   choiceParameter,
   coded,
+  describedBy,
+  field,
   Instant,
   JsonObject,
+  nameSchemas,
   parameter,
   textField,
   Uuid,
   wholeNumber,
 } from '../../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../../lib/validation/names.ts';
 import { StepConfigShape } from './step-config-shape.ts';
 import { stepTypes } from './step-configs.ts';
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { describedFields, field, nameSchemas } from '../../lib/validation/names.ts';
+import { describedFields, field, nameSchemas } from '../../lib/validation/fields.ts';
 import { BinaryCondition, MultiCondition, stepConfigs } from './step-configs.ts';
 
 /**

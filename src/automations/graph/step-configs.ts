@@ -2,8 +2,7 @@ import * as v from 'valibot';
 import { splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { EmailField } from '../../lib/validation/email-address.ts';
-import { choice, coded, codedAt, JsonObject, textField, Uuid } from '../../lib/validation/fields.ts';
-import { field } from '../../lib/validation/names.ts';
+import { choice, coded, codedAt, field, JsonObject, textField, Uuid } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 import { WebhookConfig } from './webhook-config.ts';
 

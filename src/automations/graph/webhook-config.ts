@@ -1,7 +1,6 @@
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import * as v from 'valibot';
-import { choice, coded, textField, wholeNumber } from '../../lib/validation/fields.ts';
-import { field } from '../../lib/validation/names.ts';
+import { choice, coded, field, textField, wholeNumber } from '../../lib/validation/fields.ts';
 
 const methods = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
 

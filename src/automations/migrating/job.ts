@@ -2,7 +2,7 @@ import { type SignalCommand, signals, workflowId } from '../../../temporal/comma
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Graph } from '../graph/graph.ts';
-import { pinnedVersion } from '../versions/versions.ts';
+import { pinnedVersion } from '../versions.ts';
 import {
   advanceMigration,
   lockMigration,

@@ -1,7 +1,6 @@
 import { stepOf } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
-import { choice, GivenUuid, Instant, textField } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { choice, field, GivenUuid, Instant, nameSchemas, textField } from '../../lib/validation/fields.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepType, stepTypes } from '../graph/step-configs.ts';
 import { inputOf } from '../runtime/steps.ts';

@@ -10,7 +10,7 @@ import type { Database } from '../../store/sql.ts';
 import { issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import { found, lockAutomation } from '../queries.ts';
 import { type AutomationRow, keepLimits } from '../rows.ts';
-import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
+import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   cancelMigrationRow,
   contactsOfOtherVersions,

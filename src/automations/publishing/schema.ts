@@ -1,7 +1,6 @@
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
-import { textField } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, nameSchemas, textField } from '../../lib/validation/fields.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
 import { WorkflowWithGraph } from '../schema.ts';

@@ -17,7 +17,7 @@ import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget, keepSenders } from '../rows.ts';
 import { workflowWithGraph } from '../service.ts';
-import { graphHash } from '../versions/versions.ts';
+import { graphHash } from '../versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 

@@ -7,7 +7,7 @@ import { launchRun } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
 import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
-import { ensureVersion, pinnedVersion } from '../versions/versions.ts';
+import { ensureVersion, pinnedVersion } from '../versions.ts';
 import { cancelRuns, findRun } from './queries.ts';
 import type { ExecutionBody, RetriedExecutions } from './schema.ts';
 

@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import { PageFigures } from '../../lib/pages.ts';
-import { Instant, pageParameters, parameter, textField, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  field,
+  Instant,
+  nameSchemas,
+  pageParameters,
+  parameter,
+  textField,
+  Uuid,
+} from '../../lib/validation/fields.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
 import { runStatuses, stepRunStatuses } from '../rows.ts';
 import { WorkflowBody } from '../schema.ts';

@@ -7,7 +7,7 @@ import type { Database } from '../../store/sql.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from '../rows.ts';
-import { type PinnedVersion, pinnedVersion } from '../versions/versions.ts';
+import { type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   countRuns,
   findRun,

@@ -3,7 +3,7 @@ import { invalidField } from '../../lib/errors.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
-import { pinnedVersion } from '../versions/versions.ts';
+import { pinnedVersion } from '../versions.ts';
 import { contactsByStep, countPaths, PathCountCache, pendingEnrollments } from './queries.ts';
 import type { CountWorkflowPeople, WorkflowPeople } from './schema.ts';
 

@@ -2,8 +2,7 @@ import { limitsOfKeys, suppressionOfKey } from '../../contacts/suppressions/matc
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
-import type { MessageClass } from '../../lib/message-class.ts';
-import type { SourceType } from '../../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { acceptMail, type NewMail } from '../../mail/ledger/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { findTemplate, type TemplateRow } from '../../templates/queries.ts';

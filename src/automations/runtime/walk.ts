@@ -5,7 +5,7 @@ import { cutText } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import type { RunStatus } from '../rows.ts';
-import { pinnedVersion } from '../versions/versions.ts';
+import { pinnedVersion } from '../versions.ts';
 import { mergeContext, unitsOfDelay } from './condition.ts';
 import { type Directive, StepFailure } from './directive.ts';
 import { hasQueuedMail } from './mail-step.ts';

@@ -14,7 +14,7 @@ import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
 import type { StepConfigs } from '../graph/step-configs.ts';
-import { pinnedVersion } from '../versions/versions.ts';
+import { pinnedVersion } from '../versions.ts';
 import type { StepContact } from './condition.ts';
 import { StepFailure } from './directive.ts';
 import { configOf } from './steps.ts';

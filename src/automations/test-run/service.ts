@@ -3,8 +3,7 @@ import { getContact } from '../../contacts/service.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { AppError, invalid } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { Instant, JsonObject } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, JsonObject, nameSchemas } from '../../lib/validation/fields.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
 import type { Database } from '../../store/sql.ts';
 import { type LinkSettings, recipientLinks } from '../../templates/content/links.ts';
@@ -20,7 +19,7 @@ import { StepFailure } from '../runtime/directive.ts';
 import { mailKind, templateOf } from '../runtime/mail-step.ts';
 import { configOf, recipientOf } from '../runtime/steps.ts';
 import { webhookRequest } from '../runtime/webhook-request.ts';
-import { draftGraph } from '../versions/versions.ts';
+import { draftGraph } from '../versions.ts';
 import { type Rehearsal, tryGraph } from './walk.ts';
 
 /** `POST /workflows/{id}/test-run`. */

@@ -1,4 +1,4 @@
-import { conditionQuery } from '../../contacts/conditions/service.ts';
+import { conditionQuery } from '../../contacts/conditions.ts';
 import { maxLevels } from '../../lib/conditions/condition.ts';
 import { invalid } from '../../lib/errors.ts';
 import { type FieldProblem, jsonType } from '../../lib/validation/problems.ts';

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { inProject, route } from '../../http/route.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, nameSchemas } from '../../lib/validation/fields.ts';
 import { ok, wrapped } from '../record.ts';
 import { CreateCampaign } from '../schema.ts';
 import { audienceCounts, checkConditionShape } from './audience.ts';

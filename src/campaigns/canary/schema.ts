@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { Instant, wholeNumber } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas, wholeNumber } from '../../lib/validation/fields.ts';
 import { canaryStopCodes } from './decide.ts';
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */

@@ -3,6 +3,7 @@ import type { KeptTexts, Ledger, Outcome, Tried } from '../../mail/engine/deps.t
 import { findSuppressed, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
 import { holdsClaim, type RangeClaim } from './claims.ts';
+import { campaignRefusal } from './content.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
 import {
   type ClaimEnd,
@@ -11,7 +12,6 @@ import {
   provenInstant,
   type RecipientSettlement,
 } from './ledger.ts';
-import { campaignRefusal } from './refusal.ts';
 
 // What the provider took is usually found soon; the first look comes before its indexing lag is over.
 const firstLookMs = 2000;

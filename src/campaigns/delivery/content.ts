@@ -1,11 +1,27 @@
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { ComposeNotes, Composer } from '../../mail/engine/compose.ts';
+import type { Reason } from '../../mail/ledger/reasons.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import type { ClaimedRecipient } from './ledger.ts';
 
+/** What decides whether a recipient of a campaign may be written to, the same for all of a claim. */
+export interface RecipientFacts {
+  projectDisabled: boolean;
+  domainVerified: boolean;
+  /** Whether contacts that have unsubscribed meanwhile are left out. */
+  needsSubscription: boolean;
+}
+
+/** Why a recipient gets nothing although the audience has them; null where the message may go. */
+export function campaignRefusal(facts: RecipientFacts, { subscribed }: { subscribed: boolean }): Reason | null {
+  if (facts.projectDisabled) return { code: 'project_disabled' };
+  if (!facts.domainVerified) return { code: 'domain_unverified' };
+  return facts.needsSubscription && !subscribed ? { code: 'unsubscribed' } : null;
+}
+
 /** Everything that is the same for each message of a send. While the campaign is SENDING it changes by a revision only. */
-export interface CampaignContent {
+interface CampaignContent {
   campaignId: string;
   projectId: string;
   /** Counts the revisions of a send, from 1. */

@@ -3,8 +3,14 @@ import { AppError, badRequest } from '../../lib/errors.ts';
 import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '../../lib/pages.ts';
 import { streamOf } from '../../lib/streams.ts';
 import type { Database } from '../../store/sql.ts';
-import { ledgerFile } from './ledger-file.ts';
-import { type CountedSend, countedOf, countedSend, ledgerPage, reportedPage } from './recipients-queries.ts';
+import {
+  type CountedSend,
+  countedOf,
+  countedSend,
+  ledgerFile,
+  ledgerPage,
+  reportedPage,
+} from './recipients-queries.ts';
 import type { LedgerRecipient, ListRecipients, ReportedRecipient } from './schema.ts';
 import { type LedgerVerdict, verdicts } from './verdicts.ts';
 

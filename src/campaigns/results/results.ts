@@ -1,10 +1,8 @@
 import * as v from 'valibot';
-import { Instant } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { ledgerFormat, ledgerHash } from './ledger-file.ts';
-import { countedSend } from './recipients-queries.ts';
+import { countedSend, ledgerFormat, ledgerHash } from './recipients-queries.ts';
 import type { CampaignAudit } from './schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
 

@@ -1,7 +1,14 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../lib/pages.ts';
-import { choiceParameter, Instant, limitParameter, Uuid } from '../../lib/validation/fields.ts';
-import { describedFields, field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  choiceParameter,
+  describedFields,
+  field,
+  Instant,
+  limitParameter,
+  nameSchemas,
+  Uuid,
+} from '../../lib/validation/fields.ts';
 import { campaignCounts } from '../schema.ts';
 import { verdicts } from './verdicts.ts';
 

@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { Instant, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { Actor } from '../../projects/audit/queries.ts';
 import { problemKinds } from './findings.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { badRequest } from '../../lib/errors.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { Database } from '../../store/sql.ts';
 import { BodySource, SubjectSource } from '../../templates/schema.ts';

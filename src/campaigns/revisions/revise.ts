@@ -1,6 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import { AppError, badRequest, forbidden } from '../../lib/errors.ts';
-import { checkSeen } from '../../lib/revision.ts';
+import { checkSeen } from '../../lib/ids.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';

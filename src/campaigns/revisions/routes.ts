@@ -1,5 +1,5 @@
 import { inProject, route, taggedReply } from '../../http/route.ts';
-import { nameSchemas } from '../../lib/validation/names.ts';
+import { nameSchemas } from '../../lib/validation/fields.ts';
 import { AudienceCount } from '../audience/routes.ts';
 import { depsOf, ids, ok, withMessage, wrapped } from '../record.ts';
 import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';

@@ -3,7 +3,7 @@ import { inProject, route } from '../../http/route.ts';
 import { bareBadRequest, invalid } from '../../lib/errors.ts';
 import { fieldProblems } from '../../lib/validation/problems.ts';
 import type { Database } from '../../store/sql.ts';
-import { refuseErased } from '../erased/addresses.ts';
+import { refuseErased } from '../erased.ts';
 import {
   ContactEventList,
   EventBody,

@@ -3,14 +3,16 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { EmailField } from '../../lib/validation/email-address.ts';
 import {
   dayParameter,
+  describedBy,
+  field,
   Instant,
   JsonObject,
   limitParameter,
+  nameSchemas,
   parameter,
   textField,
   Uuid,
 } from '../../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../../lib/validation/names.ts';
 
 /** `POST /v1/track`. */
 export const TrackBody = v.object({

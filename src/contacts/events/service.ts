@@ -6,7 +6,7 @@ import { dateParameter, dayMs, type SqlSpan, sqlSpan } from '../../lib/time.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { Database, WriteOnce } from '../../store/sql.ts';
 import { Contact } from '../entity.ts';
-import { refuseInUse, usesOfEvent } from '../usage/queries.ts';
+import { refuseInUse, usesOfEvent } from '../usage.ts';
 import { countByName } from './counting-queries.ts';
 import {
   deleteSomeEvents,

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { type AppError, badRequest } from '../../lib/errors.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import type { FieldProblem } from '../../lib/validation/problems.ts';
 import { allRules, createRule, deleteRule, previewRules, replaceRule } from './rules.ts';
 import { isRuleKey, PreviewRule, RuleBody, RulePreview, WriteRule } from './schema.ts';

@@ -1,11 +1,30 @@
-import { LockMode } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import { ofProject } from '../../projects/queries.ts';
 import { type Changes, createCache, databaseNow } from '../../store/changes.ts';
+import { baseColumns } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { SuppressionRule } from './entity.ts';
 import { suppressionOf } from './matching.ts';
-import type { MatchingRule, RuleBody, RulePreview, WriteRule } from './schema.ts';
+import { type MatchingRule, type RuleBody, type RulePreview, suppressionKinds, type WriteRule } from './schema.ts';
+
+const p = defineEntity.properties;
+
+/** A pattern of addresses that a project does not write to. */
+export const SuppressionRule = defineEntity({
+  name: 'SuppressionRule',
+  tableName: 'suppression_rules',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    kind: p.enum(suppressionKinds),
+    pattern: p.text(),
+    enabled: p.boolean().default(true),
+  },
+  indexes: [{ name: 'suppression_rules_project', properties: ['projectId', 'createdAt', 'id'] }],
+});
+export type SuppressionRule = InferEntity<typeof SuppressionRule>;
 
 declare module '../../http/context.ts' {
   interface App {

@@ -1,8 +1,16 @@
 import * as v from 'valibot';
 import { CursorParameter } from '../../lib/pages.ts';
 import { EmailField, normalizeEmail } from '../../lib/validation/email-address.ts';
-import { choice, Instant, limitParameter, NullableInstant, textField, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  choice,
+  field,
+  Instant,
+  limitParameter,
+  NullableInstant,
+  nameSchemas,
+  textField,
+  Uuid,
+} from '../../lib/validation/fields.ts';
 
 /** What a rule's pattern is compared with (docs/contract/core.md#6-1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { publicContact, setOwnSubscription } from './public-service.ts';
 import { limitVisits } from './service.ts';
 

@@ -4,7 +4,7 @@ import { type Reply, reply, route } from '../../http/route.ts';
 import { AppError } from '../../lib/errors.ts';
 import { pageHtml, pagePolicy, type RecipientPage } from '../../lib/texts/page-html.ts';
 import type { PageName } from '../../lib/texts/pages.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { leaveQuietly } from './public-service.ts';
 import {
   limitVisits,

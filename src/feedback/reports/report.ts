@@ -1,15 +1,15 @@
 import * as v from 'valibot';
 import { type BillingSettings, reserveReceivedMail } from '../../billing/service.ts';
-import type { ErasedAddresses } from '../../contacts/erased/addresses.ts';
+import type { ErasedAddresses } from '../../contacts/erased.ts';
 import { upsertContactRow, writingAs } from '../../contacts/write.ts';
 import type { Notification, ReceivedMail } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import { domainOf, normalizeEmail, parseSender } from '../../lib/validation/email-address.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { isSimulated, receiptKey } from '../../mail/ledger/queries.ts';
-import { systemProjectId } from '../../mail/providers/index.ts';
+import { systemProjectId } from '../../mail/providers/journal.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { applyNotification, findByMessageId, type Notified } from './notify.ts';

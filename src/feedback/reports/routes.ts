@@ -5,7 +5,7 @@ import type { App, Handled } from '../../http/context.ts';
 import { orEnvelope } from '../../http/error-schemas.ts';
 import { type Reply, type Route, reply, route } from '../../http/route.ts';
 import { AppError } from '../../lib/errors.ts';
-import { createReputationGuard, type ReputationGuard } from '../reputation/guard-service.ts';
+import { createReputationGuard, type ReputationGuard } from '../reputation/service.ts';
 import { type NotificationAnswer, webhookReplySchema } from './report.ts';
 import { mayNotify, receivePostmark, receiveSns } from './webhooks.ts';
 

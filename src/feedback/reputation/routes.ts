@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { deliverabilityOf } from './deliverability.ts';
 import { Deliverability, DeliverabilityQuery, Security } from './schema.ts';
 import { securityOf } from './service.ts';

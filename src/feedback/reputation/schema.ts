@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { Instant, numberParameter } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas, numberParameter } from '../../lib/validation/fields.ts';
 
 const Rates = v.object({
   total: field('Number of emails sent.', v.number()),

@@ -1,13 +1,15 @@
 import { queueMemberMails } from '../../accounts/system-mail/service.ts';
+import { usageMoved } from '../../billing/daily-queries.ts';
 import { unscheduleCampaigns } from '../../campaigns/lifecycle/stopping.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { type Clock, dayMs, hourMs, sqlSpan } from '../../lib/time.ts';
-import { type MailCounts, mailCounts } from '../../mail/ledger/mail-count-queries.ts';
+import { countingUnsent, endedColumns, failedEvents } from '../../mail/ledger/counting.ts';
+import { foldMailChanges, type MailCounts, mailCounts } from '../../mail/ledger/mail-count-queries.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
-import type { Database } from '../../store/sql.ts';
-import { disableForReputation, failQueued, projectAge } from './queries.ts';
+import { recordingEvents } from '../../store/record-events.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import {
   judge,
   levelsOf,
@@ -17,6 +19,62 @@ import {
   rateWindow,
 } from './rules.ts';
 import type { Security } from './schema.ts';
+
+/**
+ * Folds changes of mail into the counts, and judges each project that has new bounces or complaints among them: whatever
+ * reported them, and whether or not the process that took the report lived to judge it. Answers how many changes there were.
+ */
+export async function foldAndJudge(deps: GuardDeps, stop?: AbortSignal): Promise<number> {
+  const stopped: Stopped[] = [];
+  const folded = await foldMailChanges(
+    deps.db,
+    async (db, harmed) => {
+      for (const projectId of harmed) {
+        const one = await stopIfHarmful(db, deps, projectId);
+        if (one !== null) stopped.push(one);
+      }
+    },
+    stop,
+  );
+  for (const one of stopped) await afterStop(deps, one);
+  return folded;
+}
+
+/** When a project was created and whether it is disabled, or null. */
+function projectAge(db: Database, projectId: string): Promise<{ createdAt: string; disabled: boolean } | null> {
+  return db.row(sql`select created_at::text as "createdAt", disabled from projects where id = ${projectId}`);
+}
+
+/** Disables a project for its reputation. Answers false when it was disabled already. */
+async function disableForReputation(tx: Database, projectId: string): Promise<boolean> {
+  const disabled = await tx.count(sql`
+    update projects set disabled = true, disabled_reason = 'REPUTATION', updated_at = now()
+    where id = ${projectId} and not disabled`);
+  return disabled > 0;
+}
+
+/**
+ * Ends up to `limit` mails of a project that wait, because it is disabled; answers how many. Mail in a claim may be with the
+ * provider: whoever holds the claim settles it.
+ */
+async function failQueued(db: Database, projectId: string, limit: number): Promise<number> {
+  const given = sql`
+    gone as (
+      delete from email_queue where email_id = any(array(
+        select email_id from email_queue where project_id = ${projectId} and claim_id is null
+        order by due_at, email_id limit ${limit} for update skip locked))
+      returning email_id),
+    failed as (
+      update emails e set status = 'FAILED', reason = '{"code": "project_disabled"}', updated_at = now()
+      where e.id = any(array(select email_id from gone)) and e.status in ('PENDING', 'SENDING') and e.sent_at is null
+      returning ${raw(endedColumns)}),
+    counted as (${countingUnsent('failed', 'FAILED')}),
+    ${raw(usageMoved('failed', 'false', 'true'))}`;
+  const events = failedEvents('failed', sql`(select count(*) from usage_moved) >= 0`);
+  const result = sql`select (select count(*) from gone)::integer as failed`;
+  const row = await db.row<{ failed: number }>(recordingEvents({ given, events, result }));
+  return row?.failed ?? 0;
+}
 
 const newForDays = 30;
 
@@ -85,7 +143,7 @@ export async function securityOf(db: Database, projectId: string, now: Date): Pr
 }
 
 /** What guards reputations. */
-export interface GuardDeps {
+interface GuardDeps {
   db: Database;
   clock: Clock;
   outbox: Pick<Outbox, 'dispatchSoon'>;
@@ -94,7 +152,7 @@ export interface GuardDeps {
 }
 
 /** A project that was disabled, and what Temporal must be told after the commit. */
-export interface Stopped {
+interface Stopped {
   projectId: string;
   tickets: OutboxTicket[];
 }
@@ -103,7 +161,7 @@ export interface Stopped {
  * Judges a project and disables it where a limit is reached, in the caller's transaction: the project, its scheduled
  * campaigns, and a mail to each member. Null when nothing changed; give what it answers to `afterStop` after the commit.
  */
-export async function stopIfHarmful(db: Database, deps: GuardDeps, projectId: string): Promise<Stopped | null> {
+async function stopIfHarmful(db: Database, deps: GuardDeps, projectId: string): Promise<Stopped | null> {
   const reputation = await reputationOf(db, projectId, deps.clock());
   if (reputation === null || reputation.disabled) return null;
   const judgement = judge(reputation);
@@ -130,7 +188,7 @@ const mailsPerStep = 2_000;
  * Tells Temporal, and ends the mail that waits. What a crash leaves over is refused with the same reason when its turn
  * comes.
  */
-export async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
+async function afterStop({ db, outbox }: Pick<GuardDeps, 'db' | 'outbox'>, stopped: Stopped): Promise<void> {
   outbox.dispatchSoon(...stopped.tickets);
   while ((await failQueued(db, stopped.projectId, mailsPerStep)) === mailsPerStep);
 }
@@ -140,4 +198,37 @@ export async function guardReputation(deps: GuardDeps, projectId: string): Promi
   const stopped = await deps.db.transaction((db) => stopIfHarmful(db, deps, projectId));
   if (stopped !== null) await afterStop(deps, stopped);
   return stopped !== null;
+}
+
+/** Judges a project after a permanent bounce or a complaint. Resolves when the effect is written down; never rejects. */
+export type ReputationGuard = (projectId: string) => Promise<void>;
+
+/**
+ * The guard of a process. Of reports that come together for one project, the later ones share one check that begins after
+ * the one that is running: a burst of bounces costs a handful of checks. What is missed here is judged by workers.
+ */
+export function createReputationGuard(deps: GuardDeps, onStop: (projectId: string) => void): ReputationGuard {
+  const waiting = new Map<string, Promise<void>>();
+  const last = new Map<string, Promise<void>>();
+  const check = async (projectId: string) => {
+    try {
+      if (await guardReputation(deps, projectId)) onStop(projectId);
+    } catch (error) {
+      deps.log.warn({ err: error, projectId }, 'a reputation could not be judged; a worker does it soon');
+    }
+  };
+  return (projectId) => {
+    const shared = waiting.get(projectId);
+    if (shared !== undefined) return shared;
+    const mine = (last.get(projectId) ?? Promise.resolve()).then(() => {
+      waiting.delete(projectId);
+      return check(projectId);
+    });
+    waiting.set(projectId, mine);
+    last.set(projectId, mine);
+    void mine.then(() => {
+      if (last.get(projectId) === mine) last.delete(projectId);
+    });
+    return mine;
+  };
 }

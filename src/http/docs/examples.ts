@@ -1,9 +1,7 @@
 import { type Code, type OpenApiDocument, type Response, resolve } from './document.ts';
-import { curlOf } from './examples/curl.ts';
 import { pythonOf } from './examples/python.ts';
-import { type Placed, requestOf } from './examples/request.ts';
-import { methodOf } from './examples/sdk.ts';
-import { typeScriptOf } from './examples/typescript.ts';
+import { curlOf, type Placed, requestOf } from './examples/request.ts';
+import { methodOf, typeScriptOf } from './examples/typescript.ts';
 
 export { type Request, requestOf, snake } from './examples/request.ts';
 

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { namedSchemas } from '../../lib/validation/names.ts';
+import { namedSchemas } from '../../lib/validation/fields.ts';
 import { type JsonSchema, jsonSchemas, type Mode, nameIn, referenceTo } from './json-schema.ts';
 
 /**

@@ -1,8 +1,8 @@
+import { mostContactBytes } from '../../contacts/cause.ts';
 import { eventData, mostListedEventBytes } from '../../contacts/events/queries.ts';
-import { mostContactBytes } from '../../contacts/limit-queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { jsonWithin } from '../../store/bounded-page.ts';
+import { jsonWithin } from '../../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { type Bound, type Source, sources } from './types.ts';
 

@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { listActivity } from './feed.ts';
 import {
   ActivityPage,

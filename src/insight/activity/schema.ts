@@ -1,8 +1,15 @@
 import * as v from 'valibot';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { CursorParameter } from '../../lib/pages.ts';
-import { dayParameter, Instant, limitParameter, numberParameter, parameter } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  dayParameter,
+  field,
+  Instant,
+  limitParameter,
+  nameSchemas,
+  numberParameter,
+  parameter,
+} from '../../lib/validation/fields.ts';
 import { SendingHold } from '../../mail/engine/breaker.ts';
 import { activityTypes } from './types.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { countByName } from '../../contacts/events/counting-queries.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
-import { dayParameter, Instant, parameter } from '../../lib/validation/fields.ts';
-import { field } from '../../lib/validation/names.ts';
+import { dayParameter, field, Instant, parameter } from '../../lib/validation/fields.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { positiveInteger } from '../activity/schema.ts';

@@ -1,5 +1,5 @@
 import { createPublicKey, sign, verify } from 'node:crypto';
-import { ensureErasureKey } from '../../contacts/erased/addresses.ts';
+import { ensureErasureKey } from '../../contacts/erased.ts';
 import type { Database } from '../../store/sql.ts';
 import type { ChangedLedger, Erasure } from './entity.ts';
 import { subjectOf } from './export.ts';

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 import { takeAttempt } from '../../accounts/queries.ts';
-import { pseudonymOf } from '../../contacts/erased/addresses.ts';
+import { pseudonymOf } from '../../contacts/erased.ts';
 import { getContact } from '../../contacts/service.ts';
 import { leastId } from '../../lib/ids.ts';
 import { unseal } from '../../lib/seal.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { ContactBody } from '../../contacts/schema.ts';
 import { CursorParameter } from '../../lib/pages.ts';
-import { Instant, limitParameter, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({

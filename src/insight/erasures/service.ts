@@ -1,4 +1,4 @@
-import { ensureErasureKey, findErasureKey } from '../../contacts/erased/addresses.ts';
+import { ensureErasureKey, findErasureKey } from '../../contacts/erased.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { clampLimit, decodeId, pageOf } from '../../lib/pages.ts';

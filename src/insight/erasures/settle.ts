@@ -1,5 +1,5 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
-import { ledgerHash } from '../../campaigns/results/ledger-file.ts';
+import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
 import { leastId } from '../../lib/ids.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { redactEntries } from '../../projects/audit/record.ts';

@@ -1,5 +1,5 @@
 import type * as v from 'valibot';
-import { type ConditionShape, conditionQuery } from '../../contacts/conditions/service.ts';
+import { type ConditionShape, conditionQuery } from '../../contacts/conditions.ts';
 import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';

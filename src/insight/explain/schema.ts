@@ -1,6 +1,5 @@
 import * as v from 'valibot';
-import { GivenInstant, Instant, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, GivenInstant, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 
 const Sentence = v.string();
 

@@ -1,5 +1,5 @@
-import { editDistance } from '../../lib/edit-distance.ts';
 import { notFound } from '../../lib/errors.ts';
+import { editDistance } from '../../lib/text.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';

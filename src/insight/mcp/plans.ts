@@ -6,7 +6,7 @@ import { sha256 } from '../../lib/seal.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import type { WaitingPlan } from './schema.ts';
+import type { WaitingPlan } from './facts.ts';
 import type { PlannedAction } from './server.ts';
 
 /** A plan as it is carried out. */

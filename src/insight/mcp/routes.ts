@@ -7,13 +7,12 @@ import type { App, Handled, KeyActor, RequestProject, RouteCaller } from '../../
 import { reply, route } from '../../http/route.ts';
 import { AppError, conflict } from '../../lib/errors.ts';
 import { version } from '../../lib/text.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
 import { findTemplate } from '../../templates/queries.ts';
-import { planFacts } from './facts.ts';
+import { planFacts, WaitingPlan } from './facts.ts';
 import { commitPlan, decidePlan, keepPlan, type PlanOwner, type PlanVerdict, waitingPlans } from './plans.ts';
-import { WaitingPlan } from './schema.ts';
 import type { McpContext, PlannedAction } from './server.ts';
 
 // A commit holds a connection while what it calls may need another one.

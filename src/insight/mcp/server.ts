@@ -3,10 +3,9 @@ import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/
 import { CallToolRequestSchema, type CallToolResult, ListToolsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
 import { toJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { inputProblems } from './input-problems.ts';
 import { planTools } from './plan-tools.ts';
 import { readTools } from './read-tools.ts';
-import type { McpContext, Tool, ToolMode } from './tool.ts';
+import { inputProblems, type McpContext, type Tool, type ToolMode } from './tool.ts';
 
 export type { McpContext, PlannedAction, ToolMode } from './tool.ts';
 

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { contactTotals } from '../../contacts/catalogue-queries.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { Instant } from '../../lib/validation/fields.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field, Instant } from '../../lib/validation/fields.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 

@@ -1,9 +1,8 @@
 import { createHmac, randomBytes } from 'node:crypto';
 import { countByName } from '../../contacts/events/counting-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import { editDistance } from '../../lib/edit-distance.ts';
 import { invalid } from '../../lib/errors.ts';
-import { likeText } from '../../lib/text.ts';
+import { editDistance, likeText } from '../../lib/text.ts';
 import { dayMs, sqlSpan } from '../../lib/time.ts';
 import { type Database, type Query, sql } from '../../store/sql.ts';
 

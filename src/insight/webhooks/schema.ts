@@ -3,14 +3,15 @@ import { CursorParameter } from '../../lib/pages.ts';
 import {
   choice,
   coded,
+  field,
   GivenInstant,
   Instant,
   limitParameter,
+  nameSchemas,
   textField,
   Uuid,
   wholeNumber,
 } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
 const payloadKinds = ['full', 'thin'] as const;

@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { removeLater } from '../../domains/queries.ts';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/names.ts';
-import { deleteProject, resetProject, waitForWipe } from './service.ts';
+import { field } from '../../lib/validation/fields.ts';
+import { deleteProject, resetProject, waitForWipe } from './queries.ts';
 
 const Done = v.object({
   success: field('Always true.', v.literal(true)),

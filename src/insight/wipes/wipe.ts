@@ -2,8 +2,7 @@ import { LockMode } from '@mikro-orm/core';
 import { removeSome } from '../../store/columns.ts';
 import { restartable } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { findWipe, finishWipe, ProjectWipe, stalledWipes } from './queries.ts';
-import { startOfWipe } from './service.ts';
+import { findWipe, finishWipe, ProjectWipe, stalledWipes, startOfWipe } from './queries.ts';
 
 interface WipedTable {
   table: string;

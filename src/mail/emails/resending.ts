@@ -4,8 +4,7 @@ import { checkSenderDomain } from '../../domains/service.ts';
 import type { KeepAnswer, ScopedKey } from '../../http/context.ts';
 import { AppError, conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import type { MessageClass } from '../../lib/message-class.ts';
-import type { SourceType } from '../../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { domainOf } from '../../lib/validation/email-address.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { ProjectDirectory, ProjectFacts, VerifiedDomains } from '../../projects/directory.ts';
@@ -14,7 +13,7 @@ import { type Database, raw, sql, type WriteOnce } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
 import { acceptingMail } from '../ledger/accept.ts';
 import type { ReasonCode } from '../ledger/reasons.ts';
-import { checkStoredMail } from './key-limits.ts';
+import { checkStoredMail } from './schedule.ts';
 import type { EmailRecord } from './schema.ts';
 import { getEmail } from './service.ts';
 

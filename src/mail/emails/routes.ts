@@ -1,14 +1,36 @@
+import { ListSuppressed, SuppressedEmail, SuppressedPage } from '../../contacts/suppressions/schema.ts';
 import type { App, KeyActor, UserActor } from '../../http/context.ts';
 import { type Access, csvReply, inProject, route } from '../../http/route.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { Database } from '../../store/sql.ts';
 import { composerOf } from '../engine/compose.ts';
 import { longestWaitMs } from '../engine/pending.ts';
+import { getSuppressed, listSuppressed } from '../suppressed/mail.ts';
 import { exportEmails } from './export.ts';
-import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './queued.ts';
 import { resendEmail } from './resending.ts';
+import { cancelEmail, checkKeyOfMail, rescheduleEmail } from './schedule.ts';
 import { EmailRecord, EmailsPage, ExportEmails, GetEmail, ListEmails, MoveEmail, ResendEmail } from './schema.ts';
 import { getEmail, listEmails } from './service.ts';
+
+/** Mail that suppression rules have kept from leaving. */
+export const suppressedMailRoutes = [
+  route.get('/suppressions/emails', {
+    ...inProject('emails:read'),
+    summary: 'List suppressed mail',
+    operationId: 'listSuppressedEmails',
+    query: ListSuppressed,
+    reply: SuppressedPage,
+    handle: ({ app, db, project, query }) => listSuppressed(db, composerOf(app), project.id, query),
+  }),
+  route.get('/suppressions/emails/:id', {
+    ...inProject('emails:read'),
+    summary: 'Get a suppressed mail',
+    operationId: 'getSuppressedEmail',
+    ids: { id: 'email' },
+    reply: SuppressedEmail,
+    handle: ({ app, db, project, params }) => getSuppressed(db, composerOf(app), project.id, params.id),
+  }),
+];
 
 const whileItWaits = 'As long as sending has not started; 409 `EMAIL_LEFT` with its `status` after that.';
 

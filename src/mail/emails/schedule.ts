@@ -1,7 +1,26 @@
 import * as v from 'valibot';
-import { invalidField } from '../../lib/errors.ts';
+import { reaches } from '../../contacts/suppressions/matching.ts';
+import { checkKeySender } from '../../domains/service.ts';
+import type { ScopedKey } from '../../http/context.ts';
+import { AppError, conflict, forbidden, invalidField, notFound } from '../../lib/errors.ts';
 import { dayMs, hourMs, parseDate } from '../../lib/time.ts';
+import { domainOf } from '../../lib/validation/email-address.ts';
 import { coded } from '../../lib/validation/fields.ts';
+import { recordChange } from '../../projects/audit/record.ts';
+import { databaseNow } from '../../store/changes.ts';
+import type { Database } from '../../store/sql.ts';
+import { cancelQueued, findLeft, moveQueued } from './queries.ts';
+
+/** @throws 403 for mail that a key could not have sent, and so may not change */
+export function checkStoredMail(key: ScopedKey | null, { from, to }: { from: string; to: string }): void {
+  checkKeySender(key, domainOf(from));
+  if (reaches(key, to)) return;
+  throw forbidden(
+    `This key may not send to ${to}`,
+    { reason: 'recipient', recipient: to, allowed: key?.recipients },
+    'Use a key that may send to this recipient.',
+  );
+}
 
 const furthestDays = 30;
 const minuteMs = 60_000;
@@ -37,7 +56,7 @@ export function scheduleOf(
 }
 
 /** The instant of a `scheduledFor`; null when it is over. @throws 422 `too_big` when it is more than 30 days ahead */
-export function scheduledInstant(text: string, now: Date): Date | null {
+function scheduledInstant(text: string, now: Date): Date | null {
   const at = new Date(text);
   if (at.getTime() > now.getTime() + furthestDays * dayMs)
     throw invalidField('scheduledFor', `must be at most ${furthestDays} days ahead`, 'too_big');
@@ -52,4 +71,59 @@ function holdMs(text: string): number | null {
   const [, count, unit] = /^(\d{1,4})([mh])$/.exec(text) ?? [];
   const ms = Number(count) * (unit === 'h' ? hourMs : minuteMs);
   return ms >= 15 * minuteMs && ms <= dayMs ? ms : null;
+}
+
+/** @throws 404, and 403 for a key with limits that could not have sent this mail */
+export async function checkKeyOfMail(
+  db: Database,
+  key: ScopedKey | null,
+  projectId: string,
+  id: string,
+): Promise<void> {
+  if (!key?.senderDomains && !key?.recipients) return;
+  const mail = await findLeft(db, projectId, id);
+  if (mail === null) throw notFound('email', id);
+  checkStoredMail(key, mail);
+}
+
+/** Cancels a mail that has not been claimed for sending. @throws 404, 409 EMAIL_LEFT, 409 for a campaign's mail */
+export async function cancelEmail(db: Database, projectId: string, id: string): Promise<void> {
+  await db.transaction(async (tx) => {
+    if (!(await cancelQueued(tx, projectId, id))) throw await refusalFor(tx, projectId, id);
+    await recordChange(tx, projectId, { action: 'email.cancelled', target: id });
+  });
+}
+
+/**
+ * Moves a mail to another time; null sends it now. Answers when it is due, null for now.
+ * @throws 422 for an instant more than 30 days ahead, 404, 409 EMAIL_LEFT, 409 for a campaign's mail
+ */
+export async function rescheduleEmail(
+  db: Database,
+  projectId: string,
+  id: string,
+  scheduledFor: string | null,
+): Promise<Date | null> {
+  const at = scheduledFor === null ? null : scheduledInstant(scheduledFor, await databaseNow(db));
+  await db.transaction(async (tx) => {
+    if (!(await moveQueued(tx, projectId, id, at))) throw await refusalFor(tx, projectId, id);
+    const after = { scheduledFor: at?.toISOString() };
+    await recordChange(
+      tx,
+      projectId,
+      at === null ? { action: 'email.released', target: id } : { action: 'email.rescheduled', target: id, after },
+    );
+  });
+  return at;
+}
+
+async function refusalFor(db: Database, projectId: string, id: string): Promise<AppError> {
+  const mail = await findLeft(db, projectId, id);
+  if (mail === null) return notFound('email', id);
+  if (mail.campaignId !== null && mail.status === 'PENDING')
+    return conflict('This email belongs to a campaign: stop the campaign instead', { campaignId: mail.campaignId });
+  const status = mail.isClaimed && mail.status === 'PENDING' ? 'SENDING' : mail.status;
+  return new AppError(409, 'EMAIL_LEFT', `This email is ${status}: it can no longer be changed`, {
+    details: { status },
+  });
 }

@@ -4,13 +4,14 @@ import { EmailField } from '../../lib/validation/email-address.ts';
 import {
   choice,
   choiceParameter,
+  field,
   Instant,
   limitParameter,
   NullableInstant,
+  nameSchemas,
   parameter,
   Uuid,
 } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
 import { mailSources, mailStatuses } from '../ledger/queries.ts';
 import { reasonCodes } from '../ledger/reasons.ts';
 import { ScheduledFor } from './schedule.ts';

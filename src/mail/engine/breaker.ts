@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { campaignEvent } from '../../contacts/events/queries.ts';
 import type { Verdict } from '../../domains/providers/mailer.ts';
-import { Instant } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';

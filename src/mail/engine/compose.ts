@@ -1,7 +1,7 @@
 import type { OutgoingAttachment, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { App } from '../../http/context.ts';
 import type { Config } from '../../lib/config/config.ts';
-import type { MessageClass } from '../../lib/message-class.ts';
+import type { MessageClass } from '../../lib/message-kinds.ts';
 import { contentCache } from '../../templates/content/cache.ts';
 import { type LinkSettings, type TrackingMode, tracksEmail } from '../../templates/content/links.ts';
 import type { MessageRecipient } from '../../templates/content/prepare.ts';

@@ -1,6 +1,6 @@
 import { escapeHtml } from '@fernpost/renderer';
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
-import type { MessageClass } from '../../lib/message-class.ts';
+import type { MessageClass } from '../../lib/message-kinds.ts';
 import { sql } from '../../store/sql.ts';
 import type { MessageRecipient, prepareContent } from '../../templates/content/prepare.ts';
 import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';

@@ -1,12 +1,11 @@
 import { createHash } from 'node:crypto';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
-import type { MessageClass } from '../../lib/message-class.ts';
-import type { SourceType } from '../../lib/message-kinds.ts';
+import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { acceptingMail } from './accept.ts';
-import { failedEvent } from './failed.ts';
+import { failedEvent } from './counting.ts';
 import type { Reason } from './reasons.ts';
 
 /**

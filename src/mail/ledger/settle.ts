@@ -5,8 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { isoText } from '../../store/columns.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { endedColumns } from './counting.ts';
-import { failedEvents } from './failed.ts';
+import { endedColumns, failedEvents } from './counting.ts';
 import { withoutBytes } from './queries.ts';
 import { type Reason, storedReason } from './reasons.ts';
 

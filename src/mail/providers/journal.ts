@@ -1,7 +1,21 @@
-import type { Begun, HandoverJournal } from '../../domains/providers/mailer.ts';
+import type { Begun, HandoverJournal, Mailer } from '../../domains/providers/mailer.ts';
+import type { SnsClient } from '../../domains/providers/ses/sns.ts';
 import { pause } from '../../lib/time.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, sql } from '../../store/sql.ts';
+
+// What other parts of the service may use of providers; everything else in this folder is its own.
+
+declare module '../../http/context.ts' {
+  interface App {
+    mailer: Mailer;
+    /** Amazon's own hosts, for what proves that a message is of Amazon SNS. */
+    sns: SnsClient;
+  }
+}
+
+/** Stands where a project's id does in mail of the service itself, which is no project's. */
+export const systemProjectId = '00000000-0000-0000-0000-000000000000';
 
 interface Row {
   claimId: string;

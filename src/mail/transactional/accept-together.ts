@@ -1,4 +1,4 @@
-import { contactDataText } from '../../contacts/limit-queries.ts';
+import { contactDataText } from '../../contacts/cause.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
 import { type Database, sql } from '../../store/sql.ts';

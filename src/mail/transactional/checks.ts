@@ -1,5 +1,5 @@
 import type { BillingSettings } from '../../billing/service.ts';
-import { type ErasedAddresses, refuseErased } from '../../contacts/erased/addresses.ts';
+import { type ErasedAddresses, refuseErased } from '../../contacts/erased.ts';
 import { suppressionOf, suppressionOfKey } from '../../contacts/suppressions/matching.ts';
 import type { SuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';

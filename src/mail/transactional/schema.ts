@@ -1,8 +1,16 @@
 import { renderLimits } from '@fernpost/renderer';
 import * as v from 'valibot';
 import { EmailField, SenderField } from '../../lib/validation/email-address.ts';
-import { coded, codedAt, JsonObject, singleLine, textField } from '../../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  coded,
+  codedAt,
+  describedBy,
+  field,
+  JsonObject,
+  nameSchemas,
+  singleLine,
+  textField,
+} from '../../lib/validation/fields.ts';
 import { HoldFor, ScheduledFor } from '../emails/schedule.ts';
 import { noForeignKeys } from './foreign-keys.ts';
 

@@ -1,9 +1,9 @@
 import type { Logger } from 'pino';
 import { openTemporal } from '../../../temporal/connection.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../accounts/oauth.ts';
-import { dnsResolver, type Resolver } from '../../accounts/verification/addresses/resolver.ts';
+import { dnsResolver, type Resolver } from '../../accounts/verification/addresses/verify.ts';
 import { cachedResolver } from '../../accounts/verification/cached-resolver.ts';
-import { createErasedAddresses } from '../../contacts/erased/addresses.ts';
+import { createErasedAddresses } from '../../contacts/erased.ts';
 import { createSuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
 import { createSnsClient, type GetText } from '../../domains/providers/ses/sns.ts';
@@ -26,6 +26,7 @@ import { Outbox } from '../../store/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../../store/outbox/wake.ts';
 import { createTemplateCache } from '../../templates/queries.ts';
 import {
+  entities,
   heavyDatabase,
   heavyReadLimits,
   measurePool,
@@ -33,12 +34,10 @@ import {
   requestDatabase,
   sessionUrl,
 } from '../setup/database-settings.ts';
-import { entities } from '../setup/entities.ts';
-import { type MetricsServer, serveMetrics } from '../setup/metrics-server.ts';
+import { type MetricsServer, openHealth, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
 import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
 import { createImageStore } from './config-route.ts';
-import { openHealth } from './health.ts';
 import { routes } from './routes.ts';
 
 /** An API process. */

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { reply, route } from '../../http/route.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { type ImageStore, localStore } from '../../templates/images/store.ts';
 
 const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });

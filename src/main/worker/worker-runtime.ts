@@ -8,8 +8,8 @@ import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
 import { countNewEvents } from '../../contacts/events/counting-queries.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
-import { foldAndJudge } from '../../feedback/reputation/fold.ts';
-import { createWebhookWatch } from '../../insight/webhooks/watch.ts';
+import { foldAndJudge } from '../../feedback/reputation/service.ts';
+import { createWebhookWatch } from '../../insight/webhooks/feed.ts';
 import type { Config } from '../../lib/config/config.ts';
 import { type Clock, pause, systemClock } from '../../lib/time.ts';
 import { touchedProjects } from '../../segments/changes.ts';
@@ -23,6 +23,7 @@ import { createDeliveryWaker, createMailSweep, type DeliveryWaker } from '../../
 import { startWokenLoop } from '../../store/postgres/listener.ts';
 import type { Database } from '../../store/sql.ts';
 import {
+  entities,
   heavyWorkerDatabase,
   heavyWorkerLimits,
   measurePool,
@@ -30,7 +31,6 @@ import {
   sessionUrl,
   workerDatabase,
 } from '../setup/database-settings.ts';
-import { entities } from '../setup/entities.ts';
 import { type MetricsServer, sdkMetrics, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
 import { installTemporalRuntime, keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';

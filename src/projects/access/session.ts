@@ -1,5 +1,11 @@
-import { type SessionState, type SessionUser, sessionState } from '../../accounts/session-list.ts';
-import { readSession, sessionHash, sessionTokens } from '../../accounts/sessions.ts';
+import {
+  readSession,
+  type SessionState,
+  type SessionUser,
+  sessionHash,
+  sessionState,
+  sessionTokens,
+} from '../../accounts/sessions.ts';
 import type { MemberActor, RequestCredentials, UserActor } from '../../http/context.ts';
 import { noSuchProject, unauthorized } from '../../http/errors.ts';
 import type { Route } from '../../http/route.ts';

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { badRequest } from '../../lib/errors.ts';
 import { CursorParameter, clampLimit, decodeCursor, pageOf } from '../../lib/pages.ts';
-import { Instant, parameter, Uuid } from '../../lib/validation/fields.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field, Instant, parameter, Uuid } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { hashOf, redactedAction } from './record.ts';

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { SignedIn } from '../../accounts/schema.ts';
 import { signedIn } from '../../accounts/sign-in.ts';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/names.ts';
+import { field } from '../../lib/validation/fields.ts';
 import {
   AcceptAndSignUp,
   acceptInvitation,

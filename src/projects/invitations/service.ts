@@ -12,14 +12,13 @@ import type { Config } from '../../lib/config/config.ts';
 import { badRequest, conflict, forbidden, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { sha256 } from '../../lib/seal.ts';
-import { Instant, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { baseColumns, isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { recordChange } from '../audit/record.ts';
-import { ofProject } from '../entity.ts';
 import { AddMember } from '../member-service.ts';
+import { ofProject } from '../queries.ts';
 
 const p = defineEntity.properties;
 

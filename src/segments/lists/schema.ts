@@ -1,9 +1,17 @@
 import * as v from 'valibot';
-import { ConditionShape } from '../../contacts/conditions/service.ts';
+import { ConditionShape } from '../../contacts/conditions.ts';
 import { contactSorts } from '../../contacts/list-queries.ts';
 import { CursorParameter } from '../../lib/pages.ts';
-import { choice, GivenUuid, Instant, textField, Uuid } from '../../lib/validation/fields.ts';
-import { describedBy, field, nameSchemas } from '../../lib/validation/names.ts';
+import {
+  choice,
+  describedBy,
+  field,
+  GivenUuid,
+  Instant,
+  nameSchemas,
+  textField,
+  Uuid,
+} from '../../lib/validation/fields.ts';
 
 /** Which contacts of a project are meant: all of the parts must hold. */
 export const FilterBody = v.object(

@@ -1,8 +1,7 @@
 import * as v from 'valibot';
 import { badRequest, conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { Instant, textField, Uuid } from '../../lib/validation/fields.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
+import { field, Instant, nameSchemas, textField, Uuid } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';

@@ -1,6 +1,6 @@
 import { Brand } from '@fernpost/email-document';
 import { inProject, reply, route } from '../../http/route.ts';
-import { nameSchemas } from '../../lib/validation/names.ts';
+import { nameSchemas } from '../../lib/validation/fields.ts';
 import { getBrand, iconsUrlOf, putBrand, socialIcon } from './service.ts';
 
 /** The brand kit of a project. */

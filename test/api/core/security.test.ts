@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiversOf } from '../../../src/feedback/reputation/deliverability.ts';
-import { foldAndJudge } from '../../../src/feedback/reputation/fold.ts';
+import { foldAndJudge } from '../../../src/feedback/reputation/service.ts';
 import { linksOf } from '../../../src/insight/setup/state.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { settleQueued } from '../../../src/mail/ledger/settle.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { countingRuns } from '../../../src/automations/rows.ts';
-import { ensureVersion } from '../../../src/automations/versions/versions.ts';
+import { ensureVersion } from '../../../src/automations/versions.ts';
 import { activityTypes } from '../../../src/insight/activity/types.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

@@ -1,7 +1,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { erasureActivities } from '../../../activities/erasure.ts';
-import { erasedAmong, findErasureKey } from '../../../src/contacts/erased/addresses.ts';
+import { erasedAmong, findErasureKey } from '../../../src/contacts/erased.ts';
 import { certify } from '../../../src/insight/erasures/certificate.ts';
 import { startOfErasure } from '../../../src/insight/erasures/start.ts';
 import { eraseRows } from '../../../src/insight/erasures/work.ts';

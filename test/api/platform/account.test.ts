@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { removeOldSessions } from '../../../src/accounts/session-list.ts';
+import { removeOldSessions } from '../../../src/accounts/sessions.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { lettersTo } from '../../support/letters.ts';

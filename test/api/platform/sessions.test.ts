@@ -1,7 +1,7 @@
 import { sessionCookie as earlierSessionCookie } from '@fernpost/earlier-name';
 import { SignJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { removeEndedSessions } from '../../../src/accounts/session-list.ts';
+import { removeEndedSessions } from '../../../src/accounts/sessions.ts';
 import { sessionCookie } from '../../../src/lib/access.ts';
 import { readConfig } from '../../../src/lib/config/config.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { sameAnswerMs } from '../../../src/accounts/account-service.ts';
-import type { Resolver } from '../../../src/accounts/verification/addresses/resolver.ts';
+import type { Resolver } from '../../../src/accounts/verification/addresses/verify.ts';
 import { type TestApi, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { lettersTo, type QueuedLetter, tokenOf } from '../../support/letters.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
 import { deliverPending } from '../../../src/mail/engine/pending.ts';
-import { emptyOldBodies } from '../../../src/mail/ledger/retention/queries.ts';
+import { emptyOldBodies } from '../../../src/mail/ledger/retention.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { deliveryDeps } from '../../support/delivery-fixtures.ts';

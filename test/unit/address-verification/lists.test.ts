@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
-import { loadLists } from '../../../src/accounts/verification/addresses/lists.ts';
+import { loadLists } from '../../../src/accounts/verification/addresses/typo.ts';
 
 async function folder(files: Record<string, string>): Promise<URL> {
   const path = await mkdtemp(join(tmpdir(), 'lists-'));

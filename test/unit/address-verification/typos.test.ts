@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { loadLists } from '../../../src/accounts/verification/addresses/lists.ts';
-import { suggestDomain } from '../../../src/accounts/verification/addresses/typo.ts';
-import { editDistance } from '../../../src/lib/edit-distance.ts';
+import { loadLists, suggestDomain } from '../../../src/accounts/verification/addresses/typo.ts';
+import { editDistance } from '../../../src/lib/text.ts';
 
 const lists = loadLists();
 

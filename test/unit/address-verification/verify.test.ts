@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { loadLists } from '../../../src/accounts/verification/addresses/lists.ts';
-import type { RecordType, Resolver } from '../../../src/accounts/verification/addresses/resolver.ts';
-import { verifyAddress } from '../../../src/accounts/verification/addresses/verify.ts';
+import { loadLists } from '../../../src/accounts/verification/addresses/typo.ts';
+import { type RecordType, type Resolver, verifyAddress } from '../../../src/accounts/verification/addresses/verify.ts';
 
 const lists = loadLists();
 

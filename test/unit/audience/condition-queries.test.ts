@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { conditionQuery, refusing } from '../../../src/contacts/conditions/service.ts';
+import { conditionQuery, refusing } from '../../../src/contacts/conditions.ts';
 import { parseCondition } from '../../../src/lib/conditions/condition.ts';
 import { badRequest } from '../../../src/lib/errors.ts';
 import { join, sql } from '../../../src/store/sql.ts';

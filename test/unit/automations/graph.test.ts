@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { enablingIssues } from '../../../src/automations/graph/drafts.ts';
 import type { Graph, GraphStep } from '../../../src/automations/graph/graph.ts';
 import { delayMs, readStepConfig, type StepType } from '../../../src/automations/graph/step-configs.ts';
-import { graphHash } from '../../../src/automations/versions/versions.ts';
+import { graphHash } from '../../../src/automations/versions.ts';
 
 const step = (id: string, type: StepType, config: Record<string, unknown> = {}): GraphStep => ({
   id,

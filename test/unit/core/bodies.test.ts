@@ -4,8 +4,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { afterAll, expect, test } from 'vitest';
-import { type BodyLimitName, bodyLimits, RouteBody } from '../../../src/http/body.ts';
-import { keyedBudgetSize } from '../../../src/http/body-budget.ts';
+import { type BodyLimitName, bodyLimits, keyedBudgetSize, RouteBody } from '../../../src/http/body.ts';
 
 test('the largest body fits into a share, however small the heap', () => {
   const largest = Math.max(...Object.values(bodyLimits).map(({ bytes }) => bytes));

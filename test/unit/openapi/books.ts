@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import type { ApiDescription, Failure as Failed, Operation, Status } from '../../../src/http/openapi/operation.ts';
-import { nameSchemas } from '../../../src/lib/validation/names.ts';
+import { nameSchemas } from '../../../src/lib/validation/fields.ts';
 
 const Failure = v.object({ error: v.string() });
 nameSchemas({ Failure });

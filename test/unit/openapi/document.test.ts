@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import type { Operation } from '../../../src/http/openapi/operation.ts';
-import { describedBy, field, nameSchemas } from '../../../src/lib/validation/names.ts';
+import { describedBy, field, nameSchemas } from '../../../src/lib/validation/fields.ts';
 import { api, operation } from './books.ts';
 
 function documentOf(...operations: Operation[]) {

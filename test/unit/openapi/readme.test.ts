@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { openApiDocument } from '../../../src/http/openapi/document.ts';
 import { operationId } from '../../../src/http/openapi/operation.ts';
-import { field, nameSchemas } from '../../../src/lib/validation/names.ts';
+import { field, nameSchemas } from '../../../src/lib/validation/fields.ts';
 
 test('the example of the README describes a book', () => {
   const readme = readFileSync(new URL('../../../src/http/openapi/README.md', import.meta.url), 'utf8');

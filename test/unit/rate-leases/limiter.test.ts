@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { LeasedRateLimit } from '../../../src/http/rate-leases/limiter.ts';
+import { LeasedRateLimit } from '../../../src/http/rate-leases.ts';
 import { Windows } from './windows.ts';
 
 beforeEach(() => {

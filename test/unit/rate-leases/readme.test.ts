@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { LeasedRateLimit } from '../../../src/http/rate-leases/limiter.ts';
+import { LeasedRateLimit } from '../../../src/http/rate-leases.ts';
 
 test('the example of the README answers what it says', async () => {
   const readme = readFileSync(new URL('../../../src/http/rate-leases/README.md', import.meta.url), 'utf8');

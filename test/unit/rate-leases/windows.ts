@@ -1,4 +1,4 @@
-import type { WindowStore } from '../../../src/http/rate-leases/limiter.ts';
+import type { WindowStore } from '../../../src/http/rate-leases.ts';
 
 /** Windows in memory, which count what is asked of them. */
 export class Windows implements WindowStore {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { dnsResolver, type RecordType, type Resolver } from '../../../src/accounts/verification/addresses/resolver.ts';
+import { dnsResolver, type RecordType, type Resolver } from '../../../src/accounts/verification/addresses/verify.ts';
 import { cachedResolver } from '../../../src/accounts/verification/cached-resolver.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
 

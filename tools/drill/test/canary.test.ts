@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import type { LedgerRow } from '../src/balance.ts';
-import { moments, planCanary } from '../src/canary/plan.ts';
-import { canarySheet, canarySucceeded, chosen, compareSent } from '../src/canary/report.ts';
+import { canarySheet, canarySucceeded, chosen, compareSent, moments, planCanary } from '../src/canary/report.ts';
 import type { CanaryResult } from '../src/canary/run.ts';
 
 const campaign = '019f0000-0000-7000-8000-000000000001';

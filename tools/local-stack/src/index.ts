@@ -1,15 +1,13 @@
-export { answers, freePorts, requireFreePorts, type TakenPort, type WantedPort } from './ports.ts';
+export { answers, freePorts, requireFreePorts, shortPath, type TakenPort, type WantedPort } from './ports.ts';
 export { findPostgres, type PostgresBinaries, postgresIn } from './postgres/postgres-binaries.ts';
 export { postgresName } from './postgres/postgres-cluster.ts';
-export { placeForData } from './postgres/postgres-place.ts';
+export { asUser, chooseServerUser, placeForData, type ServerUser } from './postgres/postgres-place.ts';
 export { type PostgresOptions, postgresUrl, requirePostgres, startPostgres } from './postgres/postgres-server.ts';
-export { asUser, chooseServerUser, type ServerUser } from './postgres/postgres-user.ts';
 export { type CommandOptions, type CommandResult, runCommand } from './process/command.ts';
 export { type Launch, launch, launchNode, type NodeLaunch, type RunningProcess } from './process/launch.ts';
 export { type LogFile, openLog, surfaceErrors } from './process/log-file.ts';
 export { identityOf, isAlive, type ProcessIdentity, type RunRecord, takeDataDir } from './process/run-file.ts';
 export { type BackOff, keepRunning, type Supervised, type SupervisedPart } from './process/supervise.ts';
-export { shortPath } from './short-path.ts';
 export {
   builtCliVersion,
   devServerArguments,

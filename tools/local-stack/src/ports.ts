@@ -1,8 +1,15 @@
 import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
+import { relative, sep } from 'node:path';
 import { runCommand } from './process/command.ts';
 import { StartError } from './terminal.ts';
+
+/** A path as a person would type it: relative where it lies below the current folder. */
+export function shortPath(path: string): string {
+  const short = relative(process.cwd(), path);
+  return short === '' || short.startsWith(`..${sep}`) || short === '..' ? path : short;
+}
 
 const listening = '0A';
 

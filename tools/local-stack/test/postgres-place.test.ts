@@ -2,8 +2,7 @@ import { chmodSync, cpSync, lstatSync, mkdirSync, realpathSync, rmSync, statSync
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { findPostgres } from '../src/postgres/postgres-binaries.ts';
-import { placeForData } from '../src/postgres/postgres-place.ts';
-import { chooseServerUser } from '../src/postgres/postgres-user.ts';
+import { chooseServerUser, placeForData } from '../src/postgres/postgres-place.ts';
 import { temporaryFolder } from './fakes.ts';
 
 const isRoot = process.getuid?.() === 0;

@@ -1,7 +1,7 @@
 import type { CallOptions } from '../http.ts';
 import { poll, type WaitOptions } from '../pages.ts';
 import type { Body, Input, ListQuery } from '../types.ts';
-import { Resource } from './resource.ts';
+import { Resource } from './workflows.ts';
 
 /** Contacts of the project. */
 export class Contacts extends Resource {

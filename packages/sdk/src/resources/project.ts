@@ -2,7 +2,7 @@ import type { OperationClient } from '../client.ts';
 import type { CallOptions } from '../http.ts';
 import { PagePromise } from '../pages.ts';
 import type { Body, Input, ListQuery, Reply } from '../types.ts';
-import { Resource } from './resource.ts';
+import { Resource } from './workflows.ts';
 
 /** Finds out once which project a key belongs to. */
 export class ProjectId {

@@ -3,7 +3,7 @@ import { poll, type WaitOptions } from '../pages.ts';
 import type { WithElements } from '../react.ts';
 import type { ApiPromise } from '../responses.ts';
 import type { Body, ListQuery, Reply } from '../types.ts';
-import { dataOf, Resource } from './resource.ts';
+import { dataOf, Resource } from './workflows.ts';
 
 /** Emails that were sent or wait to be. */
 export class Emails extends Resource {

@@ -1,6 +1,18 @@
+import type { OperationClient } from '../client.ts';
 import type { CallOptions } from '../http.ts';
 import type { Body, ListQuery } from '../types.ts';
-import { Resource } from './resource.ts';
+
+/** The methods of one kind of resource. Each takes its ID, then its body or filters, then the options of the call. */
+export abstract class Resource {
+  protected readonly client: OperationClient;
+
+  constructor(client: OperationClient) {
+    this.client = client;
+  }
+}
+
+/** What an operation wraps its value in. */
+export const dataOf = <Data>({ data }: { data: Data }): Data => data;
 
 /** Workflows: steps that contacts go through one by one. */
 export class Workflows extends Resource {

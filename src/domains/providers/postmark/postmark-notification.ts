@@ -7,8 +7,8 @@ import {
   parseMailVerdict,
   type ReceivedMail,
 } from '../mailer.ts';
-import { firstReadable, ourId, text } from '../reading.ts';
 import { sanitizeHtml, textAsHtml } from '../received-html.ts';
+import { firstReadable, ourId, text } from '../ses/ses-notification.ts';
 
 const Mailbox = v.object({ Email: text, Name: text });
 const mailboxes = v.fallback(v.array(Mailbox), []);

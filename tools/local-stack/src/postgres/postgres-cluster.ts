@@ -4,7 +4,7 @@ import { runCommand } from '../process/command.ts';
 import { commandOf, identityOf, stopLeftover } from '../process/run-file.ts';
 import { StartError } from '../terminal.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
-import { asUser, type ServerUser } from './postgres-user.ts';
+import { asUser, type ServerUser } from './postgres-place.ts';
 
 /** Name of the role that owns everything, and of the database, in a new data folder. */
 export const postgresName = 'fernpost';

@@ -7,7 +7,7 @@ import type { LogFile } from '../process/log-file.ts';
 import { continueUnlessStopped, reasonOf, StartError, type Terminal } from '../terminal.ts';
 import type { PostgresBinaries } from './postgres-binaries.ts';
 import { clearStaleServer, makeCluster, postgresEnv, postgresName } from './postgres-cluster.ts';
-import { asUser, type ServerUser } from './postgres-user.ts';
+import { asUser, type ServerUser } from './postgres-place.ts';
 
 /** How our own Postgres is to run. */
 export interface PostgresOptions {

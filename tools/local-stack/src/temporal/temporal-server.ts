@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { answers } from '../ports.ts';
+import { answers, shortPath } from '../ports.ts';
 import { runCommand } from '../process/command.ts';
 import { launch, type RunningProcess } from '../process/launch.ts';
 import type { LogFile } from '../process/log-file.ts';
-import { shortPath } from '../short-path.ts';
 import { continueUnlessStopped, StartError, type Terminal } from '../terminal.ts';
 import { type DevServer, devServerArguments, probeArguments } from './dev-server.ts';
 import type { TemporalCli } from './temporal-cli.ts';

@@ -1,8 +1,7 @@
 import type { Context, Middleware } from 'koa';
 import getRawBody from 'raw-body';
 import type { Outages } from '../behavior/check.ts';
-import type { Faults } from '../behavior/faults.ts';
-import type { Service } from '../behavior/follow.ts';
+import type { Faults, Service } from '../behavior/faults.ts';
 import type { Outcomes } from '../behavior/outcomes.ts';
 import type { Webhooks } from '../behavior/webhooks.ts';
 import type { Domains } from '../domains.ts';

@@ -1,8 +1,8 @@
-import { type Condition, parseCondition } from '../../lib/conditions/condition.ts';
-import { mentionsEvent, mentionsField } from '../../lib/conditions/dependencies.ts';
-import { bareBadRequest } from '../../lib/errors.ts';
-import { type Database, type Query, sql } from '../../store/sql.ts';
-import { refusing } from '../conditions/service.ts';
+import { type Condition, parseCondition } from '../lib/conditions/condition.ts';
+import { mentionsEvent, mentionsField } from '../lib/conditions/dependencies.ts';
+import { bareBadRequest } from '../lib/errors.ts';
+import { type Database, type Query, sql } from '../store/sql.ts';
+import { refusing } from './conditions.ts';
 
 /** A segment, campaign or workflow that relies on something. */
 export interface Use {

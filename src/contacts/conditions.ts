@@ -1,11 +1,11 @@
 import * as v from 'valibot';
-import { type Condition, maxFilters, maxLevels } from '../../lib/conditions/condition.ts';
-import { ConditionFault } from '../../lib/conditions/dates.ts';
-import { valueOperators } from '../../lib/conditions/filters.ts';
-import { type CompileOptions, compileCondition } from '../../lib/conditions/sql.ts';
-import { badRequest } from '../../lib/errors.ts';
-import { field, nameSchemas } from '../../lib/validation/names.ts';
-import { compiled, type Query } from '../../store/sql.ts';
+import { type Condition, maxFilters, maxLevels } from '../lib/conditions/condition.ts';
+import { ConditionFault } from '../lib/conditions/dates.ts';
+import { valueOperators } from '../lib/conditions/filters.ts';
+import { type CompileOptions, compileCondition } from '../lib/conditions/sql.ts';
+import { badRequest } from '../lib/errors.ts';
+import { field, nameSchemas } from '../lib/validation/fields.ts';
+import { compiled, type Query } from '../store/sql.ts';
 
 // How the API reference describes a condition tree. `parseCondition` checks trees, with faults that name their place.
 

@@ -1,11 +1,11 @@
 import { createHmac, createPrivateKey, createPublicKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { keyContexts } from '@fernpost/earlier-name';
-import { AppError } from '../../lib/errors.ts';
-import { instantOf, uuid7 } from '../../lib/ids.ts';
-import { seal, unseal } from '../../lib/seal.ts';
-import { type Changes, createCache } from '../../store/changes.ts';
-import { isoInstant } from '../../store/columns.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { AppError } from '../lib/errors.ts';
+import { instantOf, uuid7 } from '../lib/ids.ts';
+import { seal, unseal } from '../lib/seal.ts';
+import { type Changes, createCache } from '../store/changes.ts';
+import { isoInstant } from '../store/columns.ts';
+import { type Database, type Query, raw, sql } from '../store/sql.ts';
 
 /** What the erasures of a project are made with: both keys come from one secret of the project. */
 interface ErasureKey {
@@ -81,7 +81,7 @@ export function isErasedMail(alias: string): Query {
   return sql`${address} like ${raw(`'erased-________@${domain}'`)}`;
 }
 
-declare module '../../http/context.ts' {
+declare module '../http/context.ts' {
   interface App {
     erasedAddresses: ErasedAddresses;
   }

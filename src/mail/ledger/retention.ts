@@ -1,6 +1,6 @@
-import { firstIdAt } from '../../../lib/ids.ts';
-import { type Database, raw, sql } from '../../../store/sql.ts';
-import { withoutBytes } from '../queries.ts';
+import { firstIdAt } from '../../lib/ids.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { withoutBytes } from './queries.ts';
 
 const bodiesRule = 'email bodies';
 const rowsPerWalk = 2_000;

@@ -6,19 +6,19 @@ import {
   type PendingMail,
   pendingMail,
   stalledMails,
-} from '../../accounts/system-mail/queries.ts';
-import { startOfMail } from '../../accounts/system-mail/service.ts';
-import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
-import { tryUnseal, UnsealError } from '../../lib/seal.ts';
-import type { Letter } from '../../lib/texts/letter.ts';
-import { restartable } from '../../store/outbox/recovery.ts';
-import type { Database } from '../../store/sql.ts';
-import { mostAgeMs } from '../engine/attempts.ts';
-import { mayCall } from '../engine/breaker.ts';
-import type { EngineDeps, KeptTexts, Ledger, Outcome, Tried } from '../engine/deps.ts';
-import { handOver, judgeUnconfirmed, lookUpClaim } from '../engine/hand-over.ts';
-import { reasonText } from '../ledger/reasons.ts';
-import { systemProjectId } from '../providers/index.ts';
+} from '../accounts/system-mail/queries.ts';
+import { startOfMail } from '../accounts/system-mail/service.ts';
+import type { OutgoingMessage } from '../domains/providers/mailer.ts';
+import { tryUnseal, UnsealError } from '../lib/seal.ts';
+import type { Letter } from '../lib/texts/letter.ts';
+import { restartable } from '../store/outbox/recovery.ts';
+import type { Database } from '../store/sql.ts';
+import { mostAgeMs } from './engine/attempts.ts';
+import { mayCall } from './engine/breaker.ts';
+import type { EngineDeps, KeptTexts, Ledger, Outcome, Tried } from './engine/deps.ts';
+import { handOver, judgeUnconfirmed, lookUpClaim } from './engine/hand-over.ts';
+import { reasonText } from './ledger/reasons.ts';
+import { systemProjectId } from './providers/journal.ts';
 
 /** What mail of the service is handed over with. */
 export interface SystemMailDeps extends EngineDeps {

@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
-import { isoText } from '../../store/columns.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import type { Graph, GraphStep, GraphTransition } from '../graph/graph.ts';
-import { findAutomation, found, stepsOf } from '../queries.ts';
-import type { StepRow } from '../rows.ts';
-import type { ListVersions, VersionPage, VersionWithGraph } from '../schema.ts';
+import { notFound } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { offsetAnswer, offsetPage } from '../lib/pages.ts';
+import { isoText } from '../store/columns.ts';
+import { type Database, type Query, raw, sql } from '../store/sql.ts';
+import type { Graph, GraphStep, GraphTransition } from './graph/graph.ts';
+import { findAutomation, found, stepsOf } from './queries.ts';
+import type { StepRow } from './rows.ts';
+import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
 
 /**
  * The version that new runs are pinned to (docs/contract/campaigns-and-workflows.md#4-11). After an edit a new one is written
