@@ -125,13 +125,20 @@ async function waitsForTheProvider(page: Page): Promise<void> {
     .getByRole('link')
     .first()
     .click();
-  await button(page, 'Why?').click();
+  // While a call to the provider is under way the explanation says that, so it is opened until it has the refusal.
   const dialog = page.getByRole('dialog', { name: 'Why?' });
-  await dialog
+  const refusal = dialog
     .getByText(/The email is pending: .* earlier attempts failed, the last one with: .*503/)
-    .first()
-    .waitFor();
-  await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+    .first();
+  await expect
+    .poll(async () => {
+      await button(page, 'Why?').click();
+      await dialog.getByRole('button', { name: 'Copy' }).waitFor();
+      const isThere = await refusal.isVisible();
+      await dialog.getByRole('button', { name: 'Close', exact: true }).click();
+      return isThere;
+    })
+    .toBe(true);
   await faults('DELETE');
   await page.getByText('The recipient’s server accepted this email.').waitFor({ timeout: 120_000 });
 }
