@@ -12,7 +12,7 @@ export interface DatabaseFunction {
 }
 
 const folder = new URL('./functions/', import.meta.url);
-// Triggers behind whose writes the release with the earlier name did things, as it needs them again.
+// What the release with the earlier name did by triggers behind its writes, as it needs it again.
 const earlierFolder = new URL('./earlier-functions/', import.meta.url);
 let read: DatabaseFunction[] | undefined;
 
@@ -26,17 +26,23 @@ export function databaseFunctions(): readonly DatabaseFunction[] {
   return read;
 }
 
-/** The same functions with the names of settings and channels that the release with the earlier name uses, for going back to it. */
+/**
+ * The functions as the release with the earlier name needs them, for going back to it: with the names of settings and channels that it
+ * uses, and its own where a function of this release does what a trigger did then.
+ */
 export function earlierFunctions(): readonly DatabaseFunction[] {
   const { setting, channel } = databaseNames;
-  return [folder, earlierFolder].flatMap((files) =>
-    functionsOf(files, (text) => text.replaceAll("'fernpost.", `'${setting}`).replaceAll("'fernpost_", `'${channel}`)),
-  );
+  const renamed = (text: string) =>
+    text.replaceAll("'fernpost.", `'${setting}`).replaceAll("'fernpost_", `'${channel}`);
+  const earlier = functionsOf(earlierFolder, renamed);
+  const names = new Set(earlier.map(({ name }) => name));
+  return [...functionsOf(folder, renamed).filter(({ name }) => !names.has(name)), ...earlier];
 }
 
 /** Names of the functions that only the release with the earlier name has. */
 export function earlierOnly(): string[] {
-  return functionsOf(earlierFolder, (text) => text).map(({ name }) => name);
+  const current = new Set(databaseFunctions().map(({ name }) => name));
+  return functionsOf(earlierFolder, (text) => text).flatMap(({ name }) => (current.has(name) ? [] : [name]));
 }
 
 function functionsOf(files: URL, written: (text: string) => string): DatabaseFunction[] {

@@ -31,7 +31,8 @@ describe('the project', () => {
       sources.get('src/accounts/verification/addresses/verify.ts') ?? '',
     );
     expect(imports.map(({ file, specifier }) => file ?? specifier).sort()).toEqual([
-      'src/accounts/verification/addresses/typo.ts',
+      'node:dns/promises',
+      'node:timers/promises',
       'src/accounts/verification/addresses/typo.ts',
       'tldts',
     ]);
@@ -136,7 +137,7 @@ describe('what is an import at run time', () => {
       'src/contacts/events/service.ts',
       '@koa/router',
       'node:fs',
-      'src/contacts/list-queries.ts',
+      'src/contacts/queries.ts',
     ]);
   });
 
