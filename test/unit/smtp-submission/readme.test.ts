@@ -8,7 +8,9 @@ import { SmtpReply } from '../../../src/mail/smtp/waiting-room.ts';
 test('the example of the README takes mail', async () => {
   const readme = readFileSync(new URL('../../../src/mail/smtp/README.md', import.meta.url), 'utf8');
   const [, code = ''] =
-    /```ts\nimport \{ readMessage, SmtpReply, SubmissionServer \} from [^;]+;\n(.*?)```/s.exec(readme) ?? [];
+    /```ts\nimport \{ readMessage \} from [^;]+;\nimport \{ SmtpReply \} from [^;]+;\nimport \{ SubmissionServer \} from [^;]+;\n(.*?)```/s.exec(
+      readme,
+    ) ?? [];
   const AsyncFunction = (async () => {}).constructor as FunctionConstructor;
   const run = new AsyncFunction('readMessage', 'SmtpReply', 'SubmissionServer', `${code}; return { server, port };`);
   const { server, port } = (await run(readMessage, SmtpReply, SubmissionServer)) as {
