@@ -5,7 +5,7 @@ declare
   cause text := nullif(current_setting('fernpost.cause', true), '');
 begin
   if cause is null and current_setting('fernpost.cause_required', true) = 'on' then
-    raise exception 'contacts are written without a cause: the statement needs because() of src/contacts/cause.ts';
+    raise exception 'contacts are written without a cause: the statement needs because() of src/audience/contacts/cause.ts';
   end if;
   return cause;
 end

@@ -1,6 +1,6 @@
 import { type Database, raw, sql } from '../store/sql.ts';
-import { mostCatalogueKeys } from './cause.ts';
 import { historyOfFolded, onlyChanged } from './history-queries.ts';
+import { mostCatalogueKeys } from './limits.ts';
 
 /** Most distinct values of a key that are kept; beyond it, and with values longer than this, the key is open-ended. */
 const mostListedValues = 1_000;

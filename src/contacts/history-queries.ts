@@ -1,6 +1,6 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
-import type { Cause } from './cause.ts';
+import type { Cause } from './write.ts';
 
 /** A change of a contact. `before` is null when it was created; of the addresses both are null while it stays the same. */
 export interface HistoryRow {

@@ -5,10 +5,10 @@ import { dateParameter } from '../lib/time.ts';
 import { dayParameter, field, Instant, limitParameter, nameSchemas } from '../lib/validation/fields.ts';
 import { isoInstant } from '../store/columns.ts';
 import type { Database } from '../store/sql.ts';
-import { type Cause, causeTypes } from './cause.ts';
 import { changesBefore, contactBefore, type HistoryRow, historyBegan, namesOfAuthors } from './history-queries.ts';
 import type { ContactBody } from './schema.ts';
 import { getContact } from './service.ts';
+import { type Cause, causeTypes } from './write.ts';
 
 /** `GET /contacts/{id}`. */
 export const ReadContact = v.object({

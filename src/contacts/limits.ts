@@ -1,44 +1,5 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { AppError } from '../lib/errors.ts';
-import type { Author } from '../store/sql.ts';
-
-/** What can change a contact; `unknown` stands where a program other than the service did. */
-export const causeTypes = [
-  'contact',
-  'field',
-  'segment',
-  'track',
-  'send',
-  'smtp',
-  'inbound',
-  'report',
-  'page',
-  'step',
-  'import',
-  'bulk',
-  'undo',
-  'unknown',
-] as const;
-export type CauseType = (typeof causeTypes)[number];
-
-/** Why a contact was changed, as its history keeps it. */
-export interface Cause {
-  type: CauseType;
-  /** Of the job, of the workflow whose step it was, of the segment it was added to, or of the mail that led to it. */
-  id?: string;
-  /** Who asked for it, where somebody did. */
-  by?: Pick<Author, 'kind' | 'id'>;
-}
-
-/**
- * SQL of a query that answers a row when the contact has left by a mail of the campaign before: a recipient counts once in
- * `unsubscribed_count`, however often they leave and come back. Both are SQL expressions.
- */
-export function leftBefore(contact: string, campaign: string): string {
-  return `select from events ev join emails em on em.id = ev.email_id
-    where ev.contact_id = ${contact} and ev.name = 'contact.unsubscribed' and ev.data ->> 'reason' is null
-      and em.campaign_id = ${campaign}`;
-}
 
 /** Most keys of contact data in a project. */
 export const mostCatalogueKeys = 5_000;

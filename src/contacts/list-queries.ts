@@ -8,7 +8,7 @@ import { isoText } from '../store/columns.ts';
 import { boundedPage, type WithOmission } from '../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../store/sql.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { mostContactBytes } from './cause.ts';
+import { mostContactBytes } from './limits.ts';
 import type { ContactBody } from './schema.ts';
 
 /** A contact of a list, whose data may be left out. */

@@ -1,8 +1,36 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
-import { type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
-import { type Cause, type CauseType, contactDataText, mostContactBytes, withinDataLimits } from './cause.ts';
+import { type Author, type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
+import { contactDataText, mostContactBytes, withinDataLimits } from './limits.ts';
 import { contactColumns } from './list-queries.ts';
 import type { ContactBody } from './schema.ts';
+
+/** What can change a contact; `unknown` stands where a program other than the service did. */
+export const causeTypes = [
+  'contact',
+  'field',
+  'segment',
+  'track',
+  'send',
+  'smtp',
+  'inbound',
+  'report',
+  'page',
+  'step',
+  'import',
+  'bulk',
+  'undo',
+  'unknown',
+] as const;
+export type CauseType = (typeof causeTypes)[number];
+
+/** Why a contact was changed, as its history keeps it. */
+export interface Cause {
+  type: CauseType;
+  /** Of the job, of the workflow whose step it was, of the segment it was added to, or of the mail that led to it. */
+  id?: string;
+  /** Who asked for it, where somebody did. */
+  by?: Pick<Author, 'kind' | 'id'>;
+}
 
 /**
  * What is asked for of one contact. It is named by `id`, or by `email`, an address in its stored form, which becomes a contact if none has

@@ -1,4 +1,4 @@
-import { contactDataError } from '../contacts/cause.ts';
+import { contactDataError } from '../contacts/limits.ts';
 import { type WrittenCounts, writeContacts } from '../contacts/write.ts';
 import { type JsonObjectValue, reservedKeys } from '../lib/contact-data.ts';
 import { normalizeEmail } from '../lib/validation/email-address.ts';

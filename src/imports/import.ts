@@ -1,5 +1,5 @@
-import { ContactDataError } from '../contacts/cause.ts';
 import { erasedAmong, findErasureKey } from '../contacts/erased.ts';
+import { ContactDataError } from '../contacts/limits.ts';
 import { enterMembers } from '../segments/members.ts';
 import { type LockedSegment, lockSegment } from '../segments/queries.ts';
 import { type Database, sql } from '../store/sql.ts';

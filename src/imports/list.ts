@@ -1,7 +1,7 @@
-import type { Cause } from '../contacts/cause.ts';
 import { namesOfAuthors } from '../contacts/history-queries.ts';
 import { authorOf } from '../contacts/history-service.ts';
 import { trashDays } from '../contacts/trash-queries.ts';
+import type { Cause } from '../contacts/write.ts';
 import { clampLimit, decodeInstantAndId, pageOf } from '../lib/pages.ts';
 import { dayMs } from '../lib/time.ts';
 import { isoText } from '../store/columns.ts';

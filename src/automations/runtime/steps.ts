@@ -1,5 +1,5 @@
 import type { StepResult } from '@fernpost/workflow-graph';
-import { ContactDataError } from '../../contacts/cause.ts';
+import { ContactDataError } from '../../contacts/limits.ts';
 import { writeContact, writingAs } from '../../contacts/write.ts';
 import { type JsonObjectValue, splitData } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';

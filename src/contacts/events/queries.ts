@@ -6,7 +6,7 @@ import { isoText } from '../../store/columns.ts';
 import { boundedPage } from '../../store/heavy-reads.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql, unprepared } from '../../store/sql.ts';
-import { withinDataLimits } from '../cause.ts';
+import { withinDataLimits } from '../limits.ts';
 import { contactsAndTrash } from '../trash-queries.ts';
 import { type ContactWrite, contactsWritten, writingAs } from '../write.ts';
 import type { EventBody } from './schema.ts';
@@ -212,4 +212,14 @@ export function deleteSomeEvents(db: Database, projectId: string, name: string, 
 /** An event of a list in an answer. */
 export function eventBody({ dataOmitted, ...row }: ListedEvent): EventBody {
   return { ...row, ...(dataOmitted ? { dataOmitted } : {}) };
+}
+
+/**
+ * SQL of a query that answers a row when the contact has left by a mail of the campaign before: a recipient counts once in
+ * `unsubscribed_count`, however often they leave and come back. Both are SQL expressions.
+ */
+export function leftBefore(contact: string, campaign: string): string {
+  return `select from events ev join emails em on em.id = ev.email_id
+    where ev.contact_id = ${contact} and ev.name = 'contact.unsubscribed' and ev.data ->> 'reason' is null
+      and em.campaign_id = ${campaign}`;
 }

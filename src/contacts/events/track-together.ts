@@ -4,7 +4,7 @@ import { isoText } from '../../store/columns.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, limitingKey, raw, sql } from '../../store/sql.ts';
-import { contactDataText } from '../cause.ts';
+import { contactDataText } from '../limits.ts';
 import { type ContactWrite, contactsWritten, writingAs } from '../write.ts';
 import { recordedAt, type TrackedEvent } from './queries.ts';
 

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { leftBefore } from '../../contacts/cause.ts';
+import { leftBefore } from '../../contacts/events/queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import { forbidden, notFound } from '../../lib/errors.ts';

@@ -1,8 +1,7 @@
 import { correctedUsage } from '../../billing/daily-queries.ts';
-import { leftBefore } from '../../contacts/cause.ts';
 import { isErasedMail } from '../../contacts/erased.ts';
 import { recountingEvents } from '../../contacts/events/counting-queries.ts';
-import { mailPayload, mailTags } from '../../contacts/events/queries.ts';
+import { leftBefore, mailPayload, mailTags } from '../../contacts/events/queries.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';

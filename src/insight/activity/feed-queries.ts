@@ -1,5 +1,5 @@
-import { mostContactBytes } from '../../contacts/cause.ts';
 import { eventData, mostListedEventBytes } from '../../contacts/events/queries.ts';
+import { mostContactBytes } from '../../contacts/limits.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { jsonWithin } from '../../store/heavy-reads.ts';

@@ -1,4 +1,4 @@
-import { contactDataText } from '../../contacts/cause.ts';
+import { contactDataText } from '../../contacts/limits.ts';
 import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import { groupCalls } from '../../store/postgres/grouped.ts';
 import { type Database, sql } from '../../store/sql.ts';

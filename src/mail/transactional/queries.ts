@@ -1,5 +1,5 @@
 import { reserveWhole, type UsageGate } from '../../billing/usage-queries.ts';
-import { withinDataLimits } from '../../contacts/cause.ts';
+import { withinDataLimits } from '../../contacts/limits.ts';
 import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import { type ContactRow, contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { mostCatalogueKeys } from '../../../src/contacts/cause.ts';
 import { mostEventBytes } from '../../../src/contacts/events/queries.ts';
+import { mostCatalogueKeys } from '../../../src/contacts/limits.ts';
 import { type Answer, aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { putContacts } from '../../support/contacts.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
