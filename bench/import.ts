@@ -189,6 +189,7 @@ async function wholePath(config: Config, project: FirstProjectFacts, db: Databas
       },
     ],
     bundle: await workflowBundle(),
+    sharesThread: config.TEMPORAL_SHARED_WORKFLOW_THREAD,
     log,
     interceptors: [],
   });

@@ -194,7 +194,7 @@ test('an import is undone from the list of jobs, with what was changed since nam
     await page.getByRole('button', { name: 'More about contacts', exact: true }).click();
     await page.getByRole('menuitem', { name: 'Imports and bulk changes', exact: true }).click();
     const jobs = page.getByRole('region', { name: 'Imports and bulk changes' });
-    await jobs.getByText('1 contact created · 1 contact changed').waitFor();
+    await jobs.getByText('1 contact created · 1 row updated').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     await jobs.getByRole('button', { name: 'Undo list.csv', exact: true }).click();
     const dialog = page.getByRole('alertdialog', { name: 'Undo this import?' });

@@ -11,7 +11,7 @@ import { describeFailure } from '../../lib/network.ts';
 import { pause } from '../../lib/time.ts';
 import type { ActivityInterceptor, ServedQueue } from './worker-metrics.ts';
 import type { WorkflowBundle } from './workflow-bundle.ts';
-import { shareWorkflowThread } from './workflow-thread.ts';
+import { loadPrivateModules, ownThreads, shareWorkflowThread, type WorkflowThread } from './workflow-thread.ts';
 
 /** The workers of a process. */
 export interface TemporalWorkers {
@@ -33,6 +33,8 @@ export interface TemporalWorkersDeps {
   temporal: TemporalConnection;
   queues: readonly ServedQueue[];
   bundle: WorkflowBundle;
+  /** Whether the workflows of all queues run in one thread (TEMPORAL_SHARED_WORKFLOW_THREAD). */
+  sharesThread: boolean;
   log: Logger;
   interceptors: readonly ActivityInterceptor[];
   /** Called when Temporal, or one with another store, is back after it was away. */
@@ -107,7 +109,7 @@ class Serving implements TemporalWorkers {
   }
 
   async #connectAndRun(): Promise<void> {
-    const { queues, temporal } = this.#deps;
+    const { temporal } = this.#deps;
     const { settings } = temporal;
     const connection = await NativeConnection.connect({
       address: settings.address,
@@ -115,7 +117,7 @@ class Serving implements TemporalWorkers {
       ...(settings.apiKey === null ? {} : { apiKey: settings.apiKey }),
     });
     const over = new AbortController();
-    const thread = shareWorkflowThread(queues.flatMap(({ activities }) => Object.keys(activities)));
+    const thread = await workflowThread(this.#deps);
     try {
       await this.#run(thread, connection, over.signal);
     } finally {
@@ -127,11 +129,7 @@ class Serving implements TemporalWorkers {
   }
 
   /** Runs a worker for each queue until one of them ends; `over` ends the watch. @throws what a worker ended by */
-  async #run(
-    thread: ReturnType<typeof shareWorkflowThread>,
-    connection: NativeConnection,
-    over: AbortSignal,
-  ): Promise<void> {
+  async #run(thread: WorkflowThread, connection: NativeConnection, over: AbortSignal): Promise<void> {
     const created = await Promise.allSettled(
       this.#deps.queues.map((queue) => thread.createWorker(optionsOf(queue, connection, this.#deps))),
     );
@@ -172,6 +170,20 @@ class Serving implements TemporalWorkers {
       }
       this.#isAway = reason !== null;
     }
+  }
+}
+
+/** Returns the thread that all queues share, or threads of their own where the setting or the version of the SDK forbids sharing. */
+async function workflowThread({ sharesThread, queues, log }: TemporalWorkersDeps): Promise<WorkflowThread> {
+  if (!sharesThread) return ownThreads;
+  try {
+    return shareWorkflowThread(
+      await loadPrivateModules(),
+      queues.flatMap(({ activities }) => Object.keys(activities)),
+    );
+  } catch (error) {
+    log.warn({ err: error }, 'workflows cannot share a thread with this version of the SDK: each queue gets its own');
+    return ownThreads;
   }
 }
 

@@ -102,8 +102,7 @@ export async function startWorker(
   const workers = runTemporalWorkers({
     temporal,
     queues: servedQueues(queuePrefix, activities),
-    bundle,
-    log,
+    ...{ bundle, sharesThread: config.TEMPORAL_SHARED_WORKFLOW_THREAD, log },
     onBack: () => void preparation.ensure().then(reconcileSoon),
     interceptors: [logActivities(log, metrics?.registry ?? null)],
   });

@@ -3,7 +3,6 @@ import { Worker as Thread } from 'node:worker_threads';
 import { type Logger, Worker, type WorkerOptions } from '@temporalio/worker';
 import type { CompiledWorkerOptions } from '@temporalio/worker/lib/worker-options.js';
 import type { WorkflowCreator } from '@temporalio/worker/lib/workflow/interface.js';
-import { ThreadedVMWorkflowCreator, WorkerThreadClient } from '@temporalio/worker/lib/workflow/threaded-vm.js';
 import type { WorkflowBundleWithSourceMapAndFilename } from '@temporalio/worker/lib/workflow/workflow-worker-thread/input.js';
 
 /** Workers of several task queues that run their workflows in one thread. */
@@ -13,18 +12,77 @@ export interface WorkflowThread {
   close(): Promise<void>;
 }
 
-const program = createRequire(import.meta.url).resolve('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
-// What the main thread needs for its young objects would be kept here for garbage: 100 MB with thousands of executions.
+/** The workers of the SDK as they are: each runs its workflows in a thread of its own. */
+export const ownThreads: WorkflowThread = {
+  createWorker: (options) => Worker.create(options),
+  close: async () => undefined,
+};
+
+// The stock worker keeps memory for the young objects of a main thread; with thousands of executions that is 100 MB of garbage.
 const youngMegabytes = 16;
 
+/** The private modules of the SDK that sharing a thread takes. */
+export interface PrivateModules {
+  threads: typeof import('@temporalio/worker/lib/workflow/threaded-vm.js');
+  /** Path of the program that runs in the thread. */
+  program: string;
+}
+
 /**
- * The SDK gives each worker a thread, which holds the SDK and the bundle in a V8 heap of its own: 45 MB each. Runs are found by
- * their ids there, whichever worker they belong to, so one thread does for all. `activityNames`: those of all queues.
- * All workers must name the same bundle: it is read once, where the SDK would keep a copy with its source map for each (5 MB).
+ * Loads the private modules of the SDK. The public interface has no way to share a thread, and a version of the SDK may move them.
+ * @throws Error that names what is missing
  */
-export function shareWorkflowThread(activityNames: readonly string[]): WorkflowThread {
-  let shared: Promise<ThreadedVMWorkflowCreator> | null = null;
+export async function loadPrivateModules(): Promise<PrivateModules> {
+  const threads = await import('@temporalio/worker/lib/workflow/threaded-vm.js');
+  const program = createRequire(import.meta.url).resolve('@temporalio/worker/lib/workflow/workflow-worker-thread.js');
+  const missing = [
+    ...(['ThreadedVMWorkflowCreator', 'WorkerThreadClient'] as const).filter(
+      (name) => typeof threads[name] !== 'function',
+    ),
+    ...(['getOrCreateBundle', 'createWorkflowCreator'] as const).filter(
+      (name) => typeof privateMethods[name] !== 'function',
+    ),
+  ];
+  if (missing.length > 0) throw new Error(`@temporalio/worker has no ${missing.join(', ')}`);
+  return { threads, program };
+}
+
+const privateMethods: Record<'getOrCreateBundle' | 'createWorkflowCreator', unknown> = {
+  getOrCreateBundle: Reflect.get(Worker, 'getOrCreateBundle'),
+  createWorkflowCreator: Reflect.get(Worker, 'createWorkflowCreator'),
+};
+
+/**
+ * Returns workers that share one thread for their workflows. The SDK gives each worker a thread, which holds the SDK and the bundle in
+ * a V8 heap of its own: 45 MB each. Runs are found by their IDs there, whichever worker they belong to, so one thread does for all.
+ * `activityNames`: those of all queues. All workers must name the same bundle: it is read once, where the SDK would keep a copy with
+ * its source map for each (5 MB).
+ */
+export function shareWorkflowThread(
+  { threads: { ThreadedVMWorkflowCreator, WorkerThreadClient }, program }: PrivateModules,
+  activityNames: readonly string[],
+): WorkflowThread {
+  let shared: ReturnType<typeof start> | null = null;
   let bundle: Promise<WorkflowBundleWithSourceMapAndFilename | undefined> | null = null;
+
+  async function start(
+    workflowBundle: WorkflowBundleWithSourceMapAndFilename,
+    isolateExecutionTimeoutMs: number,
+    logger: Logger,
+  ) {
+    const thread = new Thread(program, { resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } });
+    const client = new WorkerThreadClient(thread, logger);
+    await client.send({
+      type: 'init',
+      workflowBundle,
+      isolateExecutionTimeoutMs,
+      reuseV8Context: true,
+      registeredActivityNames: new Set(activityNames),
+      hasPatchActivationCallback: false,
+    });
+    return new ThreadedVMWorkflowCreator([client]);
+  }
+
   class ThreadSharingWorker extends Worker {
     protected static override async getOrCreateBundle(options: CompiledWorkerOptions, logger: Logger) {
       if (options.workflowBundle === undefined) return undefined;
@@ -37,20 +95,7 @@ export function shareWorkflowThread(activityNames: readonly string[]): WorkflowT
       { isolateExecutionTimeoutMs }: CompiledWorkerOptions,
       logger: Logger,
     ): Promise<WorkflowCreator> {
-      const start = async () => {
-        const thread = new Thread(program, { resourceLimits: { maxYoungGenerationSizeMb: youngMegabytes } });
-        const client = new WorkerThreadClient(thread, logger);
-        await client.send({
-          type: 'init',
-          workflowBundle,
-          isolateExecutionTimeoutMs,
-          reuseV8Context: true,
-          registeredActivityNames: new Set(activityNames),
-          hasPatchActivationCallback: false,
-        });
-        return new ThreadedVMWorkflowCreator([client]);
-      };
-      shared ??= start();
+      shared ??= start(workflowBundle, isolateExecutionTimeoutMs, logger);
       const creator = await shared;
       return { createWorkflow: (workflow) => creator.createWorkflow(workflow), destroy: async () => undefined };
     }

@@ -114,11 +114,13 @@ function JobRow({ job, onUndo }: { job: Job; onUndo: () => void }) {
   );
 }
 
-function countsOf({ counts }: Job): string {
+function countsOf({ kind, counts }: Job): string {
   const { created, updated, unchanged, failed } = counts;
+  // An import counts rows, and a file may have several for one contact.
+  const changed = kind === 'import' ? `${counted(updated, 'row')} updated` : `${counted(updated, 'contact')} changed`;
   const parts = [
     ...(created > 0 ? [`${counted(created, 'contact')} created`] : []),
-    ...(updated > 0 ? [`${counted(updated, 'contact')} changed`] : []),
+    ...(updated > 0 ? [changed] : []),
     ...(unchanged > 0 ? [`${unchanged} unchanged`] : []),
     ...(failed > 0 ? [`${failed} failed`] : []),
   ];

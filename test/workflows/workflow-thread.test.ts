@@ -1,0 +1,38 @@
+import { randomBytes } from 'node:crypto';
+import { pino } from 'pino';
+import { expect, inject, test } from 'vitest';
+import { readConfig } from '../../src/lib/config/config.ts';
+import { startWorker } from '../../src/main/worker/worker-runtime.ts';
+import { loadPrivateModules } from '../../src/main/worker/workflow-thread.ts';
+import { enqueue } from '../../src/store/outbox/queries.ts';
+import { testDatabase } from '../support/database.ts';
+import { testTemporal } from '../support/worker.ts';
+
+test('this version of the SDK has the private modules that a shared thread takes', async () => {
+  const { program } = await loadPrivateModules();
+  expect(program).toMatch(/workflow-worker-thread\.js$/);
+});
+
+test.each(['true', 'false'])(
+  'workflows run with TEMPORAL_SHARED_WORKFLOW_THREAD=%s',
+  async (shared) => {
+    await using db = await testDatabase();
+    await using server = await testTemporal();
+    const lines: string[] = [];
+    const log = pino({ level: 'warn' }, { write: (line: string) => lines.push(line) });
+    const config = readConfig({
+      DATABASE_URL: db.url,
+      TEMPORAL_ADDRESS: inject('temporalAddress'),
+      TEMPORAL_TASK_QUEUE: server.queuePrefix,
+      TEMPORAL_SETUP: 'false',
+      TEMPORAL_SHARED_WORKFLOW_THREAD: shared,
+    });
+    await using worker = await startWorker(config, log);
+    await worker.ready;
+    const id = `test/${randomBytes(8).toString('hex')}`;
+    await enqueue(db.db, { type: 'start', workflow: 'retention', id, input: null });
+    await expect.poll(() => server.result(id).catch(() => null), { timeout: 60_000 }).toMatchObject({ outbox: 0 });
+    expect(lines.filter((line) => line.includes('cannot share a thread'))).toEqual([]);
+  },
+  180_000,
+);
