@@ -60,6 +60,8 @@ export type SendEnd = { done: boolean; waitMs: number; view: SendView | null };
 const heartbeatMs = 2000;
 const othersMs = 1000;
 const reviewMs = 30_000;
+// A worker delivers while it reviews: three quarters of its time are for mail.
+const reviewRest = 3;
 
 /** Builds the activities of campaigns. */
 export function campaignActivities(deps: CampaignActivityDeps) {
@@ -176,7 +178,7 @@ function dryRunActivities(deps: CampaignActivityDeps) {
     alive(heartbeatMs, async (beat) => {
       const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
       const onPage = (contacts: number) => beat({ contacts });
-      const share = await reviewShare(deps, dryRunId, { stop, longestMs: reviewMs, onPage });
+      const share = await reviewShare({ ...deps, rest: reviewRest }, dryRunId, { stop, longestMs: reviewMs, onPage });
       if (share.state === 'unfinished') stopIfAsked(deps);
       return share;
     });

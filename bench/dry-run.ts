@@ -107,7 +107,7 @@ async function dryRun(
       update dry_runs set through = (select id from contacts where project_id = ${projectId} order by id desc
         offset ${audience} limit 1) where id = ${run.id}`);
   const heavyReads = { of: () => db };
-  const deps = { db, heavyReads, log: pino({ level: 'silent' }), prepare, rendering: pLimit(1), chunk };
+  const deps = { db, heavyReads, log: pino({ level: 'silent' }), prepare, rendering: pLimit(1), chunk, rest: 0 };
   const options = { stop: new AbortController().signal, longestMs: 30_000, onPage: () => undefined };
   return timed(async () => {
     for (;;) {

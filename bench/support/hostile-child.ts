@@ -39,7 +39,7 @@ async function flood(order: HostileOrder): Promise<HostileResult> {
   };
   await Promise.all(Array.from({ length: load.connections }, ask));
   await agent.close();
-  return { statuses };
+  return { statuses, isWhole: next < load.most };
 }
 
 function withBody({ method = 'POST', json, file }: Omit<HostileRequest, 'path' | 'key'>, key: string) {
@@ -54,35 +54,38 @@ function withBody({ method = 'POST', json, file }: Omit<HostileRequest, 'path' |
   return { method, body: JSON.stringify(json), headers: { authorization, 'content-type': 'application/json' } };
 }
 
-// Signs in on every connection, and says nothing more.
+// Tries to sign in on every connection, says nothing more, and keeps those open that it may. Counts the last reply on each.
 async function hold({ url, secretKey, connections }: HostileOrder): Promise<HostileResult> {
   const held: Socket[] = [];
   const statuses: Record<string, number> = {};
-  const count = (reply: string) => {
-    statuses[reply] = (statuses[reply] ?? 0) + 1;
-  };
+  const signIn = `AUTH PLAIN ${Buffer.from(`\0fernpost\0${secretKey}`).toString('base64')}`;
+  const next: Readonly<Record<string, string>> = { 220: 'EHLO bench.test', 250: signIn };
+  const lastReply = (socket: Socket) =>
+    new Promise<string>((resolve) => {
+      socket.on('error', () => undefined);
+      socket.on('close', () => resolve('closed'));
+      socket.on('data', (data: Buffer) => {
+        const code = data.toString('latin1', 0, 3);
+        const line = next[code];
+        if (line === undefined) resolve(code);
+        else socket.write(`${line}\r\n`);
+      });
+    });
   const open = async () => {
     while (!stop.signal.aborted && held.length < connections) {
       const socket = connect(Number(new URL(url).port), '127.0.0.1');
       held.push(socket);
-      socket.on('error', () => undefined);
-      const replies = ['EHLO bench.test', `AUTH PLAIN ${Buffer.from(`\0fernpost\0${secretKey}`).toString('base64')}`];
-      await new Promise<void>((resolve) => {
-        socket.on('close', () => resolve());
-        socket.on('data', (data: Buffer) => {
-          const line = replies.shift();
-          if (line !== undefined) return socket.write(`${line}\r\n`);
-          count(data.toString('latin1', 0, 3));
-          resolve();
-        });
-      });
+      const reply = await lastReply(socket);
+      statuses[reply] = (statuses[reply] ?? 0) + 1;
     }
   };
   await Promise.all(Array.from({ length: 10 }, open));
+  const isWhole = held.length >= connections;
   await new Promise<void>((resolve) => {
     if (stop.signal.aborted) resolve();
     stop.signal.addEventListener('abort', () => resolve());
   });
+  const stillOpen = held.filter(({ readyState }) => readyState === 'open').length;
   for (const socket of held) socket.destroy();
-  return { statuses };
+  return { statuses: { ...statuses, 'open at the end': stillOpen }, isWhole };
 }

@@ -32,9 +32,10 @@ interface HostileLoad {
   request(n: number, order: HostileOrder): HostileRequest;
 }
 
-/** How often each status was answered. */
+/** How often each status was answered. `isWhole`: requests were made until the end, or all connections were tried. */
 export interface HostileResult {
   statuses: Record<string, number>;
+  isWhole: boolean;
 }
 
 // Ten fields of 200 filters that no contact fulfils, so that each is evaluated for each contact; the number keeps counts from being reused.

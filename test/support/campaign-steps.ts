@@ -32,6 +32,7 @@ export async function reviewedBySteps(
     prepare: prepareBy(compose),
     rendering: pLimit(1),
     chunk: 4,
+    rest: 0,
   };
   const never = new AbortController().signal;
   await reviewShare(deps, run?.id ?? '', { stop: never, longestMs: 60_000, onPage: () => undefined });

@@ -246,6 +246,7 @@ describe('a dry run', () => {
       prepare: prepareBy(compose),
       rendering: pLimit(1),
       chunk: 10,
+      rest: 0,
     };
     const onPage = (passed: number) => passed >= 20 && killed.abort();
     await reviewShare(deps, dryRunId, { stop: killed.signal, longestMs: 60_000, onPage });

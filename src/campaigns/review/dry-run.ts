@@ -4,6 +4,7 @@ import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
+import { pause } from '../../lib/time.ts';
 import { handOver } from '../../mail/engine/hand-over.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { HeavyReads } from '../../store/heavy-reads.ts';
@@ -36,8 +37,10 @@ export interface DryRunDeps {
   prepare: PrepareCampaign;
   /** As in delivery lanes, whose turns a dry run shares. */
   rendering: LimitFunction;
-  /** Setting SEND_CHUNK: messages that are rendered together. */
+  /** Setting SEND_CHUNK: contacts of a page. */
   chunk: number;
+  /** How long is rested after rendering some messages, as a multiple of the time that took: the same process delivers mail. */
+  rest: number;
 }
 
 /** How far a dry run has come. `over`: it has ended, or somebody ended it. `busy`: another one of the project is under way. */
@@ -62,6 +65,9 @@ interface Review {
 // Read at once, so that no snapshot and no connection is held while their messages are rendered.
 const contactsPerRead = 50_000;
 const samples = 10;
+// Rendered without a rest: one or two milliseconds of work.
+const messagesPerBite = 100;
+const longestRestMs = 500;
 
 /**
  * Goes on with a dry run from where it stands: the decisions and the rendering of a delivery lane, with nobody at the end. May
@@ -177,8 +183,7 @@ async function reviewPage(
   ids: readonly string[],
   recipients: readonly ClaimedRecipient[],
 ): Promise<ReviewedPage> {
-  const { db, log, rendering } = deps;
-  const began = performance.now();
+  const { db, log, rendering, rest } = deps;
   const round = new DryRound({
     projectId: run.projectId,
     rules,
@@ -187,12 +192,18 @@ async function reviewPage(
     recipients,
     most: messagesOf(run, ids.length),
   });
-  // A batch that takes long is left before its end, as in a lane, and goes on here.
+  let tookMs = 0;
+  // A batch that takes long is left before its end, as in a lane, and goes on here. A sample is chosen among the whole page.
   while (round.open.size > 0) {
-    const claim = { id: run.id, takenAt: performance.now(), probing: false };
-    await handOver({ db, mailer: sink, log, rendering }, claim, [...round.open], round);
+    const began = performance.now();
+    const bite = [...round.open].slice(0, run.sample === null ? messagesPerBite : undefined);
+    const claim = { id: run.id, takenAt: began, probing: false };
+    await handOver({ db, mailer: sink, log, rendering }, claim, bite, round);
+    const biteMs = performance.now() - began;
+    tookMs += biteMs;
+    await pause(Math.min(longestRestMs, rest * biteMs));
   }
-  const renderMs = run.sample === null ? performance.now() - began : round.composeMs;
+  const renderMs = run.sample === null ? tookMs : round.composeMs;
   const { rendered } = round;
   const reviewed = round.reviewed.sort((a, b) => (a.contactId < b.contactId ? -1 : 1));
   const through = ids.at(-1) ?? leastId;
