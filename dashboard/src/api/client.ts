@@ -12,7 +12,7 @@ export function selectProject(id: string | null): void {
 
 /*
  * A session that ends while somebody works asks for the password in a dialog and goes on with the same request, so that
- * nothing typed is lost. A service that cannot be reached is told to the shell, which watches for its return.
+ * nothing typed is lost. The shell is notified when the service cannot be reached, and watches for its return.
  */
 const behaviour: Middleware = {
   onRequest({ request }) {

@@ -7,7 +7,7 @@ export class ApiError extends Error {
   readonly code: string;
   readonly fields: FieldProblem[];
   readonly details: Record<string, unknown>;
-  /** What to tell support. */
+  /** The ID to give to support. */
   readonly requestId: string | null;
 
   constructor(status: number, code: string, message: string, more: Partial<ApiError> = {}) {
@@ -40,16 +40,16 @@ interface Envelope {
 
 /** Reads the envelope of an error, or the bare one that some calls answer. */
 export function toApiError(status: number, body: unknown): ApiError {
-  const told = (body as Envelope | undefined)?.error;
-  if (typeof told === 'string') return new ApiError(status, 'BAD_REQUEST', plainSentence(told));
+  const result = (body as Envelope | undefined)?.error;
+  if (typeof result === 'string') return new ApiError(status, 'BAD_REQUEST', plainSentence(result));
   return new ApiError(
     status,
-    told?.code ?? 'UNKNOWN',
-    told?.message === undefined ? `The request failed (${status}).` : plainSentence(told.message),
+    result?.code ?? 'UNKNOWN',
+    result?.message === undefined ? `The request failed (${status}).` : plainSentence(result.message),
     {
-      fields: told?.errors ?? [],
-      details: (told?.details ?? {}) as Record<string, unknown>,
-      requestId: told?.requestId ?? null,
+      fields: result?.errors ?? [],
+      details: (result?.details ?? {}) as Record<string, unknown>,
+      requestId: result?.requestId ?? null,
     },
   );
 }

@@ -73,7 +73,7 @@ export function ConflictDialog<Content extends object>({
       <footer>
         <Button onClick={onClose}>Decide later</Button>
         <Button onClick={onTheirs}>Use their version</Button>
-        <Button look="primary" onClick={onMine}>
+        <Button variant="primary" onClick={onMine}>
           Keep my version
         </Button>
       </footer>

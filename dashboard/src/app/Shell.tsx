@@ -67,7 +67,7 @@ export function Shell() {
           </Link>
           <span className="md:hidden">
             <Button
-              look="plain"
+              variant="plain"
               size="small"
               aria-expanded={isOpen}
               aria-controls="places"

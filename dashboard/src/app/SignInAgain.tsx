@@ -13,7 +13,7 @@ export function SignInAgain() {
   const isSignedOut = useSyncExternalStore(signedOut.subscribe, signedOut.get);
   const { data: user } = useQuery({ ...whoAmI, enabled: false });
   // Who signs in elsewhere, at a provider or in another window, has the session here as well.
-  const look = useMutation({
+  const check = useMutation({
     mutationFn: async () => {
       const response = await fetch('/users/@me');
       await response.body?.cancel();
@@ -30,12 +30,12 @@ export function SignInAgain() {
     >
       <SignInForm email={user?.email ?? ''} onSignedIn={reportSignedIn} />
       <ProviderLinks target="_blank" />
-      {look.data === false ? <Note tone="warn">You’re not signed in yet.</Note> : null}
+      {check.data === false ? <Note tone="warn">You’re not signed in yet.</Note> : null}
       <footer>
         <a className={buttonClass()} href="/auth/login">
           Leave this page
         </a>
-        <Button busy={look.isPending} onClick={() => look.mutate()}>
+        <Button busy={check.isPending} onClick={() => check.mutate()}>
           I signed in in another window
         </Button>
       </footer>

@@ -9,7 +9,7 @@ import { type RefObject, useLayoutEffect, useRef } from 'react';
 import { type Early, type Successor, takeOver } from '../standby/early.ts';
 import type { Insert } from './CodeEditor.tsx';
 
-const look = EditorView.theme({
+const theme = EditorView.theme({
   '&': {
     border: '1px solid var(--line-strong)',
     borderRadius: 'var(--radius)',
@@ -63,8 +63,8 @@ export function CodeMirror({
 }) {
   const place = useRef<HTMLDivElement>(null);
   const view = useRef<EditorView | null>(null);
-  const told = useRef({ onChange, variables });
-  told.current = { onChange, variables };
+  const result = useRef({ onChange, variables });
+  result.current = { onChange, variables };
   // Before the editor is made, which may begin with another text than the page has: with what was typed in its picture.
   useLayoutEffect(() => {
     const editor = view.current;
@@ -72,7 +72,7 @@ export function CodeMirror({
     editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: value } });
   }, [value]);
   // At once, so that no key falls between the picture and the editor.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is made once and told of changes afterwards
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the editor is created once and updated afterwards
   useLayoutEffect(() => {
     if (place.current === null) return undefined;
     const made = new EditorView({
@@ -93,7 +93,7 @@ export function CodeMirror({
                 const word = context.matchBefore(/\{\{\s*[\w.]*/);
                 if (word === null) return null;
                 const from = word.from + (/^\{\{\s*/.exec(word.text)?.[0].length ?? 0);
-                return { from, options: told.current.variables.map((name) => ({ label: name, type: 'variable' })) };
+                return { from, options: result.current.variables.map((name) => ({ label: name, type: 'variable' })) };
               },
             ],
           }),
@@ -101,9 +101,9 @@ export function CodeMirror({
           // What scrolls can be reached by keyboard, also by those who ask for what has a tab stop.
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
-            if (update.docChanged) told.current.onChange(update.state.doc.toString());
+            if (update.docChanged) result.current.onChange(update.state.doc.toString());
           }),
-          look,
+          theme,
         ],
       }),
     });

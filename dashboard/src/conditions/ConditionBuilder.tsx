@@ -139,7 +139,7 @@ function ConditionBox({
           <CopyPlus aria-hidden /> Add group
         </Button>
         {level > 1 ? (
-          <Button size="small" look="plain" onClick={() => onChange(null)}>
+          <Button size="small" variant="plain" onClick={() => onChange(null)}>
             <Trash2 aria-hidden /> Remove nested conditions
           </Button>
         ) : null}
@@ -253,7 +253,7 @@ function GroupActions({
           <ListTree aria-hidden /> Add nested conditions
         </Button>
       ) : null}
-      <Button size="small" look="plain" onClick={() => onChange(null)}>
+      <Button size="small" variant="plain" onClick={() => onChange(null)}>
         <Trash2 aria-hidden /> Remove group
       </Button>
     </div>

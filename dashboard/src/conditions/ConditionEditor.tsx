@@ -22,7 +22,7 @@ import {
 } from './tree.ts';
 import { useConditionSentence } from './vocabulary.tsx';
 
-/** A condition that begins as `initial` and is told as a tree after every edit, beside the people it finds now. */
+/** Edits a condition that begins as `initial`, reports its tree after every edit, and shows the contacts that match it now. */
 export function ConditionEditor({
   initial,
   exceptSegment,

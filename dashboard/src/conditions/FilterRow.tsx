@@ -28,7 +28,7 @@ export function FilterRow({
   onChange,
 }: {
   filter: FormFilter;
-  /** How this filter is told from the others. */
+  /** Label that distinguishes this filter from the others. */
   name: string;
   joint: string | null;
   known: Vocabulary;
@@ -83,7 +83,7 @@ export function FilterRow({
         {needsOf(filter.operator) === 'nothing' ? null : (
           <ValueField filter={filter} known={known} isRefused={problem !== null} onChange={onChange} />
         )}
-        <Button size="small" look="plain" aria-label={`Remove ${name.toLowerCase()}`} onClick={() => onChange(null)}>
+        <Button size="small" variant="plain" aria-label={`Remove ${name.toLowerCase()}`} onClick={() => onChange(null)}>
           <X aria-hidden />
         </Button>
       </div>

@@ -27,7 +27,7 @@ export function Bubble({ editor }: { editor: Editor }) {
           <Marks editor={editor} act={(work) => work(editor)} />
           <Button
             size="small"
-            look="plain"
+            variant="plain"
             aria-label="Link"
             onMouseDown={(event) => event.preventDefault()}
             onClick={() => setHref(String(editor.getAttributes('link').href ?? ''))}

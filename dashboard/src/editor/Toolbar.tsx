@@ -172,7 +172,7 @@ function Tool({
   return (
     <Button
       size="small"
-      look={isOn ? 'primary' : 'plain'}
+      variant={isOn ? 'primary' : 'plain'}
       aria-label={name}
       title={name}
       disabled={isInert}

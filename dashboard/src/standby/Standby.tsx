@@ -24,7 +24,7 @@ export function Standby({
   label: string;
   className: string;
   early: Early;
-  /** Is told when a composition of characters begins and ends, which the editor must not interrupt. */
+  /** Called when a composition of characters begins and ends, which the editor must not interrupt. */
   onComposing: (isComposing: boolean) => void;
   children: ReactNode;
 }) {

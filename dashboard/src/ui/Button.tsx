@@ -2,7 +2,7 @@ import type { ComponentProps, MouseEvent, ReactNode } from 'react';
 
 type Look = 'primary' | 'danger' | 'plain';
 
-const looks = {
+const variants = {
   primary: 'border-transparent bg-solid text-on-solid shadow-raised not-aria-disabled:hover:opacity-85',
   secondary: 'border-edge bg-surface text-ink shadow-raised not-aria-disabled:hover:bg-hover',
   danger:
@@ -10,13 +10,13 @@ const looks = {
   plain: 'border-transparent text-muted not-aria-disabled:hover:bg-hover not-aria-disabled:hover:text-ink',
 };
 
-/** The look of a button, for links that lead somewhere and are drawn as one. */
-export function buttonClass(look?: Look, size?: 'small'): string {
+/** Returns the classes of a button, for links that are drawn as one. */
+export function buttonClass(variant?: Look, size?: 'small'): string {
   return [
     'inline-flex cursor-pointer items-center justify-center gap-1.5 rounded-md border font-medium whitespace-nowrap no-underline select-none',
     'aria-disabled:cursor-not-allowed aria-disabled:opacity-50 [&_svg]:size-4 [&_svg]:shrink-0',
     size === 'small' ? 'h-7 px-2 text-sm' : 'h-8 px-3 text-base',
-    looks[look ?? 'secondary'],
+    variants[variant ?? 'secondary'],
   ].join(' ');
 }
 
@@ -25,7 +25,7 @@ export function buttonClass(look?: Look, size?: 'small'): string {
  * the focus, which the browser would take from it otherwise: who works by keyboard stays where they were.
  */
 export function Button({
-  look,
+  variant,
   size,
   busy = false,
   disabled = false,
@@ -33,7 +33,7 @@ export function Button({
   children,
   ...rest
 }: Omit<ComponentProps<'button'>, 'className'> & {
-  look?: Look;
+  variant?: Look;
   size?: 'small';
   busy?: boolean;
   children: ReactNode;
@@ -47,7 +47,7 @@ export function Button({
   return (
     <button
       type="button"
-      className={buttonClass(look, size)}
+      className={buttonClass(variant, size)}
       aria-busy={busy}
       aria-disabled={isInert || undefined}
       onClick={press}

@@ -35,7 +35,7 @@ export interface ConfirmDialogProps {
   /** What the button is called that does nothing. */
   wayOut?: string;
   /** `primary` for what destroys nothing. */
-  look?: 'danger' | 'primary';
+  variant?: 'danger' | 'primary';
   typed?: string;
   /** Unset while something has to be filled in first. */
   isReady?: boolean;

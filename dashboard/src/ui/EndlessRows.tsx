@@ -130,7 +130,7 @@ function ListEnd<PageOfRows>({
       {error ? <Problem error={error} again={() => void fetchNextPage()} /> : null}
       {isFetchingNextPage ? <Loading what={searching} /> : null}
       {hasNextPage && !isFetchingNextPage ? (
-        <Button size="small" look="plain" onClick={() => void fetchNextPage()}>
+        <Button size="small" variant="plain" onClick={() => void fetchNextPage()}>
           Load more
         </Button>
       ) : null}

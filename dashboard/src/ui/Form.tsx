@@ -22,7 +22,7 @@ export function problemOf(error: unknown, field: string): string | undefined {
 
 /** What went wrong with a form, unless all of it is said beside its fields, which are `fields`. */
 export function FormProblem({ error, fields }: { error: unknown; fields: readonly string[] }) {
-  const told = error instanceof ApiError ? error.fields : [];
-  const isSaidBeside = told.length > 0 && told.every(({ field }) => fields.includes(field));
+  const result = error instanceof ApiError ? error.fields : [];
+  const isSaidBeside = result.length > 0 && result.every(({ field }) => fields.includes(field));
   return error && !isSaidBeside ? <Problem error={error} /> : null;
 }

@@ -42,7 +42,7 @@ export function RotateDialog({
         <FormProblem error={rotating.error} fields={[]} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={rotating.isPending}>
+          <Button type="submit" variant="primary" busy={rotating.isPending}>
             {action}
           </Button>
         </footer>

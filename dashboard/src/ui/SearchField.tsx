@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'react';
 import { TextField } from './Field.tsx';
 
-/** A search that waits until the typing pauses before it tells. */
+/** A search field that reports its value once typing pauses. */
 export function SearchField({
   label,
   value,

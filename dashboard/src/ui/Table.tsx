@@ -11,7 +11,7 @@ export interface Column<Row> {
   sort?: { dir: 'asc' | 'desc' | null; change: () => void };
 }
 
-/** The look of a table, also of one that is written by hand. */
+/** Classes of a table, also of one that is written by hand. */
 export const tableClass =
   '[&_th]:border-b [&_th]:border-line [&_th]:bg-sunken [&_th]:px-3 [&_th]:py-2 [&_th]:text-xs [&_th]:font-medium [&_th]:whitespace-nowrap [&_th]:text-muted [&_td]:border-b [&_td]:border-line [&_td]:px-3 [&_td]:py-2 [&_td]:align-top [&_td_a]:font-medium [&_td_a]:text-ink [&_td_a]:no-underline [&_td_a:hover]:underline [&_tbody_tr:hover]:bg-hover [&_tbody_tr:last-child_td]:border-b-0';
 

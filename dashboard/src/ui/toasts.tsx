@@ -4,7 +4,7 @@ import type { Tone } from './Badge.tsx';
 import { Button } from './Button.tsx';
 import { Note } from './States.tsx';
 
-/** What a toast offers to do, such as undoing what it tells or going to what was made. */
+/** An action that a toast offers, such as undoing the change or opening what was created. */
 export interface ToastAction {
   text: string;
   run: () => void;
@@ -58,7 +58,7 @@ export function Toasts() {
                     {action.text}
                   </Button>
                 ) : null}
-                <Button size="small" look="plain" onClick={() => dismiss(id)}>
+                <Button size="small" variant="plain" onClick={() => dismiss(id)}>
                   Close
                 </Button>
               </span>

@@ -43,7 +43,7 @@ export function PasswordForm({ email }: { email: string }) {
           problem={problemOf(error, 'newPassword')}
           onChange={setNew}
         />
-        <Button type="submit" look="primary" busy={change.isPending}>
+        <Button type="submit" variant="primary" busy={change.isPending}>
           Change password
         </Button>
       </Form>

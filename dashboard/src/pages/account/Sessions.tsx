@@ -63,7 +63,7 @@ export function Sessions() {
         )}
       </Shown>
       <p className="mt-3">
-        <Button look="danger" onClick={() => setAsking(true)}>
+        <Button variant="danger" onClick={() => setAsking(true)}>
           Sign out everywhere else
         </Button>
       </p>

@@ -45,7 +45,7 @@ const ends: Record<string, Kind> = {
   CANCELLED: { name: 'Workflow canceled', tone: 'warn' },
 };
 
-// Events that the service records by itself and that no other kind tells.
+// Events that the service records by itself and that no other kind covers.
 const serviceEvents: Record<string, Kind> = {
   'contact.subscribed': { name: 'Subscribed', tone: 'good' },
   'contact.unsubscribed': { name: 'Unsubscribed', tone: 'warn' },
@@ -83,7 +83,7 @@ export function workflowOf({ metadata }: { metadata: Record<string, unknown> }):
   return typeof metadata.workflowId === 'string' ? metadata.workflowId : null;
 }
 
-/** Whether another item of the feed tells the same: the event that stands for what became of a mail. */
+/** Reports whether another item of the feed shows the same: the event that stands for the outcome of an email. */
 export function isToldTwice({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
   return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));
 }

@@ -79,7 +79,7 @@ function Join({ token, found }: Accepting) {
   return (
     <>
       {accept.error ? <Problem error={accept.error} /> : null}
-      <Button look="primary" busy={accept.isPending} onClick={() => accept.mutate()}>
+      <Button variant="primary" busy={accept.isPending} onClick={() => accept.mutate()}>
         Join {found.project.name}
       </Button>
     </>
@@ -130,7 +130,7 @@ function CreateAccount({ token, found }: Accepting) {
         problem={problemOf(signUp.error, 'password')}
         onChange={setPassword}
       />
-      <Button type="submit" look="primary" busy={signUp.isPending}>
+      <Button type="submit" variant="primary" busy={signUp.isPending}>
         Create account and join
       </Button>
     </Form>

@@ -21,7 +21,7 @@ export function RequestReset() {
       <Form onSubmit={() => request.mutate()}>
         <FormProblem error={request.error} fields={['email']} />
         <EmailField value={email} problem={problemOf(request.error, 'email')} onChange={setEmail} />
-        <Button type="submit" look="primary" busy={request.isPending}>
+        <Button type="submit" variant="primary" busy={request.isPending}>
           Send reset link
         </Button>
       </Form>
@@ -58,7 +58,7 @@ export function ResetPassword() {
           problem={problemOf(reset.error, 'newPassword')}
           onChange={setPassword}
         />
-        <Button type="submit" look="primary" busy={reset.isPending}>
+        <Button type="submit" variant="primary" busy={reset.isPending}>
           Change password
         </Button>
       </Form>

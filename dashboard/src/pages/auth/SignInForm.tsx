@@ -27,7 +27,7 @@ export function SignInForm({ email: known = '', onSignedIn }: { email?: string; 
         value={password}
         onChange={(event) => setPassword(event.target.value)}
       />
-      <Button type="submit" look="primary" busy={signIn.isPending}>
+      <Button type="submit" variant="primary" busy={signIn.isPending}>
         Sign in
       </Button>
     </Form>

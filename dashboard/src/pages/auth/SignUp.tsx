@@ -31,7 +31,7 @@ export function SignUp() {
           problem={problemOf(signUp.error, 'password')}
           onChange={setPassword}
         />
-        <Button type="submit" look="primary" busy={signUp.isPending}>
+        <Button type="submit" variant="primary" busy={signUp.isPending}>
           Create account
         </Button>
       </Form>

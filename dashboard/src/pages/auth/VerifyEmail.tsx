@@ -43,7 +43,7 @@ function Waiting() {
       <Button busy={request.isPending} onClick={() => request.mutate()}>
         Resend email
       </Button>
-      <Button look="plain" onClick={() => void signOut()}>
+      <Button variant="plain" onClick={() => void signOut()}>
         Sign out
       </Button>
     </Outside>

@@ -47,48 +47,48 @@ export function Audit({
           </div>
         </div>
       ) : (
-        <Shown query={audit}>{(told) => <Told told={told} />}</Shown>
+        <Shown query={audit}>{(result) => <AuditFigures result={result} />}</Shown>
       )}
     </Card>
   );
 }
 
-type AuditTold = components['schemas']['GetCampaignAuditResult']['data'];
+type AuditReport = components['schemas']['GetCampaignAuditResult']['data'];
 
-function Told({ told }: { told: AuditTold }) {
+function AuditFigures({ result }: { result: AuditReport }) {
   return (
     <div className="stack">
-      {told.addsUp ? (
+      {result.addsUp ? (
         <Note tone="good">Balanced: every recipient is accounted for.</Note>
       ) : (
-        <Note tone="warn">Not balanced yet: {count(told.unknown + told.pending)} without a final status.</Note>
+        <Note tone="warn">Not balanced yet: {count(result.unknown + result.pending)} without a final status.</Note>
       )}
       <dl className="figures">
         {(
           [
-            ['Sent', told.handedOver],
-            ['Skipped', told.skipped],
-            ['Failed', told.failed],
-            ['Unconfirmed', told.unknown],
-            ['Pending', told.pending],
-            ['Deleted', told.removed],
+            ['Sent', result.handedOver],
+            ['Skipped', result.skipped],
+            ['Failed', result.failed],
+            ['Unconfirmed', result.unknown],
+            ['Pending', result.pending],
+            ['Deleted', result.removed],
           ] as const
         ).map(([name, value]) => (
           <Figure key={name} name={name} value={count(value)} />
         ))}
       </dl>
-      {told.reasons.length > 0 ? (
+      {result.reasons.length > 0 ? (
         <ul>
-          {told.reasons.map(({ reason, count: times }) => (
+          {result.reasons.map(({ reason, count: times }) => (
             <li key={reason}>
               {count(times)} × {reason}
             </li>
           ))}
         </ul>
       ) : null}
-      {told.hash ? (
+      {result.hash ? (
         <p className="muted break">
-          SHA-256 of the ledger: <code>{told.hash}</code>
+          SHA-256 of the ledger: <code>{result.hash}</code>
         </p>
       ) : null}
     </div>

@@ -33,7 +33,7 @@ export function CampaignEditor({
 }: {
   campaign: Campaign | null;
   above: ReactNode;
-  /** Is told the id of a new campaign before the address changes to it. */
+  /** Called with the ID of a new campaign before the address changes to it. */
   onCreated: (id: string) => void;
 }) {
   const [filters] = useFilters();
@@ -119,7 +119,7 @@ function Actions({
     <>
       {campaign?.status === 'SCHEDULED' ? <Button onClick={() => onOpen('cancel')}>Back to draft</Button> : null}
       {campaign?.status === 'DRAFT' ? (
-        <Button look="danger" onClick={() => onOpen('delete')}>
+        <Button variant="danger" onClick={() => onOpen('delete')}>
           Delete
         </Button>
       ) : null}

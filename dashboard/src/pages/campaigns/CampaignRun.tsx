@@ -62,10 +62,10 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
         {campaign.held && !campaign.hold && !isCanaryOpen ? <Note tone="warn">{campaign.held}</Note> : null}
         <CanaryCard campaign={campaign} onChange={refresh} />
         <Shown query={stats}>
-          {(told) => (
+          {(result) => (
             <>
-              <Progress campaign={campaign} stats={told} isSending={isSending} />
-              <Results campaign={campaign} stats={told} isSending={isSending} />
+              <Progress campaign={campaign} stats={result} isSending={isSending} />
+              <Results campaign={campaign} stats={result} isSending={isSending} />
             </>
           )}
         </Shown>
@@ -110,7 +110,7 @@ function Actions({
           <Button busy={act.isPending} onClick={() => act.mutate(pausedAt ? 'resume' : 'pause')}>
             {pausedAt ? 'Resume' : 'Pause'}
           </Button>
-          <Button look="danger" onClick={() => onAsk('cancel')}>
+          <Button variant="danger" onClick={() => onAsk('cancel')}>
             Stop sending
           </Button>
         </>

@@ -13,7 +13,7 @@ import type { Campaign } from './campaign.ts';
 import { CanaryFields, canaryOf, usualCanary } from './canary/CanaryFields.tsx';
 import { EarlierAudience, isToEarlier, useRecipients } from './composer/EarlierAudience.tsx';
 
-/** The last look before a campaign leaves: to how many, and when. */
+/** Confirms a send: to how many recipients, and when. */
 export function SendDialog({
   campaign,
   isLater: isLaterFirst,
@@ -78,7 +78,7 @@ export function SendDialog({
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
           <Button onClick={onClose}>Back to editing</Button>
-          <Button type="submit" look="primary" busy={send.isPending}>
+          <Button type="submit" variant="primary" busy={send.isPending}>
             {isLater ? 'Schedule campaign' : 'Send now'}
           </Button>
         </footer>

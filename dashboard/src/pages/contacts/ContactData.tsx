@@ -98,7 +98,7 @@ function DataLine({
         ) : (
           <InPlace label={name} value={String(value)} onSave={onSave} />
         )}
-        <Button size="small" look="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
+        <Button size="small" variant="plain" aria-label={`Delete ${name}`} onClick={onRemove}>
           <X aria-hidden />
         </Button>
       </dd>

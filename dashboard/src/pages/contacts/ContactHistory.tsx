@@ -44,7 +44,7 @@ export function ContactHistory({
             <span className="muted break">
               <CauseText cause={change.cause} /> · <Timestamp at={change.at} />
               {onMoment === undefined || change.kind === 'deleted' ? null : (
-                <Button size="small" look="plain" onClick={() => onMoment(change.at)}>
+                <Button size="small" variant="plain" onClick={() => onMoment(change.at)}>
                   View contact at that time
                 </Button>
               )}

@@ -47,7 +47,7 @@ export function Contacts() {
           <Button onClick={() => setDialog('add')}>
             <UserPlus aria-hidden /> Add contact
           </Button>
-          <Button look="primary" onClick={() => setDialog('import')}>
+          <Button variant="primary" onClick={() => setDialog('import')}>
             <Upload aria-hidden /> Import
           </Button>
         </>

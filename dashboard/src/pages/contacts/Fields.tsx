@@ -96,16 +96,16 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
   return (
     <Card title={<code dir="auto">{field}</code>}>
       <Shown query={usage}>
-        {(told) => {
+        {(result) => {
           const users = [
-            ['Segments', told.usedInSegments],
-            ['Campaigns', told.usedInCampaigns],
-            ['Workflows', told.usedInWorkflows],
+            ['Segments', result.usedInSegments],
+            ['Campaigns', result.usedInCampaigns],
+            ['Workflows', result.usedInWorkflows],
           ] as const;
           return (
             <div className="stack">
-              <p>{counted(told.contactCount, 'contact')} have this field.</p>
-              {told.canDelete ? null : (
+              <p>{counted(result.contactCount, 'contact')} have this field.</p>
+              {result.canDelete ? null : (
                 <Note>
                   <p>This field is in use and can’t be deleted:</p>
                   <dl className="facts">
@@ -121,8 +121,8 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
                 </Note>
               )}
               <div className="row">
-                {told.canDelete ? (
-                  <Button look="danger" size="small" onClick={() => setAsking(true)}>
+                {result.canDelete ? (
+                  <Button variant="danger" size="small" onClick={() => setAsking(true)}>
                     Delete from all contacts
                   </Button>
                 ) : null}
@@ -133,7 +133,7 @@ function Usage({ project, field, onClose }: { project: string; field: string; on
               {asking ? (
                 <ConfirmDialog
                   title={`Delete the field ${field}?`}
-                  action={`Delete from ${counted(told.contactCount, 'contact')}`}
+                  action={`Delete from ${counted(result.contactCount, 'contact')}`}
                   typed={field}
                   onConfirm={remove}
                   onClose={() => setAsking(false)}

@@ -49,7 +49,7 @@ export function NewContactDialog({ onClose, onDone }: { onClose: () => void; onD
         />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={add.isPending}>
+          <Button type="submit" variant="primary" busy={add.isPending}>
             Add contact
           </Button>
         </footer>

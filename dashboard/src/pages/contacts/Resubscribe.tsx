@@ -49,7 +49,7 @@ export function Resubscribe({
       title={`Resubscribe ${email}?`}
       action="Resubscribe"
       wayOut="Keep unsubscribed"
-      look="primary"
+      variant="primary"
       isReady={reason.trim() !== ''}
       onConfirm={() => onConfirm(reason.trim())}
       onClose={onClose}

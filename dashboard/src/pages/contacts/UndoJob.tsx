@@ -73,7 +73,7 @@ function UndoDialog({
     <ConfirmDialog
       title={kind === 'import' ? 'Undo this import?' : 'Undo this change?'}
       action={kind === 'import' ? 'Undo import' : 'Undo change'}
-      look="danger"
+      variant="danger"
       isReady={preview.data !== undefined && preview.data.deletes + preview.data.restores > 0}
       onConfirm={start}
       onClose={onClose}

@@ -77,7 +77,7 @@ export function DomainCard({
             Check records now
           </Button>
           {isAdmin ? (
-            <Button look="danger" onClick={() => setRemoving(true)}>
+            <Button variant="danger" onClick={() => setRemoving(true)}>
               Remove
             </Button>
           ) : null}

@@ -63,7 +63,7 @@ function AddDomain({ project }: { project: string }) {
           problem={problemOf(add.error, 'domain')}
           onChange={(event) => setDomain(event.target.value)}
         />
-        <Button type="submit" look="primary" busy={add.isPending}>
+        <Button type="submit" variant="primary" busy={add.isPending}>
           Add
         </Button>
       </Form>

@@ -129,7 +129,7 @@ function EmailActions({
         {why}
         <Button onClick={() => onChoose('move')}>{isWaiting ? 'Reschedule' : 'Schedule'}</Button>
         {isWaiting ? <Button onClick={() => onChoose('release')}>Send now</Button> : null}
-        <Button look="danger" onClick={() => onChoose('cancel')}>
+        <Button variant="danger" onClick={() => onChoose('cancel')}>
           Cancel email
         </Button>
       </>
@@ -138,7 +138,7 @@ function EmailActions({
     <>
       {why}
       {isResendable(email) ? (
-        <Button look="primary" onClick={() => onChoose('resend')}>
+        <Button variant="primary" onClick={() => onChoose('resend')}>
           Resend
         </Button>
       ) : null}

@@ -28,7 +28,7 @@ export function ExportDialog({ onClose }: { onClose: () => void }) {
       {download.error ? <Problem error={download.error} /> : null}
       <footer>
         <Button onClick={onClose}>Cancel</Button>
-        <Button look="primary" busy={download.isPending} onClick={() => download.mutate()}>
+        <Button variant="primary" busy={download.isPending} onClick={() => download.mutate()}>
           Download CSV
         </Button>
       </footer>

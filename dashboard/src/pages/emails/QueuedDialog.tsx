@@ -49,7 +49,7 @@ export function QueuedDialog({
     <ConfirmDialog
       title={`Send the email to ${to} now?`}
       action="Send now"
-      look="primary"
+      variant="primary"
       onConfirm={async () => {
         await answer(api.POST('/emails/{id}/release', { params }));
         await done(`The email to ${to} is on its way`);
@@ -102,7 +102,7 @@ function MoveDialog({
         <FormProblem error={move.error} fields={['scheduledFor']} />
         <footer>
           <Button onClick={onClose}>Keep time</Button>
-          <Button type="submit" look="primary" busy={move.isPending}>
+          <Button type="submit" variant="primary" busy={move.isPending}>
             Reschedule email
           </Button>
         </footer>

@@ -20,7 +20,7 @@ export function ResendDialog({ email, onClose }: { email: Email; onClose: () => 
     <ConfirmDialog
       title={evenIfItArrived ? `Send to ${to} again? It may arrive twice.` : `Send to ${to} again?`}
       action="Resend email"
-      look={evenIfItArrived ? 'danger' : 'primary'}
+      variant={evenIfItArrived ? 'danger' : 'primary'}
       onConfirm={async () => {
         const resent = await answer(
           api.POST('/emails/{id}/resend', {

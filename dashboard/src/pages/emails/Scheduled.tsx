@@ -52,7 +52,7 @@ export function Scheduled() {
               </Button>
               <Button
                 size="small"
-                look="danger"
+                variant="danger"
                 aria-label={`Cancel the email to ${email.to}`}
                 onClick={() => setDialog({ change: 'cancel', email })}
               >

@@ -106,21 +106,21 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
   return (
     <Card title={<code>{name}</code>}>
       <Shown query={usage}>
-        {(told) => (
+        {(result) => (
           <div className="stack">
             <p>
-              {counted(told.totalCount, 'event')} from {counted(told.uniqueContacts, 'contact')}.
+              {counted(result.totalCount, 'event')} from {counted(result.uniqueContacts, 'contact')}.
             </p>
-            {told.canDelete ? (
+            {result.canDelete ? (
               <div>
-                <Button look="danger" size="small" onClick={() => setAsking(true)}>
+                <Button variant="danger" size="small" onClick={() => setAsking(true)}>
                   <Trash2 aria-hidden /> Delete events
                 </Button>
               </div>
             ) : (
               <Note>
                 Used by{' '}
-                {[...told.usedInSegments, ...told.usedInWorkflows].map((user) => user.name).join(', ') ||
+                {[...result.usedInSegments, ...result.usedInWorkflows].map((user) => user.name).join(', ') ||
                   'Fernpost itself'}
                 , so these events can’t be deleted.
               </Note>
@@ -128,11 +128,11 @@ function Usage({ project, name, onDeleted }: { project: string; name: string; on
             {asking ? (
               <ConfirmDialog
                 title={`Delete all “${name}” events?`}
-                action={`Delete ${counted(told.totalCount, 'event')}`}
+                action={`Delete ${counted(result.totalCount, 'event')}`}
                 onConfirm={remove}
                 onClose={() => setAsking(false)}
               >
-                {counted(told.totalCount, 'event')} of {counted(told.uniqueContacts, 'contact')} are deleted
+                {counted(result.totalCount, 'event')} of {counted(result.uniqueContacts, 'contact')} are deleted
                 permanently.
               </ConfirmDialog>
             ) : null}

@@ -23,7 +23,7 @@ export function FixButton({ fix, onFixed }: { fix: Fix; onFixed: () => void }) {
         <ConfirmDialog
           title={`${sentence}?`}
           action={sentence}
-          look="primary"
+          variant="primary"
           onConfirm={async () => {
             await carryOut(fix);
             toast('Done');

@@ -78,7 +78,7 @@ function Line({ decision }: { decision: Decision }) {
             </span>
           ) : null}
           {source ? (
-            <Button look="plain" size="small" onClick={() => open(source.href)}>
+            <Button variant="plain" size="small" onClick={() => open(source.href)}>
               Open {source.type}
             </Button>
           ) : null}

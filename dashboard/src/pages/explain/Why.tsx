@@ -17,7 +17,7 @@ export function WhyButton({ contact, about, row }: { contact: string; about: Abo
   return (
     <>
       <Button
-        {...(row === undefined ? {} : { size: 'small', look: 'plain', 'aria-label': `Why? ${row}` })}
+        {...(row === undefined ? {} : { size: 'small', variant: 'plain', 'aria-label': `Why? ${row}` })}
         onClick={() => setOpen(true)}
       >
         Why?
@@ -88,7 +88,7 @@ function AskDialog({ about, onClose }: { about: About; onClose: () => void }) {
         {ask.data ? <Answer explanation={ask.data} onFixed={() => ask.mutate()} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button look="primary" type="submit" busy={ask.isPending}>
+          <Button variant="primary" type="submit" busy={ask.isPending}>
             Explain
           </Button>
         </footer>

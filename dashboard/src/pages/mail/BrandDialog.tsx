@@ -98,7 +98,7 @@ function BrandForm({ saved, onClose }: { saved: Brand; onClose: () => void }) {
       {save.error ? <Problem error={save.error} /> : null}
       <footer>
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" look="primary" busy={save.isPending}>
+        <Button type="submit" variant="primary" busy={save.isPending}>
           Save brand kit
         </Button>
       </footer>

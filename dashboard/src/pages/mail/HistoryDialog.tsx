@@ -72,7 +72,7 @@ export function HistoryDialog({
       <footer>
         <Button onClick={onClose}>Close</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={restore.isPending}
           disabled={hasChanges || version === null || version === newest}
           onClick={() => restore.mutate()}

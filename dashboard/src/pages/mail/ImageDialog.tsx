@@ -22,7 +22,7 @@ export function ImageDialog({ onInsert, onClose }: { onInsert: (tag: string) => 
         actions={({ url, filename }) => (
           <Button
             size="small"
-            look="primary"
+            variant="primary"
             aria-label={`Insert ${filename}`}
             onClick={() => {
               onInsert(imageTag(url, description));

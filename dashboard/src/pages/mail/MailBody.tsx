@@ -162,7 +162,7 @@ function BodyDialog({
         <ConfirmDialog
           title="Edit this email as HTML?"
           action="Edit as HTML"
-          look="primary"
+          variant="primary"
           wayOut="Keep blocks"
           onConfirm={async () => onChange({ document: null, body: sourceOf(content) })}
           onClose={onClose}

@@ -62,7 +62,7 @@ export function SaveBlockDialog({ content, onClose }: { content: SavedBlock['con
         {save.error ? <Problem error={save.error} /> : null}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={save.isPending} disabled={name === ''}>
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={name === ''}>
             {existing ? 'Replace block' : 'Save block'}
           </Button>
         </footer>
@@ -140,7 +140,7 @@ function SavedBlockRow({ block, onDelete }: { block: SavedBlock; onDelete: () =>
         >
           Rename
         </Button>
-        <Button look="danger" aria-label={`Delete ${block.name}`} onClick={onDelete}>
+        <Button variant="danger" aria-label={`Delete ${block.name}`} onClick={onDelete}>
           Delete
         </Button>
       </div>

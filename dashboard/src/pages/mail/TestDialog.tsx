@@ -75,7 +75,7 @@ export function TestDialog({
         {send.error ? <Problem error={send.error} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" busy={send.isPending}>
+          <Button type="submit" variant="primary" busy={send.isPending}>
             {save ? 'Save and send test' : 'Send test'}
           </Button>
         </footer>

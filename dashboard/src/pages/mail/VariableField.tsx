@@ -86,7 +86,7 @@ function VariableDialog({ onInsert, onClose }: { onInsert: (text: string) => voi
         ) : null}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" disabled={!isName}>
+          <Button type="submit" variant="primary" disabled={!isName}>
             Insert variable
           </Button>
         </footer>

@@ -36,7 +36,7 @@ export function Numbers({ project }: { project: string }) {
       <Shown query={stats}>
         {(now) => {
           const before = earlier.data;
-          const more = (told: string | undefined) => (told === undefined ? {} : { more: told });
+          const more = (result: string | undefined) => (result === undefined ? {} : { more: result });
           const amount = (name: 'totalEmailsHandedOver' | 'totalEvents' | 'totalWorkflowsStarted') => ({
             value: count(now[name]),
             ...more(before && changeOf(now[name], before[name])),
@@ -44,8 +44,8 @@ export function Numbers({ project }: { project: string }) {
           const share = (
             name: 'totalEmailsDelivered' | 'totalEmailsOpened' | 'totalEmailsClicked' | 'totalEmailsBounced',
           ) => {
-            const of = (told: typeof now) =>
-              told.totalEmailsHandedOver === 0 ? null : (told[name] / told.totalEmailsHandedOver) * 100;
+            const of = (result: typeof now) =>
+              result.totalEmailsHandedOver === 0 ? null : (result[name] / result.totalEmailsHandedOver) * 100;
             const [rateNow, rateBefore] = [of(now), before ? of(before) : null];
             return {
               value: rate(rateNow ?? 0),

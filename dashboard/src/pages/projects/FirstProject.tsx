@@ -33,7 +33,7 @@ export function FirstProject() {
           hint="Used as the From name unless you set another one."
           onChange={(event) => setName(event.target.value)}
         />
-        <Button type="submit" look="primary" busy={create.isPending}>
+        <Button type="submit" variant="primary" busy={create.isPending}>
           Create project
         </Button>
       </Form>

@@ -70,7 +70,7 @@ export function MembersDialog({
         <Button onClick={onClose}>Close</Button>
         {done ? null : (
           <Button
-            look={mode === 'add' ? 'primary' : 'danger'}
+            variant={mode === 'add' ? 'primary' : 'danger'}
             busy={change.isPending}
             disabled={emails.length === 0}
             onClick={() => change.mutate()}

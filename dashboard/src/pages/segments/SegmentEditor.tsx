@@ -136,7 +136,7 @@ function SegmentForm({ segment }: { segment: Segment | null }) {
           >
             Cancel
           </Link>
-          <Button look="primary" busy={saving.isSaving} disabled={segment !== null && !hasChanges} onClick={submit}>
+          <Button variant="primary" busy={saving.isSaving} disabled={segment !== null && !hasChanges} onClick={submit}>
             Save
           </Button>
         </>

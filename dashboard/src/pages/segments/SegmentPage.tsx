@@ -69,7 +69,7 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
         <>
           {type === 'STATIC' ? (
             <>
-              <Button look="primary" onClick={() => setDialog('add')}>
+              <Button variant="primary" onClick={() => setDialog('add')}>
                 Add contacts
               </Button>
               <Button onClick={() => setDialog('remove')}>Remove contacts</Button>
@@ -84,7 +84,7 @@ function OneSegment({ segment, above }: { segment: Segment; above: ReactNode }) 
           <Link className={buttonClass()} to="/app/$project/segments/$segment/edit" params={{ project, segment: id }}>
             Edit
           </Link>
-          <Button look="danger" onClick={() => setDialog('delete')}>
+          <Button variant="danger" onClick={() => setDialog('delete')}>
             Delete
           </Button>
         </>
@@ -127,8 +127,8 @@ function useUpdate(id: string, isTracked: boolean, onDone: () => Promise<unknown
       const { memberCount: members } = await answer(api.POST('/segments/{id}/refresh', { params: path }));
       return counted(members, 'contact');
     },
-    onSuccess: async (told) => {
-      toast(told);
+    onSuccess: async (result) => {
+      toast(result);
       await onDone();
     },
   });

@@ -46,7 +46,7 @@ export function Keys({ project }: { project: Project }) {
       </Card>
       {mayAdminister(project) ? (
         <div>
-          <Button look="danger" onClick={() => setRotating(true)}>
+          <Button variant="danger" onClick={() => setRotating(true)}>
             Roll both keys
           </Button>
         </div>

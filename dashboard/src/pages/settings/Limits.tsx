@@ -33,12 +33,12 @@ export function Limits({ project }: { project: Project }) {
   return (
     <Card title="Emails this month">
       <Shown query={limits}>
-        {(told) => (
+        {(result) => (
           <div className="stack">
-            {told.daily ? <Daily {...told.daily} /> : null}
+            {result.daily ? <Daily {...result.daily} /> : null}
             <Table
               label="Emails this month by type"
-              rows={kinds.map(([kind, name]) => ({ kind, name, ...told[kind] }))}
+              rows={kinds.map(([kind, name]) => ({ kind, name, ...result[kind] }))}
               rowKey={({ kind }) => kind}
               columns={[
                 { key: 'name', title: 'Type', cell: ({ name }) => name },
@@ -74,7 +74,7 @@ export function Limits({ project }: { project: Project }) {
               <LimitsDialog
                 project={project}
                 limits={
-                  Object.fromEntries(kinds.map(([kind]) => [kind, told[kind].limit])) as Record<Kind, number | null>
+                  Object.fromEntries(kinds.map(([kind]) => [kind, result[kind].limit])) as Record<Kind, number | null>
                 }
                 onClose={() => setChanging(false)}
                 onSaved={() => queries.invalidateQueries({ queryKey: key })}
@@ -154,7 +154,7 @@ function LimitsDialog({
         ))}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button type="submit" variant="primary" busy={save.isPending}>
             Save limits
           </Button>
         </footer>

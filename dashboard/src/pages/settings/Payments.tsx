@@ -34,16 +34,18 @@ export function Payments({ project }: { project: Project }) {
     <>
       <Card title="Subscription">
         <Shown query={consumption}>
-          {(told) => (told === null ? <Subscribe project={project} /> : <Consumption project={project} told={told} />)}
+          {(result) =>
+            result === null ? <Subscribe project={project} /> : <Consumption project={project} result={result} />
+          }
         </Shown>
       </Card>
       <Card title="Invoices">
         <Shown query={invoices}>
-          {(told) =>
-            told === null || told.invoices.length === 0 ? (
+          {(result) =>
+            result === null || result.invoices.length === 0 ? (
               <Empty title="No invoices yet">Your first invoice arrives at the end of the first paid month.</Empty>
             ) : (
-              <Invoices told={told} />
+              <Invoices result={result} />
             )
           }
         </Shown>
@@ -78,16 +80,19 @@ const invoiceColumns: Column<Bills['invoices'][number]>[] = [
   },
 ];
 
-function Consumption({ project, told }: { project: Project; told: MonthSoFar }) {
+function Consumption({ project, result }: { project: Project; result: MonthSoFar }) {
   return (
     <div className="stack">
       <dl className="figures">
-        <Figure name="Emails this month" value={count(told.usage.total)} />
-        {told.upcomingInvoice ? (
-          <Figure name="Next invoice so far" value={money(told.upcomingInvoice.total, told.upcomingInvoice.currency)} />
+        <Figure name="Emails this month" value={count(result.usage.total)} />
+        {result.upcomingInvoice ? (
+          <Figure
+            name="Next invoice so far"
+            value={money(result.upcomingInvoice.total, result.upcomingInvoice.currency)}
+          />
         ) : null}
-        {told.credits?.hasCredits && told.credits.currency ? (
-          <Figure name="Credit" value={money(told.credits.creditAmount, told.credits.currency)} />
+        {result.credits?.hasCredits && result.credits.currency ? (
+          <Figure name="Credit" value={money(result.credits.creditAmount, result.credits.currency)} />
         ) : null}
       </dl>
       {mayAdminister(project) ? <Portal project={project} /> : null}
@@ -95,13 +100,13 @@ function Consumption({ project, told }: { project: Project; told: MonthSoFar }) 
   );
 }
 
-function Invoices({ told }: { told: Bills }) {
+function Invoices({ result }: { result: Bills }) {
   return (
     <div className="stack">
-      {told.hasUnpaidInvoices ? (
-        <Note tone="warn">{count(told.unpaidInvoices.length)} unpaid. Open them below to pay.</Note>
+      {result.hasUnpaidInvoices ? (
+        <Note tone="warn">{count(result.unpaidInvoices.length)} unpaid. Open them below to pay.</Note>
       ) : null}
-      <Table label="Invoices" rows={told.invoices} rowKey={({ id }) => id} columns={invoiceColumns} />
+      <Table label="Invoices" rows={result.invoices} rowKey={({ id }) => id} columns={invoiceColumns} />
     </div>
   );
 }
@@ -128,7 +133,7 @@ function Subscribe({ project }: { project: Project }) {
               </option>
             ))}
           </SelectField>
-          <Button look="primary" busy={checkout.isPending} onClick={() => checkout.mutate()}>
+          <Button variant="primary" busy={checkout.isPending} onClick={() => checkout.mutate()}>
             Subscribe
           </Button>
         </div>

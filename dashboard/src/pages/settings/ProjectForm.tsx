@@ -98,7 +98,7 @@ function SettingsCard({ project, isAdmin }: { project: Project; isAdmin: boolean
           onChange={(event) => setApprovalAbove(event.target.value)}
         />
         <div>
-          <Button type="submit" look="primary" busy={save.isPending} disabled={!isAdmin}>
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={!isAdmin}>
             Save
           </Button>
         </div>
@@ -116,10 +116,10 @@ function DangerZone({ project }: { project: Project }) {
     <>
       <Card title="Danger zone">
         <div className="row">
-          <Button look="danger" onClick={() => setEnding('reset')}>
+          <Button variant="danger" onClick={() => setEnding('reset')}>
             Reset project
           </Button>
-          <Button look="danger" onClick={() => setEnding('delete')}>
+          <Button variant="danger" onClick={() => setEnding('delete')}>
             Delete project
           </Button>
         </div>

@@ -11,7 +11,7 @@ import { Table } from '../../ui/Table.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 import { mayAdminister, type Project } from './project.ts';
 
-/** What a program that speaks SMTP has to be told. */
+/** Shows the settings that an SMTP client needs. */
 export function Smtp({ project }: { project: Project }) {
   const config = useQuery(deployment);
   return (
@@ -78,7 +78,7 @@ function Credentials({ project, host, ports }: { project: Project; host: string;
           ) : null}
           {isAdmin ? (
             <div>
-              <Button look="primary" onClick={() => change({ tab: 'keys', dialog: 'new-key', preset: 'send' })}>
+              <Button variant="primary" onClick={() => change({ tab: 'keys', dialog: 'new-key', preset: 'send' })}>
                 Create a key for SMTP
               </Button>
             </div>

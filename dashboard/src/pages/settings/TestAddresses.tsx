@@ -38,7 +38,7 @@ export function TestAddresses({ project, isAdmin }: { project: Project; isAdmin:
           onChange={(event) => setText(event.target.value)}
         />
         <div>
-          <Button type="submit" look="primary" busy={save.isPending} disabled={!isAdmin}>
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={!isAdmin}>
             Save addresses
           </Button>
         </div>

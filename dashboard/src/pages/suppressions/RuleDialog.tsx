@@ -77,7 +77,7 @@ export function RuleDialog({ rule, onClose }: { rule: Rule | null; onClose: () =
       </form>
       <footer>
         <Button onClick={onClose}>Cancel</Button>
-        <Button type="submit" form={form} look="primary" busy={save.isPending}>
+        <Button type="submit" form={form} variant="primary" busy={save.isPending}>
           Save
         </Button>
       </footer>

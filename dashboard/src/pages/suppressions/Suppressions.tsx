@@ -25,7 +25,7 @@ export function Suppressions() {
       title="Suppressions"
       about="Emails to addresses that match a rule are never sent. They are kept here instead."
       actions={
-        <Button look="primary" onClick={() => setDialog('new')}>
+        <Button variant="primary" onClick={() => setDialog('new')}>
           New rule
         </Button>
       }

@@ -64,7 +64,7 @@ interface Stored {
   revision: number | null;
 }
 
-/** The draft of a template, of a new one without an id, which `onCreated` is told, with its saving. */
+/** Holds and saves the draft of a template. A new template has no ID; `onCreated` is called with it. */
 function useTemplateDraft(id: string | null, stored: Stored, onCreated: (id: string) => void) {
   const project = useProjectId();
   const queries = useQueryClient();
@@ -121,7 +121,7 @@ function Editor({
         <>
           {id === null ? null : <SavedActions onOpen={setDialog} />}
           <Button onClick={() => setDialog('test')}>Send test email</Button>
-          <Button look="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
+          <Button variant="primary" busy={draft.isSaving} disabled={!hasChanges} onClick={draft.save}>
             Save
           </Button>
         </>
@@ -170,7 +170,7 @@ function Editor({
 function SavedActions({ onOpen }: { onOpen: (dialog: SavedDialogName) => void }) {
   return (
     <>
-      <Button look="danger" onClick={() => onOpen('delete')}>
+      <Button variant="danger" onClick={() => onOpen('delete')}>
         Delete
       </Button>
       <Button onClick={() => onOpen('history')}>Version history</Button>

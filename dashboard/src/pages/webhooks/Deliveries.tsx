@@ -139,7 +139,7 @@ function OneDelivery({ endpoint, eventId, onClose }: { endpoint: Endpoint; event
       <footer>
         <Button onClick={onClose}>Close</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={redeliver.isPending}
           disabled={delivery.data === undefined || (isAgain && delivery.data.status === 'PENDING')}
           onClick={() => redeliver.mutate()}

@@ -67,7 +67,7 @@ export function EndpointForm({
         <FormProblem error={save.error} fields={['url', 'description', 'events']} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button type="submit" variant="primary" busy={save.isPending}>
             {endpoint === null ? 'Add endpoint' : 'Save endpoint'}
           </Button>
         </footer>

@@ -85,7 +85,7 @@ function OneEndpoint({ endpoint }: { endpoint: Endpoint }) {
           <Button busy={flip.isPending} onClick={() => flip.mutate()}>
             {isOn ? 'Pause' : 'Enable'}
           </Button>
-          <Button look="danger" onClick={() => setDialog('delete')}>
+          <Button variant="danger" onClick={() => setDialog('delete')}>
             Delete
           </Button>
         </>

@@ -28,7 +28,7 @@ export function Endpoints() {
   });
   if (!isAdmin) return <Note>Only admins and the owner can see webhook endpoints.</Note>;
   const create = (
-    <Button look="primary" onClick={() => setDialog('new-endpoint')}>
+    <Button variant="primary" onClick={() => setDialog('new-endpoint')}>
       Add endpoint
     </Button>
   );

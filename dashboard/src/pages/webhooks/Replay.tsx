@@ -83,7 +83,7 @@ export function Replay({ endpoint }: { endpoint: Endpoint }) {
               <option value="failed">Failed deliveries</option>
               <option value="all">All events</option>
             </SelectField>
-            <Button type="submit" look="primary" busy={start.isPending}>
+            <Button type="submit" variant="primary" busy={start.isPending}>
               Start replay
             </Button>
           </div>

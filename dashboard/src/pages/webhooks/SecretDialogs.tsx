@@ -57,7 +57,7 @@ export function TestCallDialog({ endpoint, onClose }: { endpoint: Endpoint; onCl
         {test.data ? <AttemptResult attempt={test.data} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" busy={test.isPending}>
+          <Button type="submit" variant="primary" busy={test.isPending}>
             Send test event
           </Button>
         </footer>

@@ -90,7 +90,7 @@ function Check() {
           ) : null}
         </div>
         <div>
-          <Button type="submit" look="primary">
+          <Button type="submit" variant="primary">
             Check signature
           </Button>
         </div>

@@ -53,7 +53,7 @@ export function NewWorkflow({ onClose }: { onClose: () => void }) {
         {create.error ? <Problem error={create.error} /> : null}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={create.isPending}>
+          <Button type="submit" variant="primary" busy={create.isPending}>
             Create
           </Button>
         </footer>

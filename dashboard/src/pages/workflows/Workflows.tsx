@@ -41,7 +41,7 @@ export function Workflows() {
     onError: setRefused,
   });
   const create = (
-    <Button look="primary" onClick={() => setDialog('new')}>
+    <Button variant="primary" onClick={() => setDialog('new')}>
       New workflow
     </Button>
   );
@@ -145,7 +145,7 @@ function Actions({
       >
         Duplicate
       </Button>
-      <Button size="small" look="danger" aria-label={`Delete ${workflow.name}`} onClick={() => onDelete(workflow)}>
+      <Button size="small" variant="danger" aria-label={`Delete ${workflow.name}`} onClick={() => onDelete(workflow)}>
         Delete
       </Button>
     </span>

@@ -7,7 +7,7 @@ import { TextField } from '../Field.tsx';
 import { Problem } from '../States.tsx';
 
 interface FocusBack {
-  /** Is told when the dialog closes, to say where the focus goes. */
+  /** Called when the dialog closes, to say where the focus goes. */
   focusBack: (event: Event) => void;
 }
 
@@ -53,7 +53,7 @@ export function OpenConfirmDialog({
   children,
   action,
   wayOut = 'Cancel',
-  look = 'danger',
+  variant = 'danger',
   typed,
   isReady = true,
   focusBack,
@@ -97,7 +97,7 @@ export function OpenConfirmDialog({
               <Button>{wayOut}</Button>
             </AlertDialog.Cancel>
             <Button
-              look={look}
+              variant={variant}
               busy={busy}
               disabled={!isReady || (typed !== undefined && text !== typed)}
               onClick={confirm}

@@ -14,7 +14,7 @@ export function OpenTip({
   id: string;
   place: RefObject<HTMLElement | null>;
   text: string;
-  /** Is told that the pointer is on the text, which then stays. */
+  /** Called when the pointer is on the text, which then stays. */
   onEnter: () => void;
   onLeave: () => void;
   onClose: () => void;

@@ -42,7 +42,7 @@ export function SendStep({
         {campaign?.approval ? <Note>This campaign waits for the approval of an admin: see Review.</Note> : null}
         <AudienceCount draft={draft} campaign={campaign} />
         <div className="row">
-          <Button look="primary" disabled={!isReady || !isWhole} onClick={() => onSend('send')}>
+          <Button variant="primary" disabled={!isReady || !isWhole} onClick={() => onSend('send')}>
             Send campaign
           </Button>
           <Button disabled={!isReady || !isWhole} onClick={() => onSend('schedule')}>

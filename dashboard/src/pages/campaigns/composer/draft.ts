@@ -17,7 +17,7 @@ function storedOf(campaign: SavedCampaign | null): { content: CampaignContent; r
   return { content: { ...content, audience: audienceOf(campaign) }, revision: campaign?.revision ?? null };
 }
 
-/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet, whose id `onCreated` is told. */
+/** The draft of a campaign, saved under the revision it began with; null for one that is not saved yet, whose ID `onCreated` receives. */
 export function useCampaignDraft(campaign: Campaign | null, onCreated: (id: string) => void) {
   const project = useProjectId();
   const queries = useQueryClient();

@@ -53,7 +53,7 @@ export function ApprovalCard({ campaign }: { campaign: Campaign }) {
         {error ? <Problem error={error} /> : null}
         <div className="row">
           {isAdmin && !isMine ? (
-            <Button look="primary" busy={approve.isPending} onClick={() => approve.mutate(fingerprint)}>
+            <Button variant="primary" busy={approve.isPending} onClick={() => approve.mutate(fingerprint)}>
               Approve and send
             </Button>
           ) : null}

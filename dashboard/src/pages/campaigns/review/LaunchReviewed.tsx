@@ -48,7 +48,7 @@ export function LaunchReviewed({ run, campaign, disabled }: { run: DryRun; campa
         ))}
       </SelectField>
       <div>
-        <Button look="primary" disabled={disabled || run.wouldSend === 0} onClick={() => setAsking(true)}>
+        <Button variant="primary" disabled={disabled || run.wouldSend === 0} onClick={() => setAsking(true)}>
           Send checked messages
         </Button>
       </div>

@@ -45,17 +45,17 @@ export function ContentDiff({ before, after }: { before: Written; after: Written
   );
 }
 
-const looks = {
-  same: { Tag: 'span', sign: ' ', look: '' },
-  removed: { Tag: 'del', sign: '−', look: 'text-bad no-underline' },
-  added: { Tag: 'ins', sign: '+', look: 'text-good no-underline' },
+const lineStyles = {
+  same: { Tag: 'span', sign: ' ', className: '' },
+  removed: { Tag: 'del', sign: '−', className: 'text-bad no-underline' },
+  added: { Tag: 'ins', sign: '+', className: 'text-good no-underline' },
 } as const;
 
 function Part({ part: { type, lines } }: { part: ChangedLines }) {
   if (type === 'hidden') return <p className="muted my-1">{counted(lines.length, 'unchanged line')}</p>;
-  const { Tag, sign, look } = looks[type];
+  const { Tag, sign, className } = lineStyles[type];
   return (
-    <Tag className={`block font-mono text-xs whitespace-pre-wrap break-words ${look}`}>
+    <Tag className={`block font-mono text-xs whitespace-pre-wrap break-words ${className}`}>
       {lines.map((line) => `${sign} ${line}`).join('\n')}
     </Tag>
   );

@@ -89,7 +89,7 @@ export function CorrectionDialog({
       <footer>
         <Button onClick={onClose}>Cancel</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={create.isPending}
           disabled={!found.data?.recipients || versions.length === 0 || writing.changed.length === 0}
           onClick={() => create.mutate()}

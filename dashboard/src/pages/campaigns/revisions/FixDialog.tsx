@@ -78,7 +78,7 @@ export function FixDialog({
         <Button busy={fix.isPending} disabled={!isReady} onClick={() => fix.mutate(false)}>
           Save and stay paused
         </Button>
-        <Button look="primary" busy={fix.isPending} disabled={!isReady} onClick={() => fix.mutate(true)}>
+        <Button variant="primary" busy={fix.isPending} disabled={!isReady} onClick={() => fix.mutate(true)}>
           Save and continue
         </Button>
       </footer>

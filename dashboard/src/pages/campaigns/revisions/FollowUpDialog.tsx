@@ -66,7 +66,7 @@ export function FollowUpDialog({
       <footer>
         <Button onClick={onClose}>Cancel</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={create.isPending}
           disabled={!found.data?.recipients}
           onClick={() => create.mutate()}

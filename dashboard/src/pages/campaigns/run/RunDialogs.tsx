@@ -54,7 +54,7 @@ export function RunDialogs({
       <ConfirmDialog
         title={`Resend ${name} to missed recipients?`}
         action="Resend now"
-        look="primary"
+        variant="primary"
         onConfirm={async () => {
           const { data } = await answer(api.POST('/campaigns/{id}/resend', { params: { path } }));
           toast('Resending to missed recipients');

@@ -59,7 +59,7 @@ export function Actions({ contact, onChanged }: { contact: Contact; onChanged: (
         {subscribed ? 'Unsubscribe' : 'Subscribe'}
       </Button>
       {isAdmin ? <PrivacyMenu id={id} email={email} /> : null}
-      <Button look="danger" onClick={() => setDialog('delete')}>
+      <Button variant="danger" onClick={() => setDialog('delete')}>
         Delete
       </Button>
       {flip.error && dialog === null ? <Problem error={flip.error} /> : null}

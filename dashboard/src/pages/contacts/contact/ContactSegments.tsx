@@ -27,8 +27,8 @@ export function ContactSegments({ contact: { id, email } }: { contact: { id: str
       else await answer(api.DELETE('/segments/{id}/members', options));
       return joins ? `Added to ${segment.name}` : `Removed from ${segment.name}`;
     },
-    onSuccess: async (told) => {
-      toast(told);
+    onSuccess: async (result) => {
+      toast(result);
       await queries.invalidateQueries({ queryKey: ['segments', project] });
       await queries.invalidateQueries({ queryKey: ['activity', project, id] });
     },

@@ -36,7 +36,7 @@ export function InPlace({
         <span className="break" dir="auto">
           {value}
         </span>
-        <Button size="small" look="plain" aria-label={`Edit ${label.toLowerCase()}`} onClick={() => setText(value)}>
+        <Button size="small" variant="plain" aria-label={`Edit ${label.toLowerCase()}`} onClick={() => setText(value)}>
           <Pencil aria-hidden />
         </Button>
       </span>
@@ -61,7 +61,7 @@ export function InPlace({
       <Button size="small" type="submit" busy={isBusy} aria-label={`Save ${label.toLowerCase()}`}>
         <Check aria-hidden />
       </Button>
-      <Button size="small" look="plain" aria-label="Keep as it was" onClick={leave}>
+      <Button size="small" variant="plain" aria-label="Keep as it was" onClick={leave}>
         <X aria-hidden />
       </Button>
     </form>

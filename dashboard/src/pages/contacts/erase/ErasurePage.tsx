@@ -133,7 +133,7 @@ function CertificateCard({ id, certificate }: { id: string; certificate: NonNull
           ) : null}
         </p>
         <div>
-          <Button look="primary" onClick={save}>
+          <Button variant="primary" onClick={save}>
             Download certificate
           </Button>
         </div>

@@ -48,7 +48,7 @@ function LiftDialog({ id, onClose }: { id: string; onClose: () => void }) {
       title="Let this address be added again?"
       action="Lift suppression"
       wayOut="Keep suppressed"
-      look="primary"
+      variant="primary"
       isReady={reason.trim() !== ''}
       onConfirm={lift}
       onClose={onClose}

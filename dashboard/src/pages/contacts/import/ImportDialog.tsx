@@ -67,7 +67,7 @@ export function ImportDialog({ onClose, onDone }: { onClose: () => void; onDone:
       <footer>
         <Button onClick={onClose}>Cancel</Button>
         <Button
-          look="primary"
+          variant="primary"
           disabled={file === null || missing !== null || file.size > most}
           onClick={() => setPreviewed(true)}
         >

@@ -81,7 +81,7 @@ export function PreviewStep({
       <footer>
         <Button onClick={onBack}>Back</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={start.isPending}
           disabled={valid === 0 || preview.isPlaceholderData || (segment === newSegment && name.trim() === '')}
           onClick={() => start.mutate()}

@@ -49,7 +49,7 @@ export function BulkDialog({
       title={`${title}?`}
       action={title}
       {...(change === 'unsubscribe' ? {} : { typed: String(concerned ?? chosen.count) })}
-      look={change === 'delete' ? 'danger' : 'primary'}
+      variant={change === 'delete' ? 'danger' : 'primary'}
       isReady={concerned !== undefined && concerned > 0}
       onConfirm={async () => onQueued((await answer(api.POST(path, { body: chosen.selector }))).jobId)}
       onClose={onClose}
@@ -107,7 +107,7 @@ export function BulkProgress({ jobId, onDone, onClose }: { jobId: string; onDone
     queryFn: () => answer(api.GET('/contacts/bulk/{jobId}', { params: { path: { jobId } } })),
   });
   const hasEnded = job.data?.state === 'completed' || job.data?.state === 'failed';
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the job has ended
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the job has ended
   useEffect(() => {
     if (hasEnded) onDone();
   }, [hasEnded]);

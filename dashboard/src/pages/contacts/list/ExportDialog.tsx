@@ -68,7 +68,7 @@ export function ExportDialog({
       <footer>
         <Button onClick={onClose}>Cancel</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={download.isPending}
           disabled={columns.length === 0 || count === 0}
           onClick={() => download.mutate()}

@@ -65,7 +65,12 @@ export function SegmentDialog({
             ) : null}
             <footer>
               <Button onClick={onClose}>Cancel</Button>
-              <Button type="submit" look="primary" busy={add.isPending} disabled={segment === '' && name.trim() === ''}>
+              <Button
+                type="submit"
+                variant="primary"
+                busy={add.isPending}
+                disabled={segment === '' && name.trim() === ''}
+              >
                 Add contacts
               </Button>
             </footer>

@@ -56,7 +56,7 @@ export function SelectionBar({
       {isTooMany ? <span className="text-sm">Select at most {count(most)} one by one, or all.</span> : null}
       <span className="row ms-auto">
         <Actions isDisabled={isTooMany || selection.count === 0} onAsk={setAsked} />
-        <Button size="small" look="plain" aria-label="Clear selection" onClick={selection.clear}>
+        <Button size="small" variant="plain" aria-label="Clear selection" onClick={selection.clear}>
           <X aria-hidden />
         </Button>
       </span>
@@ -100,7 +100,7 @@ function Actions({
       <Button size="small" disabled={isDisabled} onClick={() => onAsk('export')}>
         <Download aria-hidden /> Export selected
       </Button>
-      <Button size="small" look="danger" disabled={isDisabled} onClick={() => onAsk('delete')}>
+      <Button size="small" variant="danger" disabled={isDisabled} onClick={() => onAsk('delete')}>
         <Trash2 aria-hidden /> Delete
       </Button>
     </>

@@ -161,7 +161,7 @@ function NameDialog({
         />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={save.isPending} disabled={name.trim() === ''}>
+          <Button type="submit" variant="primary" busy={save.isPending} disabled={name.trim() === ''}>
             Save view
           </Button>
         </footer>

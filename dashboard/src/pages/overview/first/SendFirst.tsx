@@ -58,7 +58,7 @@ export function SendFirst({
           Create an API key that can only send emails. It appears here once, in a request ready to paste.
         </p>
         <div>
-          <Button look="primary" busy={create.isPending} onClick={() => create.mutate()}>
+          <Button variant="primary" busy={create.isPending} onClick={() => create.mutate()}>
             Create API key
           </Button>
         </div>

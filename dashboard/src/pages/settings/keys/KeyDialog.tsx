@@ -90,7 +90,7 @@ export function NewKeyDialog({
         <FormProblem error={create.error} fields={['name', 'scopes']} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={create.isPending}>
+          <Button type="submit" variant="primary" busy={create.isPending}>
             Create key
           </Button>
         </footer>
@@ -168,7 +168,7 @@ export function EditKeyDialog({
         <FormProblem error={save.error} fields={fields} />
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={save.isPending}>
+          <Button type="submit" variant="primary" busy={save.isPending}>
             Save key
           </Button>
         </footer>

@@ -40,7 +40,7 @@ export function ScopedKeys({ project }: { project: Project }) {
   });
   const refresh = () => queries.invalidateQueries({ queryKey });
   const create = (
-    <Button look="primary" onClick={() => setDialog('new-key')}>
+    <Button variant="primary" onClick={() => setDialog('new-key')}>
       Create key
     </Button>
   );

@@ -29,7 +29,7 @@ export function ShownOnce({
       </div>
       {more ? <p className="muted">{more}</p> : null}
       <footer>
-        <Button look="primary" onClick={onClose}>
+        <Button variant="primary" onClick={onClose}>
           Done
         </Button>
       </footer>

@@ -64,7 +64,7 @@ function WaitingPlan({ project, plan }: { project: Project; plan: Plan }) {
       </p>
       {mayAdminister(project) ? (
         <div className="row">
-          <Button look="primary" busy={decide.isPending} onClick={() => decide.mutate(true)}>
+          <Button variant="primary" busy={decide.isPending} onClick={() => decide.mutate(true)}>
             Approve plan
           </Button>
           <Button disabled={decide.isPending} onClick={() => decide.mutate(false)}>

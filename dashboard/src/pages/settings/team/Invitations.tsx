@@ -57,7 +57,7 @@ export function Invitations({ project, isAdmin }: { project: Project; isAdmin: b
                         <Button size="small" onClick={() => resend.mutate({ email, role })}>
                           Resend <span className="sr-only">invitation to {email}</span>
                         </Button>
-                        <Button size="small" look="danger" onClick={() => revoke.mutate({ id, email })}>
+                        <Button size="small" variant="danger" onClick={() => revoke.mutate({ id, email })}>
                           Revoke <span className="sr-only">invitation to {email}</span>
                         </Button>
                       </span>

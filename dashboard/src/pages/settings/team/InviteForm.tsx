@@ -38,7 +38,7 @@ export function InviteForm({ project, onInvited }: { project: Project; onInvited
           <option value="MEMBER">Member</option>
           <option value="ADMIN">Admin</option>
         </SelectField>
-        <Button type="submit" look="primary" busy={invite.isPending}>
+        <Button type="submit" variant="primary" busy={invite.isPending}>
           Send invitation
         </Button>
       </Form>

@@ -66,7 +66,7 @@ export function Members({ project, isAdmin }: { project: Project; isAdmin: boole
                 title: 'Action',
                 cell: (member) =>
                   isAdmin && member.role !== 'OWNER' ? (
-                    <Button size="small" look="danger" onClick={() => setLeaving(member)}>
+                    <Button size="small" variant="danger" onClick={() => setLeaving(member)}>
                       Remove <span className="sr-only">{member.email}</span>
                     </Button>
                   ) : null,

@@ -181,7 +181,7 @@ function pointerOf(
 /** The steps as nodes that follow the pointer; what is dragged is not moved by the graph meanwhile. */
 function useDraggableSteps({ steps, ways, selection, edits }: Omit<ShownGraph, 'onSelect'>) {
   const isDragging = useRef(false);
-  // What a frame holds is told here before it is drawn, and the pointer may be faster than the drawing.
+  // The steps inside a frame are reported here before they are drawn, and the pointer may be faster than the drawing.
   const framed = useRef(new Set<string>());
   const isEditable = edits !== undefined;
   const [nodes, setNodes, applyChanges] = useNodesState<StepNodeType>([]);

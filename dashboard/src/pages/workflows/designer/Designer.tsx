@@ -190,7 +190,7 @@ function Refused({ error, onClose }: { error: unknown; onClose: () => void }) {
   return (
     <div>
       <Problem error={error} />
-      <Button size="small" look="plain" onClick={onClose}>
+      <Button size="small" variant="plain" onClick={onClose}>
         Close
       </Button>
     </div>

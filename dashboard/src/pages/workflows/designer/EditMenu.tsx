@@ -15,7 +15,7 @@ export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: 
   return (
     <Menu
       trigger={
-        <Button size="small" look="plain" aria-label="Edit steps">
+        <Button size="small" variant="plain" aria-label="Edit steps">
           <Ellipsis aria-hidden />
         </Button>
       }
@@ -62,7 +62,7 @@ export function StepsPanel({ ids, edits }: { ids: readonly string[]; edits: Canv
         >
           <Copy aria-hidden /> Copy
         </Button>
-        <Button size="small" look="danger" onClick={edits.onDelete}>
+        <Button size="small" variant="danger" onClick={edits.onDelete}>
           <Trash2 aria-hidden /> Delete steps
         </Button>
       </div>

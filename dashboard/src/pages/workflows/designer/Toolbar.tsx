@@ -58,13 +58,13 @@ export function DesignerToolbar({
           {changes === 0 ? 'No changes' : `${state}${isChecking ? ', checking…' : ''}`}
         </span>
         {changes > 0 ? (
-          <Button size="small" look="plain" aria-label="Discard changes" onClick={editing.discard}>
+          <Button size="small" variant="plain" aria-label="Discard changes" onClick={editing.discard}>
             <RotateCcw aria-hidden /> <span className="@max-2xl:hidden">Discard changes</span>
           </Button>
         ) : null}
         <Button
           size="small"
-          look="primary"
+          variant="primary"
           busy={isSaving}
           disabled={changes === 0 || blocked !== null}
           title={blocked ?? undefined}
@@ -81,7 +81,7 @@ export function DesignerToolbar({
         </Button>
         <Button
           size="small"
-          look="plain"
+          variant="plain"
           aria-label="Side panel"
           aria-expanded={isPanelOpen}
           onClick={() => onPanel(!isPanelOpen)}
@@ -101,13 +101,13 @@ function GraphButtons({ editing }: { editing: Editing }) {
   };
   return (
     <>
-      <Button size="small" look="plain" aria-label="Undo" disabled={!editing.canUndo} onClick={editing.undo}>
+      <Button size="small" variant="plain" aria-label="Undo" disabled={!editing.canUndo} onClick={editing.undo}>
         <Undo2 aria-hidden />
       </Button>
-      <Button size="small" look="plain" aria-label="Redo" disabled={!editing.canRedo} onClick={editing.redo}>
+      <Button size="small" variant="plain" aria-label="Redo" disabled={!editing.canRedo} onClick={editing.redo}>
         <Redo2 aria-hidden />
       </Button>
-      <Button size="small" look="plain" aria-label="Arrange" onClick={() => void arrange()}>
+      <Button size="small" variant="plain" aria-label="Arrange" onClick={() => void arrange()}>
         <Network aria-hidden /> <span className="@max-2xl:hidden">Arrange</span>
       </Button>
     </>

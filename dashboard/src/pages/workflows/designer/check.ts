@@ -28,8 +28,8 @@ export function useCheck(workflow: Workflow, { graph, revision, changes }: Editi
     placeholderData: keepPreviousData,
     queryFn: async ({ signal }): Promise<Issue[]> => {
       try {
-        const told = await putGraph(workflow.id, revision, settled, { dryRun: true }, signal);
-        return told.dryRun ? withNames(told.issues, told.ids) : [];
+        const result = await putGraph(workflow.id, revision, settled, { dryRun: true }, signal);
+        return result.dryRun ? withNames(result.issues, result.ids) : [];
       } catch (problem) {
         if (problem instanceof ApiError && problem.status === 422) return problem.fields.map(placeIn(settled));
         throw problem;

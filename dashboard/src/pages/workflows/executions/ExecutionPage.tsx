@@ -56,18 +56,18 @@ export function ExecutionPage() {
   );
 }
 
-interface Told {
+interface Loaded {
   version: Version;
   execution: Execution;
 }
 
 /** The path through a version whose steps have no places yet. */
-function Arranged(told: Told) {
+function Arranged(result: Loaded) {
   const part = usePart(loadLayout, true);
-  return part ? <Story {...told} arrange={part.automaticLayout} /> : <Loading />;
+  return part ? <Story {...result} arrange={part.automaticLayout} /> : <Loading />;
 }
 
-function Story({ version, execution, arrange }: Told & { arrange?: Parameters<typeof drawn>[1] }) {
+function Story({ version, execution, arrange }: Loaded & { arrange?: Parameters<typeof drawn>[1] }) {
   const [selection, setSelection] = useState<Selection>(null);
   const { contact, status, stepExecutions, workflow } = execution;
   const outcomes = useOutcomes(stepExecutions);
@@ -153,12 +153,12 @@ function Actions({ execution }: { execution: Execution }) {
         Open in Temporal
       </a>
       {isActive(execution) ? (
-        <Button look="danger" onClick={() => setCancelling(true)}>
+        <Button variant="danger" onClick={() => setCancelling(true)}>
           Cancel execution
         </Button>
       ) : null}
       {execution.status === 'FAILED' && execution.workflow.enabled ? (
-        <Button look="primary" onClick={() => setRetrying(true)}>
+        <Button variant="primary" onClick={() => setRetrying(true)}>
           Retry execution
         </Button>
       ) : null}

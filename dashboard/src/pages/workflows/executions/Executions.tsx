@@ -68,10 +68,10 @@ function List({ workflow }: { workflow: Workflow }) {
         <>
           <AskWhy about={{ workflowId: id }} />
           {failed > 0 && enabled ? <Button onClick={() => setDialog('retry')}>Retry failed executions</Button> : null}
-          <Button look="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
+          <Button variant="danger" disabled={active === 0} onClick={() => setDialog('cancel')}>
             Cancel all executions
           </Button>
-          <Button look="primary" disabled={!enabled} onClick={() => setDialog('start')}>
+          <Button variant="primary" disabled={!enabled} onClick={() => setDialog('start')}>
             Start for contact
           </Button>
         </>

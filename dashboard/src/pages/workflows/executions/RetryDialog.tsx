@@ -25,7 +25,7 @@ export function RetryDialog({
       title={title}
       action="Retry"
       wayOut="Leave as they are"
-      look="primary"
+      variant="primary"
       onConfirm={async () => {
         const body = executionIds === undefined ? {} : { executionIds };
         const { retried, skipped, more } = await answer(

@@ -55,7 +55,7 @@ export function StartDialog({ workflow: id, onClose }: { workflow: string; onClo
         {start.error ? <Problem error={start.error} /> : null}
         <footer>
           <Button onClick={onClose}>Cancel</Button>
-          <Button type="submit" look="primary" busy={start.isPending} disabled={contactId === ''}>
+          <Button type="submit" variant="primary" busy={start.isPending} disabled={contactId === ''}>
             Start
           </Button>
         </footer>

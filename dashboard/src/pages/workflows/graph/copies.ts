@@ -13,7 +13,7 @@ import { type DraftStep, type DraftWay, type Graph, newName, withoutStep } from 
 import { stepNames, stepSize } from './graph.ts';
 import type { StepType } from './shapes.ts';
 
-/** What tells steps of ours on the clipboard from any other JSON. */
+/** Marks our steps on the clipboard, to tell them from any other JSON. */
 const marker = 'fernpost/workflow-steps';
 const markers: ReadonlySet<unknown> = new Set([marker, stepsMarker]);
 

@@ -68,7 +68,7 @@ export function EnableDialog({
       <footer>
         <Button onClick={onClose}>{editing ? 'Keep editing' : 'Cancel'}</Button>
         <Button
-          {...(changes > 0 ? {} : { look: 'primary' as const })}
+          {...(changes > 0 ? {} : { variant: 'primary' as const })}
           busy={busy === 'published'}
           disabled={busy !== null}
           onClick={() => void enable('published')}
@@ -77,7 +77,7 @@ export function EnableDialog({
         </Button>
         {changes > 0 ? (
           <Button
-            look="primary"
+            variant="primary"
             busy={busy === 'edit'}
             disabled={busy !== null || blocked !== null || !preview.data || issues.length > 0}
             onClick={() => void enable('edit')}
@@ -108,11 +108,11 @@ function Unpublished({
     <section className="stack" aria-label="Unpublished changes">
       <h3>Unpublished changes</h3>
       <Shown query={preview}>
-        {(told) => (
+        {(result) => (
           <>
-            <ChangeList changes={told.changes} graph={editing.graph} ids={told.ids} workflow={workflow} />
-            {told.people.people > 0 ? (
-              <p>{counted(told.people.people, 'contact stays', 'contacts stay')} on the version they entered.</p>
+            <ChangeList changes={result.changes} graph={editing.graph} ids={result.ids} workflow={workflow} />
+            {result.people.people > 0 ? (
+              <p>{counted(result.people.people, 'contact stays', 'contacts stay')} on the version they entered.</p>
             ) : null}
           </>
         )}

@@ -21,15 +21,15 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
     queryKey: ['workflows', project, id, 'migrate', 'who'],
     staleTime: 0,
     queryFn: async () => {
-      const told = await answer(api.POST('/workflows/{id}/migrate', { params: { path }, body: { dryRun: true } }));
-      return 'dryRun' in told ? told : null;
+      const result = await answer(api.POST('/workflows/{id}/migrate', { params: { path }, body: { dryRun: true } }));
+      return 'dryRun' in result ? result : null;
     },
   });
   const plan = planOf(rules)?.plan ?? [];
   const move = useMutation({
     mutationFn: () => answer(api.POST('/workflows/{id}/migrate', { params: { path }, body: { plan } })),
-    onSuccess: (told) => {
-      if (!('dryRun' in told)) setJob(told.id);
+    onSuccess: (result) => {
+      if (!('dryRun' in result)) setJob(result.id);
     },
   });
   if (job)
@@ -48,12 +48,12 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
       onClose={onClose}
     >
       <Shown query={inside}>
-        {(told) =>
-          told === null || told.people === 0 ? (
+        {(result) =>
+          result === null || result.people === 0 ? (
             <p>All contacts are in the published version.</p>
           ) : (
             <MovePlan
-              standing={told.rules}
+              standing={result.rules}
               steps={steps}
               rules={rules}
               onChange={(next) => {
@@ -69,7 +69,7 @@ export function MigrateDialog({ workflow, onClose }: { workflow: Workflow; onClo
         <Button onClick={onClose}>Close</Button>
         {inside.data && inside.data.people > 0 ? (
           <Button
-            look="primary"
+            variant="primary"
             busy={move.isPending}
             disabled={plan.length === 0 || isUnfinished(rules)}
             onClick={() => move.mutate()}

@@ -190,13 +190,13 @@ export function MoveProgress({ workflow, job, onEnded }: { workflow: string; job
     queryFn: () => answer(api.GET('/workflows/{id}/migrations/{migrationId}', { params })),
   });
   const hasEnded = migration.data !== undefined && migration.data.completedAt !== null;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: told once, when the move has ended
+  // biome-ignore lint/correctness/useExhaustiveDependencies: called once, when the migration has ended
   useEffect(() => {
     if (hasEnded) onEnded();
   }, [hasEnded]);
   const cancel = useMutation({
     mutationFn: () => answer(api.DELETE('/workflows/{id}/migrations/{migrationId}', { params })),
-    onSuccess: (told) => queries.setQueryData(key, told),
+    onSuccess: (result) => queries.setQueryData(key, result),
   });
   return (
     <Shown query={migration}>
@@ -217,7 +217,7 @@ export function MoveProgress({ workflow, job, onEnded }: { workflow: string; job
           {cancel.error ? <Problem error={cancel.error} /> : null}
           {completedAt === null ? (
             <div>
-              <Button look="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
+              <Button variant="danger" busy={cancel.isPending} onClick={() => cancel.mutate()}>
                 Stop migration
               </Button>
               <p className="muted">

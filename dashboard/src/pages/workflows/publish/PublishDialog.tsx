@@ -50,11 +50,11 @@ export function PublishDialog({
       onClose={onClose}
     >
       <Shown query={preview}>
-        {(told) => (
+        {(result) => (
           <div className="stack">
             <section aria-label="Changes">
               <h3>Changes</h3>
-              <ChangeList changes={told.changes} graph={graph} ids={told.ids} workflow={workflow} />
+              <ChangeList changes={result.changes} graph={graph} ids={result.ids} workflow={workflow} />
             </section>
             {issues.length > 0 ? (
               <Issues
@@ -65,7 +65,7 @@ export function PublishDialog({
             ) : null}
             <section className="stack" aria-label="Contacts in this workflow">
               <h3>Contacts in this workflow</h3>
-              <People people={told.people} steps={graph.steps} rules={rules} onChange={setRules} />
+              <People people={result.people} steps={graph.steps} rules={rules} onChange={setRules} />
               {plan.error && migrate ? <Problem error={plan.error} /> : null}
             </section>
           </div>
@@ -75,7 +75,7 @@ export function PublishDialog({
       <footer>
         <Button onClick={onClose}>Keep editing</Button>
         <Button
-          look="primary"
+          variant="primary"
           busy={publish.isPending}
           disabled={isBlocked || isUnfinished(rules) || (migrate !== null && !plan.data)}
           onClick={() => publish.mutate(migrate)}

@@ -53,7 +53,7 @@ export function WorkflowSwitch({
     <>
       <Button
         {...(size ? { size } : {})}
-        {...(enabled ? {} : { look: 'primary' as const })}
+        {...(enabled ? {} : { variant: 'primary' as const })}
         aria-label={`${enabled ? 'Disable' : 'Enable'} ${name}`}
         busy={turn.isPending || press.isPending}
         onClick={() => (enabled ? turn.mutate('published') : press.mutate())}

@@ -22,9 +22,9 @@ export function dryRunQuery(
     retry: false,
     queryFn: async () => {
       if (editing === undefined) throw new Error('There is no edit to preview');
-      const told = await putGraph(workflow, editing.revision, editing.graph, { dryRun: true, migrate });
-      if (!told.dryRun) throw new Error('The service has published where it was only asked');
-      return told;
+      const result = await putGraph(workflow, editing.revision, editing.graph, { dryRun: true, migrate });
+      if (!result.dryRun) throw new Error('The service has published where it was only asked');
+      return result;
     },
   };
 }

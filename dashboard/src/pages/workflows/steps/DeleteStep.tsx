@@ -39,12 +39,12 @@ export function DeleteStep({
       <footer>
         <Button onClick={onClose}>Keep it</Button>
         {mayGoAlone ? (
-          <Button look="danger" onClick={() => remove(true)}>
+          <Button variant="danger" onClick={() => remove(true)}>
             Delete only this step
           </Button>
         ) : null}
         {names.length > 0 || !mayGoAlone ? (
-          <Button look="danger" onClick={() => remove(false)}>
+          <Button variant="danger" onClick={() => remove(false)}>
             Delete {counted(names.length + 1, 'step')}
           </Button>
         ) : null}

@@ -72,7 +72,7 @@ function Condition({ shown, problemOf, onChange }: Part) {
           {shown.audienceCondition ? 'Edit conditions' : 'Add conditions'}
         </Button>
         {shown.audienceCondition ? (
-          <Button size="small" look="plain" onClick={() => onChange({ audienceCondition: null })}>
+          <Button size="small" variant="plain" onClick={() => onChange({ audienceCondition: null })}>
             Remove conditions
           </Button>
         ) : null}
@@ -123,7 +123,7 @@ function ConditionDialog({
       <footer>
         <Button onClick={onClose}>Close</Button>
         <Button
-          look="primary"
+          variant="primary"
           disabled={tree === null || tree === initial}
           onClick={() => {
             if (tree) onTake(tree);

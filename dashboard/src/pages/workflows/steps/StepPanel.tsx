@@ -72,7 +72,7 @@ export function StepPanel({
           View contacts here
         </Button>
         {step.type === 'TRIGGER' ? null : (
-          <Button size="small" look="danger" onClick={onDelete}>
+          <Button size="small" variant="danger" onClick={onDelete}>
             Delete step
           </Button>
         )}

@@ -55,11 +55,11 @@ export function TriggerForm({ workflow, editing }: { workflow: Workflow; editing
       />
       {save.error ? <Problem error={save.error} /> : null}
       <div className="row">
-        <Button type="submit" look="primary" busy={save.isPending} disabled={draft === null || byOthers}>
+        <Button type="submit" variant="primary" busy={save.isPending} disabled={draft === null || byOthers}>
           Save settings
         </Button>
         {draft ? (
-          <Button look="plain" onClick={() => onWrite(null)}>
+          <Button variant="plain" onClick={() => onWrite(null)}>
             Discard settings
           </Button>
         ) : null}

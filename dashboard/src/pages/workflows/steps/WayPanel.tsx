@@ -39,7 +39,7 @@ export function WayPanel({
           ))}
       </div>
       <div>
-        <Button size="small" look="danger" onClick={onRemove}>
+        <Button size="small" variant="danger" onClick={onRemove}>
           Remove this path
         </Button>
       </div>

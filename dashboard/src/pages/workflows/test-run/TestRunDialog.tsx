@@ -65,7 +65,7 @@ export function TestRunDialog({
         {run.data ? <TestRunResult run={run.data} /> : null}
         <footer>
           <Button onClick={onClose}>Close</Button>
-          <Button type="submit" look="primary" busy={run.isPending} disabled={contactId === ''}>
+          <Button type="submit" variant="primary" busy={run.isPending} disabled={contactId === ''}>
             Run test
           </Button>
         </footer>
