@@ -24,7 +24,7 @@ const queries = new QueryClient({
       // Without a network a request fails and says so, rather than waiting unseen.
       networkMode: 'always',
       staleTime: 10_000,
-      // What the service refused it will refuse again; what could not be reached is worth another try.
+      // A request that the service refused is not retried; one that did not reach it is.
       retry: (count, error) =>
         !(error instanceof ApiError && error.status < 500) && count < (error instanceof Unreachable ? 60 : 2),
       retryDelay: 2_000,

@@ -19,7 +19,7 @@ export class ApiError extends Error {
     this.requestId = more.requestId ?? null;
   }
 
-  /** What is wrong with a field, as a sentence for people. */
+  /** The problem with a field, as a sentence for people. */
   problemOf(field: string): string | undefined {
     const problem = this.fields.find((each) => each.field === field);
     return problem && fieldSentence(problem);

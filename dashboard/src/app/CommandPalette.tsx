@@ -155,7 +155,7 @@ function useActions(project: string, onOpen: (what: Opened) => void): Entry[] {
 
 const most = 5;
 
-/** What the project has of that name, by kind. */
+/** Lists what the project has of that name, by kind. */
 function useFound(project: string, wanted: string): { heading: string; entries: Entry[] }[] {
   const navigate = useNavigate();
   const found = useQuery({

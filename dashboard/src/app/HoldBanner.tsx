@@ -3,7 +3,7 @@ import { answer, api } from '../api/client.ts';
 import { Note } from '../ui/States.tsx';
 import { clockText } from '../words/times.ts';
 
-/** What is being worked on in a project, and what its mail waits for. */
+/** Shows the work under way in a project, and the reason its mail waits. */
 export const runningIn = (project: string) =>
   queryOptions({ queryKey: ['running', project], queryFn: () => answer(api.GET('/activity/running')) });
 

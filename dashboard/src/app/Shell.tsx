@@ -38,7 +38,7 @@ const switcher =
 const entry =
   'flex items-center gap-2 rounded-md px-2 py-1 text-ink no-underline hover:bg-pressed aria-[current]:bg-pressed aria-[current]:font-medium [&_svg]:size-4 [&_svg]:text-muted aria-[current]:[&_svg]:text-accent';
 
-/** What surrounds every page of a project: where one is, where one can go, and whether the service is there. */
+/** Frames every page of a project: current place, navigation, and whether the service is reachable. */
 export function Shell() {
   const { project = '' } = useParams({ strict: false });
   const isReachable = useSyncExternalStore(serviceReachable.subscribe, serviceReachable.get);

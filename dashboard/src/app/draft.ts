@@ -26,7 +26,7 @@ interface State<Content> {
   generation: number;
 }
 
-/** What a draft is made from, and how it is saved. */
+/** The initial value of a draft, and how it is saved. */
 interface DraftOptions<Content, Result extends Stored<Content>> {
   stored: Stored<Content>;
   /** Fetches what the service has now. */

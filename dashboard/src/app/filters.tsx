@@ -17,7 +17,7 @@ export function ChoiceFilter({
 }: {
   name: string;
   label: string;
-  /** What the choice is called that narrows nothing. */
+  /** Label of the choice that filters nothing. */
   all: string;
   /** Values with what they are called. */
   choices: readonly (readonly [value: string, text: string])[];

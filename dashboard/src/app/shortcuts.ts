@@ -2,7 +2,7 @@ import { useNavigate } from '@tanstack/react-router';
 import { useEffect, useRef } from 'react';
 import { places } from './places.ts';
 
-/** What of the shell is open above the page. */
+/** The overlays of the shell that are open above the page. */
 export type Opened = 'palette' | 'shortcuts' | null;
 
 const isMac = navigator.userAgent.includes('Mac');

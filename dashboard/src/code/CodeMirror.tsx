@@ -98,7 +98,7 @@ export function CodeMirror({
             ],
           }),
           EditorView.lineWrapping,
-          // What scrolls can be reached by keyboard, also by those who ask for what has a tab stop.
+          // Scrollable content is reachable by keyboard, also for tools that look for a tab stop.
           EditorView.contentAttributes.of({ 'aria-label': label, tabindex: '0' }),
           EditorView.updateListener.of((update) => {
             if (update.docChanged) result.current.onChange(update.state.doc.toString());

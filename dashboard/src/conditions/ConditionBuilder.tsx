@@ -10,7 +10,7 @@ import { maxFilters, maxLevels } from './grammar.ts';
 import { type ConditionForm, type FormGroup, filtersIn } from './tree.ts';
 import { useVocabulary, type Vocabulary } from './vocabulary.tsx';
 
-/** What the service says about one place of a condition. */
+/** A problem that the service found at one place of a condition. */
 export interface PlacedProblem {
   path: string;
   message: string;
@@ -50,7 +50,7 @@ export function ConditionBuilder({
 }) {
   const known = useVocabulary(exceptSegment);
   const isFull = [...filtersIn(form)].length >= maxFilters;
-  // What is added takes the focus, and what is removed leaves it to what is next to it.
+  // A new part takes the focus; a removed one passes it to its neighbor.
   const wanted = useRef<string | undefined>(undefined);
   const goTo = (key: string | undefined) => {
     wanted.current = key;

@@ -31,12 +31,12 @@ export function ConditionEditor({
 }: {
   initial: Tree | null;
   exceptSegment?: string | undefined;
-  /** What the service said when the condition was saved. */
+  /** The problems that the service found when the condition was saved. */
   refused?: unknown;
   onChange: (tree: Tree) => void;
 }) {
   const [form, setForm] = useState(() => (initial ? formOf(initial) : newForm()));
-  // What was refused at the last save says nothing of what was edited since.
+  // Problems of the last save do not apply to parts that were edited since.
   const [answered, setAnswered] = useState<unknown>(null);
   const { preview, missing } = usePreview(form);
   const change = (next: ConditionForm) => {

@@ -66,7 +66,7 @@ export function withType(filter: FormFilter, type: ValueType): FormFilter {
   return { ...filter, type, text: firstText(type) };
 }
 
-/** What the API calls the types of contact fields, as types of values. */
+/** The API's names for the types of contact fields, as types of values. */
 const inferred: Record<string, ValueType> = { string: 'text', number: 'number', boolean: 'boolean', date: 'day' };
 
 /** The filter on the contact field of that name; the field's type, where it is known, becomes that of the value. */

@@ -1,7 +1,7 @@
-/** What a filter can be about; the name that some of them need follows in the field's second part. */
+/** The subjects of a filter; the name that some of them need follows in the field's second part. */
 export type FieldKind = 'email' | 'subscribed' | 'createdAt' | 'updatedAt' | 'data' | 'event' | 'activity' | 'segment';
 
-/** What a filter's value is, which decides how it is typed in and what JSON it becomes. */
+/** The kind of a filter's value, which decides how it is entered and its JSON type. */
 export type ValueType = 'text' | 'number' | 'boolean' | 'day' | 'moment' | 'null' | 'json';
 
 /** Units of a window of time. */
@@ -96,7 +96,7 @@ export function operatorName(operator: string, type: ValueType): string {
   return (isDate ? namesForDates[operator] : undefined) ?? names[operator] ?? operator;
 }
 
-/** What an operator needs beside the field. */
+/** The inputs that an operator needs besides the field. */
 export function needsOf(operator: string): 'nothing' | 'value' | 'window' {
   if (/^(within|olderThan|triggeredWithin|triggeredOlderThan|notTriggeredWithin)$/.test(operator)) return 'window';
   return /^(exists|notExists|triggered|notTriggered|memberOfSegment|notMemberOfSegment)$/.test(operator)
@@ -123,6 +123,6 @@ export function typesFor(kind: FieldKind, operator: string): readonly ValueType[
   }
 }
 
-/** What the API allows of one tree (docs/contract/core.md#4-3). */
+/** The limits of the API for one tree (docs/contract/core.md#4-3). */
 export const maxLevels = 10;
 export const maxFilters = 200;

@@ -5,7 +5,7 @@ import { fieldOf, type Tree, type TreeFilter } from './tree.ts';
 /** Names of segments by their ids. */
 export type SegmentNames = ReadonlyMap<string, string>;
 
-// What people did, and what they did not: “opened an email”, “did not open an email”.
+// Actions that people took or did not take: “opened an email”, “did not open an email”.
 const activities: Record<string, readonly [did: string, didNot: string, never: string]> = {
   sent: ['were sent an email', 'were not sent an email', 'were never sent an email'],
   delivered: ['received an email', 'did not receive an email', 'never received an email'],

@@ -100,7 +100,7 @@ function filterOf({ field, operator, value, unit }: TreeFilter): FormFilter {
   };
 }
 
-/** What a filter's field is about. */
+/** Returns the subject of a filter's field. */
 export function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBare'> {
   if (field === 'email' || field === 'subscribed' || field === 'createdAt' || field === 'updatedAt') {
     return { kind: field, name: '', isBare: false };
@@ -111,7 +111,7 @@ export function fieldOf(field: string): Pick<FormFilter, 'kind' | 'name' | 'isBa
 }
 
 const day = /^\d{4}-\d\d-\d\d$/;
-// What a control for a date and time can show without losing a part of it.
+// Values that a date and time control can show without losing precision.
 const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d)?Z$/;
 
 function controlOf(value: unknown): Pick<FormFilter, 'type' | 'text'> {
@@ -178,7 +178,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** What is missing of a filter, as a sentence; null when it is complete. */
+/** Returns the missing part of a filter as a sentence; null when the filter is complete. */
 export function missingOf(filter: FormFilter): string | null {
   const { kind, name, operator, unit } = filter;
   if (kind === 'segment' && name === '') return 'Select a segment.';
@@ -209,7 +209,7 @@ export function* groupsIn(form: ConditionForm): Generator<FormGroup> {
   }
 }
 
-/** What keeps a tree from being whole, as a sentence; null when nothing does. */
+/** Returns the reason that a tree is incomplete as a sentence; null when it is complete. */
 export function missingIn(tree: Tree): string | null {
   for (const filter of filtersIn(formOf(tree))) {
     const missing = missingOf(filter);

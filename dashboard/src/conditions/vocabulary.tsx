@@ -4,7 +4,7 @@ import { useProjectId } from '../app/address.ts';
 import { conditionSentence } from './sentence.ts';
 import type { Tree } from './tree.ts';
 
-/** What the filters of a project can name. */
+/** The names that the filters of a project can use. */
 export interface Vocabulary {
   /** Keys of contact data with the type that their values have. */
   dataTypes: ReadonlyMap<string, string>;

@@ -8,7 +8,7 @@ import { CheckField, SelectField, TextArea, TextField } from '../ui/Field.tsx';
 import { ImagePicker } from './ImagePicker.tsx';
 import { blockOperatorNames } from './shapes.ts';
 
-/** What the inspector is about: a node and where it is. */
+/** The node that the inspector edits, and its position. */
 interface Inspected {
   node: Node;
   pos: number;

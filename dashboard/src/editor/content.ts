@@ -14,7 +14,7 @@ export function selectedBlocks({ state: { doc, selection } }: Editor): Content {
   return documented(nodes.flatMap((node) => (node ? [node.toJSON()] : [])));
 }
 
-/** What the nodes of the editor hold is what the schema of documents describes, but for texts that are empty. */
+/** The editor's nodes hold what the schema of documents describes, except that texts may be empty. */
 export function documented(nodes: JSONContent[]): Content {
   const whole = (node: JSONContent): JSONContent => {
     if (node.content) return { ...node, content: node.content.map(whole) };

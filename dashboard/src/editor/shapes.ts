@@ -1,12 +1,12 @@
 /*
- * What the nodes of an email look like while it is edited, for the editor and for the picture of it that is shown before the
+ * The appearance of the nodes of an email while it is edited, for the editor and for the placeholder that is shown before the
  * editor is loaded. An element is its tag, its attributes and what is in it; 0 stands for the content of the node.
  */
 
 type Attributes = Record<string, unknown>;
 export type Shape = [tag: string, attributes: Attributes, ...inside: (Shape | string | 0)[]];
 
-/** What the operators of a conditional block are called. */
+/** Labels of the operators of a conditional block. */
 export const blockOperatorNames: Record<string, string> = {
   exists: 'is known',
   missing: 'is unknown',

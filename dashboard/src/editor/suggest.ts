@@ -15,7 +15,7 @@ export interface Suggested {
 
 interface Options {
   variables: () => readonly string[];
-  /** What the project has saved, besides the blocks that every email can have. */
+  /** The project's saved blocks, offered beside the built-in ones. */
   saved: () => readonly Insertable[];
   show: (suggested: Suggested | null) => void;
 }
@@ -25,7 +25,7 @@ interface Choice {
   insert: (editor: Editor) => void;
 }
 
-/** What is typed after a slash looks for blocks, what is typed after two braces for variables. */
+/** Text after a slash searches blocks; text after two braces searches variables. */
 export const Suggestions = Extension.create<Options>({
   name: 'suggestions',
   addOptions: () => ({ variables: () => [], saved: () => [], show: () => undefined }),
@@ -51,7 +51,7 @@ export const Suggestions = Extension.create<Options>({
   },
 });
 
-// What is typed may be no field of contacts: a value of the request, or of the item of a list.
+// The typed name need not be a contact field: it may be a value of the request, or of the item of a list.
 function namesFor(query: string, variables: readonly string[]): string[] {
   const known = variables.filter((name) => name.toLowerCase().includes(query.toLowerCase()));
   return isVariableName(query) && !query.endsWith('.') && !known.includes(query) ? [...known, query] : known;

@@ -4,7 +4,7 @@ type EarlyInput =
   | { pasted: { text: string; html: string } }
   | { key: Pick<KeyboardEvent, 'key' | 'code' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> };
 
-/** What was done in the picture of an editor before the editor was there. Positions are those of the editor. */
+/** Input that was made on the placeholder of an editor before the editor had loaded. Positions are those of the editor. */
 export interface Early {
   hasFocus: boolean;
   selection: { anchor: number; head: number } | null;

@@ -1,6 +1,6 @@
 import { storagePrefix } from '@fernpost/earlier-name';
 
-// What the browser has kept under the earlier name of the product: last project, theme, columns, drafts. What has been kept since wins.
+// Values that the browser stored under the product's earlier name: last project, theme, columns, drafts. Newer values win.
 try {
   for (const key of Object.keys(localStorage).filter((name) => name.startsWith(storagePrefix))) {
     const current = `fernpost.${key.slice(storagePrefix.length)}`;

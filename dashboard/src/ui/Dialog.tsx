@@ -32,7 +32,7 @@ export interface ConfirmDialogProps {
   title: string;
   children: ReactNode;
   action: string;
-  /** What the button is called that does nothing. */
+  /** Label of the button that cancels. */
   wayOut?: string;
   /** `primary` for what destroys nothing. */
   variant?: 'danger' | 'primary';

@@ -14,7 +14,7 @@ interface Around {
   label: string;
   /** Said below the label, before anything is wrong. */
   hint?: ReactNode;
-  /** What is wrong with the value, as the service or the form says it. */
+  /** The problem with the value, as given by the service or the form. */
   problem?: string | undefined;
 }
 

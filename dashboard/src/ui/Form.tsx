@@ -15,12 +15,12 @@ export function Form({
   return <form className={className} onSubmit={submit} {...rest} />;
 }
 
-/** What the service says of a field, if it has refused it. */
+/** Returns the problem of a field, if the service has refused it. */
 export function problemOf(error: unknown, field: string): string | undefined {
   return error instanceof ApiError ? error.problemOf(field) : undefined;
 }
 
-/** What went wrong with a form, unless all of it is said beside its fields, which are `fields`. */
+/** Shows the problem of a form, unless all of it is shown beside its fields, which are `fields`. */
 export function FormProblem({ error, fields }: { error: unknown; fields: readonly string[] }) {
   const result = error instanceof ApiError ? error.fields : [];
   const isSaidBeside = result.length > 0 && result.every(({ field }) => fields.includes(field));

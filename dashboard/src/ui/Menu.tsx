@@ -29,7 +29,7 @@ interface CheckProps {
   children: ReactNode;
 }
 
-/** What an open menu draws its items with. */
+/** The context that an open menu gives its items. */
 export interface MenuItems {
   Item: ComponentType<ItemProps>;
   Choice: ComponentType<Omit<ChoiceProps<string>, 'onChange'> & { onChange: (value: string) => void }>;

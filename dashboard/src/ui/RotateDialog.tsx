@@ -20,9 +20,9 @@ export function RotateDialog({
   description?: ReactNode;
   label: string;
   hint?: string;
-  /** What each number of hours is called. */
+  /** Label of each number of hours. */
   overlaps: Readonly<Record<string, string>>;
-  /** What its button says. */
+  /** Label of its button. */
   action: string;
   rotate: (overlapHours: number) => Promise<unknown>;
   onClose: () => void;

@@ -26,7 +26,7 @@ export function Note({ tone, children }: { tone?: Tone; children: ReactNode }) {
   );
 }
 
-/** What went wrong and what can be done, in words for people. */
+/** Shows an error and what to do about it, in words for people. */
 export function Problem({ error, again }: { error: unknown; again?: () => void }) {
   const isInvalid = error instanceof ApiError && error.fields.length > 0;
   const known = error instanceof ApiError || error instanceof Unreachable;

@@ -1,6 +1,6 @@
 import type { MouseEvent } from 'react';
 
-/** What does something of its own at a click, or is read and marked. */
+/** Elements that react to a click themselves, or whose text can be selected. */
 const ownClick = 'a, button, input, select, textarea, label, summary';
 
 /**

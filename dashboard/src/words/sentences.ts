@@ -42,7 +42,7 @@ export function fieldSentence({ field, message }: FieldProblem): string {
   return sentence(own);
 }
 
-/** What the API says, without its quoted paths: `"from" must be …` becomes `From must be …`. */
+/** Rewrites a message of the API without its quoted paths: `"from" must be …` becomes `From must be …`. */
 export function plainSentence(message: string): string {
   const [, field, rest] = /^"([\w.[\]-]+)" (?:is invalid: )?(.*)$/s.exec(message) ?? [];
   return field === undefined || rest === undefined ? sentence(message) : fieldSentence({ field, message: rest });

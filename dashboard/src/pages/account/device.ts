@@ -20,7 +20,7 @@ const systems = [
 type Names = readonly (readonly [name: string, pattern: RegExp])[];
 const find = (names: Names, userAgent: string) => names.find(([, pattern]) => pattern.test(userAgent))?.[0];
 
-/** What people call the browser and system of a `User-Agent` header; its beginning where it is neither. */
+/** Returns the common name of the browser and system in a `User-Agent` header, or its beginning where neither is known. */
 export function deviceName(userAgent: string): string {
   const [browser, system] = [find(browsers, userAgent), find(systems, userAgent)];
   if (browser && system) return `${browser} on ${system}`;

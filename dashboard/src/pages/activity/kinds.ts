@@ -90,7 +90,7 @@ export function isToldTwice({ type, metadata }: { type: string; metadata: Record
 
 const texts = ['eventName', 'subject', 'error', 'campaignName', 'workflowName', 'exitReason', 'stepName'] as const;
 
-/** What an activity is about, in a few words: the first of what its metadata say. */
+/** Returns the subject of an activity in a few words: the first that its metadata has. */
 export function subjectOf(metadata: Record<string, unknown>): string {
   const event = String(metadata.eventName);
   if (serviceKindOf(event) !== undefined) return aboutEvent(event, metadata.eventData);

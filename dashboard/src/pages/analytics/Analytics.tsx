@@ -10,7 +10,7 @@ import { count, rate } from '../../words/numbers.ts';
 import { MailChart } from './MailChart.tsx';
 import { daysOf, ranges, startOf } from './range.ts';
 
-/** What became of mail, by day, by campaign and by event. */
+/** Shows the outcome of mail by day, by campaign and by event. */
 export function Analytics() {
   const project = useProjectId();
   const [filters, change] = useFilters();

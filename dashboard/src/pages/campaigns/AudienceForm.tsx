@@ -16,7 +16,7 @@ export function AudienceForm({
 }: {
   audience: Audience;
   type: MailContent['type'];
-  /** What the service said when it was saved. */
+  /** The problems that the service found when it was saved. */
   refused: unknown;
   onChange: (audience: Audience) => void;
 }) {

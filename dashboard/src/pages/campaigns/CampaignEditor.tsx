@@ -44,7 +44,7 @@ export function CampaignEditor({
   const missing = missingAt(content);
   const sentence = useConditionSentence();
   const unsaved = useUnsaved(hasChanges && !isSaving);
-  // What is whole is saved when its step is left; what is not could only be refused.
+  // A complete step is saved when it is left; an incomplete one would only be refused.
   const saveAsYouGo = () => {
     if (hasChanges && !isSaving && missing.content.length + missing.audience.length === 0) draft.save();
   };

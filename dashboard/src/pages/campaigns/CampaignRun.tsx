@@ -85,7 +85,7 @@ export function CampaignRun({ campaign, above }: { campaign: Campaign; above: Re
   );
 }
 
-/** What can be done with a campaign that has left. */
+/** The actions for a campaign that has started. */
 function Actions({
   campaign: { status, pausedAt, archived, contentVersion },
   stats,

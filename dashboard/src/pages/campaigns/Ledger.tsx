@@ -25,7 +25,7 @@ const verdicts = {
 
 type Row = Required<components['schemas']['CampaignRecipient']>;
 
-/** What became of every recipient, one row for each. */
+/** Lists the outcome of every recipient, one row each. */
 export function Ledger({
   campaign,
   isSending,

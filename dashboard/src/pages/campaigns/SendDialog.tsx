@@ -87,7 +87,7 @@ export function SendDialog({
   );
 }
 
-/** What is sent, and to whom. */
+/** Summarizes the content and the audience of the send. */
 function WhatLeaves({ campaign }: { campaign: Campaign }) {
   return (
     <p>

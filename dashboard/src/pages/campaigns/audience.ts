@@ -7,7 +7,7 @@ export function audienceOf(campaign: SavedCampaign | null): Audience {
   return {
     audienceType: campaign?.audienceType ?? 'ALL',
     segmentId: campaign?.segmentId ?? '',
-    // What the service has stored has passed its grammar.
+    // Conditions that the service has stored are valid.
     audienceCondition: campaign?.audienceCondition ? inOrder(campaign.audienceCondition as unknown as Tree) : null,
   };
 }

@@ -106,7 +106,7 @@ function DataLine({
   );
 }
 
-// What was text stays text, such as a postal code that looks like a number.
+// Values that were text stay text, such as a postal code made of digits.
 function valueLike(before: unknown, text: string): unknown {
   return typeof before === 'string' ? text : typed(text);
 }

@@ -7,7 +7,7 @@ import { EndlessRows } from '../../ui/EndlessRows.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { Timestamp } from '../../ui/Timestamp.tsx';
 
-/** What changed a contact, or its subscription alone: which fields, when, why and by whom. */
+/** Shows the changes of a contact, or of its subscription alone: which fields, when, why and by whom. */
 export function ContactHistory({
   contact,
   only,

@@ -14,7 +14,7 @@ import { counted, rate } from '../../words/numbers.ts';
 
 const typeNames = { string: 'Text', number: 'Number', boolean: 'Yes or no', date: 'Date' } as const;
 
-/** What is known of contacts: the fields of their data, how many have each, and who relies on it. */
+/** Lists the fields of contacts, how many contacts have each, and where it is used. */
 export function Fields() {
   const project = useProjectId();
   const [{ search = '', field }, change] = useFilters();

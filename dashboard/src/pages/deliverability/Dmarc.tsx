@@ -6,7 +6,7 @@ import { Shown } from '../../ui/States.tsx';
 
 const words = { bad: 'Fix', warn: 'Improve', info: 'Note', good: 'Good' } as const;
 
-/** What the DMARC record of a domain does now, and what to change, each change as a record to copy. */
+/** Explains the DMARC record of a domain and proposes changes, each as a record to copy. */
 export function Dmarc({ id, domain }: { id: string; domain: string }) {
   const check = useQuery({
     queryKey: ['dmarc', id],

@@ -10,7 +10,7 @@ import { toast } from '../../ui/toasts.tsx';
 import { localText, zone } from '../../words/times.ts';
 import type { EmailSummary } from './email.ts';
 
-/** What can be done with mail that has not left. */
+/** The actions for mail that has not been sent. */
 export type QueueChange = 'cancel' | 'release' | 'move';
 
 /** Asks before mail that waits is canceled, sent at once or at another time. */

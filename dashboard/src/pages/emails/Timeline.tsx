@@ -24,7 +24,7 @@ const dots: Record<Tone | 'none', string> = {
   none: 'bg-muted',
 };
 
-/** What happened to a mail, oldest first, with the words of the provider. */
+/** Shows the history of an email, oldest first, with the provider's words. */
 export function Timeline({ email }: { email: Email }) {
   return (
     <ol>

@@ -17,7 +17,7 @@ import { count, counted } from '../../words/numbers.ts';
 
 const most = 100;
 
-/** What people did: the names of events with their counts, and the newest of each. */
+/** Lists event names with their counts, and the newest event of each. */
 export function Events() {
   const project = useProjectId();
   const [{ name }, change] = useFilters();

@@ -10,7 +10,7 @@ import { Shown } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { blankDocument, contentOf, type MailContent } from './content.ts';
 
-/** What a layout begins with. */
+/** The starting points of a layout. */
 export type Layout = Pick<MailContent, 'document' | 'body' | 'subject'> & Partial<MailContent>;
 
 interface Choice {

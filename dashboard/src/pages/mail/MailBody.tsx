@@ -16,7 +16,7 @@ import { useVariables } from './variables.ts';
 
 type Dialog = 'image' | 'layout' | 'brand' | 'blocks' | 'html';
 
-/** What a message says: as blocks, or as HTML where it was written as HTML. */
+/** Edits the body of a message: as blocks, or as HTML where it was written as HTML. */
 export function MailBody({
   content,
   problem,

@@ -2,7 +2,7 @@ import { checkDocument, checkEmail, type EmailDocument, gmailClip } from '@fernp
 import { Note } from '../../ui/States.tsx';
 import { useVariables } from './variables.ts';
 
-/** What recipients would stumble over: links, images, variables, size. */
+/** Lists problems that recipients would notice: links, images, variables, size. */
 export function MailChecks({ source, document }: { source: string; document: EmailDocument | null }) {
   const variables = useVariables();
   const findings = [...checkEmail(source, variables), ...(document ? checkDocument(document) : [])];

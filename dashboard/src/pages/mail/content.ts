@@ -1,6 +1,6 @@
 import type { EmailDocument } from '@fernpost/email-document';
 
-/** What a template and a campaign have in common: the message. */
+/** The message: the part that templates and campaigns share. */
 export interface MailContent {
   name: string;
   subject: string;
@@ -14,14 +14,14 @@ export interface MailContent {
   type: 'MARKETING' | 'TRANSACTIONAL' | 'HEADLESS';
 }
 
-/** What the kinds of mail mean to those who choose one. */
+/** Descriptions of the types of mail, for those who choose one. */
 export const mailTypes: Record<MailContent['type'], string> = {
   MARKETING: 'Marketing: subscribed contacts only, with an unsubscribe footer',
   TRANSACTIONAL: 'Transactional: all contacts, without a footer',
   HEADLESS: 'Headless: subscribed contacts only, with your own footer',
 };
 
-/** What the parts of a message are called. */
+/** Labels of the parts of a message. */
 export const contentNames: Record<keyof MailContent, string> = {
   name: 'Name',
   subject: 'Subject',
@@ -72,7 +72,7 @@ export function contentOf(
   },
 ): MailContent {
   const { name, subject, from, fromName, replyTo, type } = saved;
-  // What the service has stored has passed its schema.
+  // Documents that the service has stored are valid.
   const document = saved.document as EmailDocument | null;
   const body = document === null ? saved.body : '';
   return { name, subject, body, document, from, type, fromName: fromName ?? '', replyTo: replyTo ?? '' };

@@ -28,7 +28,7 @@ export function useLayout(content: MailContent, onChange: (change: Written) => v
   };
 }
 
-/** What a layout knows and the message does not say yet. */
+/** Returns the fields that a layout fills and the message leaves empty. */
 function filledIn(content: MailContent, layout: Layout): Written {
   const empty = (['subject', 'from', 'fromName', 'replyTo'] as const).filter((key) => content[key] === '');
   return Object.fromEntries(empty.flatMap((key) => (layout[key] ? [[key, layout[key]]] : [])));

@@ -4,7 +4,7 @@ import { useProjectId } from '../../app/address.ts';
 
 const always = ['email', 'unsubscribeUrl', 'subscribeUrl', 'manageUrl'];
 
-/** What every mail of the project can name: the fields of its contacts, and what every contact has. */
+/** Loads the variables of every mail of the project: built-in ones and the fields of its contacts. */
 export function useVariables(): readonly string[] {
   const project = useProjectId();
   const fields = useQuery({

@@ -3,7 +3,7 @@ import { BookOpen, Inbox, Workflow } from 'lucide-react';
 import { buttonClass } from '../../ui/Button.tsx';
 import { setupOf } from './setup.ts';
 
-/** What belongs to this deployment beside the dashboard, each in a window of its own. */
+/** Links to the other interfaces of this deployment, each in a new window. */
 export function Links({ project }: { project: string }) {
   const { data } = useQuery(setupOf(project));
   const links = [

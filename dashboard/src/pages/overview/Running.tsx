@@ -10,7 +10,7 @@ import { rate } from '../../words/numbers.ts';
 
 type Item = components['schemas']['ListRunningActivityResult']['data'][number];
 
-/** What is being worked on right now, with how far it is. */
+/** Shows the work under way, with its progress. */
 export function Running({ project }: { project: string }) {
   const running = useQuery({ ...runningIn(project), refetchInterval: 5_000 });
   return (

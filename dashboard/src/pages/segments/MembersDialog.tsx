@@ -83,7 +83,7 @@ export function MembersDialog({
   );
 }
 
-/** What becomes of addresses that no contact has. */
+/** The choices for addresses without a contact. */
 function MissingContacts({
   createMissing,
   subscribed,

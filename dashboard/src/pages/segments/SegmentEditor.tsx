@@ -41,7 +41,7 @@ interface Draft {
   condition: Tree | null;
 }
 
-// What the service has stored has passed its grammar.
+// Conditions that the service has stored are valid.
 function draftOf(segment: Segment | null): Draft {
   return {
     name: segment?.name ?? '',
@@ -99,7 +99,7 @@ function useSegmentDraft(segment: Segment | null) {
   });
 }
 
-/** What the draft lacks before it can be saved; null for nothing. */
+/** Returns the missing part of the draft before it can be saved; null for none. */
 function openPoint(draft: ReturnType<typeof draftOf>, stored: ReturnType<typeof draftOf>): string | null {
   if (draft.name.trim() === '') return 'Enter a name.';
   if (draft.type !== 'DYNAMIC') return null;

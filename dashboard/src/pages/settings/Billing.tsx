@@ -5,7 +5,7 @@ import { Limits } from './Limits.tsx';
 import { Payments } from './Payments.tsx';
 import type { Project } from './project.ts';
 
-/** What the project may use in a month, and what it pays where this deployment takes money at all. */
+/** Shows the monthly quota of the project, and its costs where this deployment charges. */
 export function Billing({ project }: { project: Project }) {
   const config = useQuery(deployment);
   return (

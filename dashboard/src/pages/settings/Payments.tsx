@@ -19,7 +19,7 @@ type Bills = components['schemas']['InvoiceList'];
 
 const currencies = ['eur', 'usd', 'gbp'] as const;
 
-/** What the month has cost so far and the invoices; or the way to a subscription. Money is handled on the processor's pages. */
+/** Shows the costs of the month and the invoices, or offers a subscription. Payments are made on the processor's pages. */
 export function Payments({ project }: { project: Project }) {
   const path = { id: project.id };
   const consumption = useQuery({

@@ -105,7 +105,7 @@ function Credentials({ project, host, ports }: { project: Project; host: string;
 
 type Client = components['schemas']['SmtpClient'];
 
-/** What programs did last, so that whoever sets one up sees why it is refused. */
+/** Lists the latest SMTP sessions, so that a person who sets up a client sees why it is refused. */
 function Clients({ project }: { project: string }) {
   const clients = useQuery({
     queryKey: ['smtp-clients', project],

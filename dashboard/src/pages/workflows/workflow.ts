@@ -19,7 +19,7 @@ export type People = Reply<'/workflows/{id}/people'>;
 export type Execution = Reply<'/workflows/{id}/executions/{executionId}'>;
 /** A version of a graph, which never changes. */
 export type Version = Reply<'/workflows/{id}/versions/{version}'>;
-/** What replaces a graph. */
+/** The new graph that replaces one. */
 export type PutGraph = components['schemas']['ReplaceWorkflowGraphRequest'];
 export type StepExecution = Execution['stepExecutions'][number];
 
@@ -75,7 +75,7 @@ export function editorName(by: Workflow['editedBy']): string {
   return by === null ? 'Someone else' : by.kind === 'user' ? by.email : 'An API key';
 }
 
-/** What an automation starts by, in words. */
+/** Describes the trigger of an automation in words. */
 export function startedBy({ triggerType, triggerConfig }: Pick<Workflow, 'triggerType' | 'triggerConfig'>): string {
   if (triggerType === 'EVENT') return `Event ${String(triggerConfig?.eventName ?? '')}`;
   if (triggerType === 'SCHEDULE') return `Schedule ${String(triggerConfig?.schedule ?? '')}`;

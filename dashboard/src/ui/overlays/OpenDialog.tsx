@@ -16,7 +16,7 @@ const widths = { normal: 'w-[min(36rem,calc(100vw-2rem))]', wide: 'w-[min(72rem,
 const dialog =
   'fixed top-1/2 left-1/2 z-10 flex max-h-[calc(100dvh-2rem)] -translate-1/2 flex-col gap-4 overflow-auto rounded-xl border border-line bg-raised p-5 shadow-float [&_footer]:flex [&_footer]:flex-wrap [&_footer]:justify-end [&_footer]:gap-2';
 
-/** What is drawn of a `Dialog`. */
+/** Renders an open `Dialog`. */
 export function OpenDialog({
   title,
   description,
@@ -47,7 +47,7 @@ export function OpenDialog({
   );
 }
 
-/** What is drawn of a `ConfirmDialog`. */
+/** Renders an open `ConfirmDialog`. */
 export function OpenConfirmDialog({
   title,
   children,

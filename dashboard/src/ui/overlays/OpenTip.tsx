@@ -2,7 +2,7 @@ import * as Popper from '@radix-ui/react-popper';
 import { type RefObject, useEffect } from 'react';
 import { createPortal } from 'react-dom';
 
-/** What is drawn of a `Tip`: its text beside its place, until Escape or scrolling closes it. */
+/** Renders an open `Tip`: its text beside its anchor, until Escape or scrolling closes it. */
 export function OpenTip({
   id,
   place,

@@ -5,7 +5,7 @@ import { TextField } from '../../../ui/Field.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { counted } from '../../../words/numbers.ts';
 
-/** What the form of a canary holds; texts, as they are typed. */
+/** Values of the canary form, as typed. */
 export interface CanaryForm {
   isOn: boolean;
   recipients: string;
@@ -15,7 +15,7 @@ export interface CanaryForm {
   unsubscribeRate: string;
 }
 
-/** What stands in the form at first: a tenth of the audience, up to 1,000. */
+/** Initial values of the form: a tenth of the audience, up to 1,000. */
 export function usualCanary(recipients: number): CanaryForm {
   return {
     isOn: false,

@@ -69,7 +69,7 @@ function StepLink({
   );
 }
 
-/** What is missing, each with the step where it is done. */
+/** Lists the missing parts, each with a link to its step. */
 export function MissingNotes({ missing }: { missing: Record<ComposerStep, readonly string[]> }) {
   const open = composerSteps.flatMap(({ key, name }) => missing[key].map((text) => ({ key, name, text })));
   return (

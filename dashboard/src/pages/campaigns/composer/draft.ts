@@ -9,7 +9,7 @@ import { audienceBody, audienceOf } from '../audience.ts';
 import { type Campaign, campaignQuery, type SavedCampaign } from '../campaign.ts';
 import type { Audience } from '../rules/steps.ts';
 
-/** What a campaign is written as: the message, and who gets it. */
+/** The editable part of a campaign: message and audience. */
 export type CampaignContent = MailContent & { audience: Audience };
 
 function storedOf(campaign: SavedCampaign | null): { content: CampaignContent; revision: number | null } {
@@ -48,5 +48,5 @@ export function useCampaignDraft(campaign: Campaign | null, onCreated: (id: stri
   });
 }
 
-/** What `useCampaignDraft` answers. */
+/** The result of `useCampaignDraft`. */
 export type CampaignDraft = ReturnType<typeof useCampaignDraft>;

@@ -14,7 +14,7 @@ const problems: Record<DryRun['problems'][number]['kind'], string> = {
   'no text': 'No text part',
 };
 
-/** What a check found: problems first, then who is left out, and where the messages go. */
+/** Shows the findings of a check: problems first, then skipped recipients, then destinations. */
 export function Findings({ run }: { run: DryRun }) {
   const { problems: found, missing, leftOut, byProvider, audience, wouldSend, sample, rendered } = run;
   const rows = [

@@ -8,7 +8,7 @@ export interface Written {
   html: string;
 }
 
-/** What a new version changes: words of the subject, and lines of the HTML source. */
+/** Shows the changes of a new version: words of the subject, and lines of the HTML source. */
 export function ContentDiff({ before, after }: { before: Written; after: Written }) {
   const lines = changedLines(before.html, after.html);
   return (

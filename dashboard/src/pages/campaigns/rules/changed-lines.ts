@@ -9,7 +9,7 @@ export interface ChangedLines {
 /** Unchanged lines that are shown beside each change. */
 const context = 2;
 
-/** What differs between two HTML sources, in their order; empty where nothing does. Long runs of unchanged lines are hidden. */
+/** Returns the differences between two HTML sources in order; empty where there are none. Long runs of unchanged lines are hidden. */
 export function changedLines(before: string, after: string): ChangedLines[] {
   const parts = diffLines(linesOf(before), linesOf(after)).map(({ value, added, removed }) => ({
     type: added ? ('added' as const) : removed ? ('removed' as const) : ('same' as const),
@@ -21,7 +21,7 @@ export function changedLines(before: string, after: string): ChangedLines[] {
   );
 }
 
-// What blocks are compiled to has few line breaks.
+// Compiled blocks have few line breaks.
 function linesOf(html: string): string {
   return `${html
     .replace(/\r\n?/g, '\n')

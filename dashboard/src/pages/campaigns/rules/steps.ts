@@ -34,7 +34,7 @@ export function stepIn(text: string | undefined): ComposerStep {
   return composerSteps.find(({ key }) => key === text)?.key ?? 'content';
 }
 
-/** What is still to be done before a campaign can be saved and sent, as sentences, at the step where it is done. */
+/** Returns what is missing before a campaign can be saved and sent, as sentences, each at its step. */
 export function missingAt({ audience, ...mail }: Needed): Record<ComposerStep, string[]> {
   const isWritten = mail.document !== null || mail.body.trim() !== '';
   return {

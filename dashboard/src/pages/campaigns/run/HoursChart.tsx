@@ -17,7 +17,7 @@ const lines = [
 ] as const;
 const none = { sent: 0, delivered: 0, opened: 0, clicked: 0, bounced: 0 };
 
-/** What became of a campaign hour by hour, as a chart and as a table. */
+/** Shows the results of a campaign by hour, as a chart and as a table. */
 export function HoursChart({ hours }: { hours: Results['hours'] }) {
   const drawn = useMemo(() => {
     const whole = withoutGaps(hours, none);

@@ -8,7 +8,7 @@ import { FixDialog } from '../revisions/FixDialog.tsx';
 import { FollowUpDialog } from '../revisions/FollowUpDialog.tsx';
 import type { Stats } from './Progress.tsx';
 
-/** What a person wants to do with a campaign that has left. */
+/** An action on a campaign that has started. */
 export type AskedOfRun = 'cancel' | 'resend' | 'fix' | 'correct' | 'follow';
 
 /** Asks before a campaign is stopped, sent to those whom it missed, revised, corrected or followed up. */

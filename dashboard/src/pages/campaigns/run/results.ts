@@ -3,7 +3,7 @@ import { answer, api } from '../../../api/client.ts';
 import type { components } from '../../../api/schema.d.ts';
 import { useProjectId } from '../../../app/address.ts';
 
-/** What became of a campaign over time, by link, and beside those before it. */
+/** Loads the results of a campaign over time, by link, and beside those of earlier campaigns. */
 export type Results = components['schemas']['ListCampaignResultsResult']['data'];
 
 /** The results of a campaign, fresh while it is sending and now and then afterwards. */

@@ -13,7 +13,7 @@ import { PrivacyMenu } from '../erase/PrivacyMenu.tsx';
 import type { Contact } from '../list/list.ts';
 import { Resubscribe, useLeft } from '../Resubscribe.tsx';
 
-/** What can be done with a contact as a whole. */
+/** The actions for a contact as a whole. */
 export function Actions({ contact, onChanged }: { contact: Contact; onChanged: () => Promise<void> }) {
   const { id, email, subscribed } = contact;
   const project = useProjectId();

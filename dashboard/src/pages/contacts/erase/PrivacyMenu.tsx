@@ -7,7 +7,7 @@ import { saveFile } from '../../../ui/save-file.ts';
 import { toast } from '../../../ui/toasts.tsx';
 import { EraseDialog } from './EraseDialog.tsx';
 
-/** What a contact may ask for: everything known of them as a file, and its erasure. */
+/** The privacy requests of a contact: export of all their data, and erasure. */
 export function PrivacyMenu({ id, email }: { id: string; email: string }) {
   const [isErasing, setErasing] = useState(false);
   const save = useMutation({

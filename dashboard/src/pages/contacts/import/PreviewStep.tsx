@@ -15,7 +15,7 @@ import type { ColumnChoice } from './rules/mapping.ts';
 type Preview = components['schemas']['ImportPreview'];
 const newSegment = 'new';
 
-/** What an import will change, and the segment that its contacts join; nothing is written before it is started. */
+/** Previews the changes of an import and the segment its contacts join; nothing is written before it starts. */
 export function PreviewStep({
   file,
   choices,

@@ -32,7 +32,7 @@ function options({ file, choices, subscribeNew, consentSource, segmentId, segmen
   };
 }
 
-/** What an import would do. */
+/** The preview of an import. */
 export async function previewOf(
   request: ImportRequest,
   signal: AbortSignal,

@@ -15,7 +15,7 @@ const changes = {
   unsubscribe: { verb: 'Unsubscribe', path: '/contacts/bulk-unsubscribe' },
   delete: { verb: 'Delete', path: '/contacts/bulk-delete' },
 } as const;
-/** What can be done to many contacts at once. */
+/** The actions for many contacts at once. */
 export type BulkChange = keyof typeof changes;
 
 /** The contacts that something is done to. */

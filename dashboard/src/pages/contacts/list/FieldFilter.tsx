@@ -14,7 +14,7 @@ export function FieldFilter({
   onClose,
 }: {
   condition: Tree | null;
-  /** What the service said of the list. */
+  /** The problem that the service found with the list. */
   refused: unknown;
   onChange: (condition: Tree | null) => void;
   onClose: () => void;

@@ -12,7 +12,7 @@ import type { ContactSelection } from './selection.ts';
 
 const most = 1_000;
 
-/** What is selected, and what can be done with it. */
+/** Shows the selection and its actions. */
 export function SelectionBar({
   selection,
   state,

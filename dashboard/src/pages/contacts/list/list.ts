@@ -7,9 +7,9 @@ export type ContactFilter = components['schemas']['ContactFilter'];
 /** A contact of a list. */
 export type Contact = components['schemas']['Contact'];
 
-/** What a list can be sorted by. */
+/** The sort keys of a list. */
 export const sorts = ['email', 'createdAt', 'updatedAt'] as const;
-/** What a list is sorted by. */
+/** The sort key and direction of a list. */
 export type Sort = (typeof sorts)[number];
 
 /** The columns of somebody who has chosen none. */
@@ -24,12 +24,12 @@ const builtIn: Record<string, string> = {
 /** The columns that every contact has. */
 export const builtInColumns: readonly string[] = Object.keys(builtIn);
 
-/** What a column is called. */
+/** Returns the label of a column. */
 export function columnTitle(column: string): string {
   return builtIn[column] ?? column.replace(/^data\./, '');
 }
 
-/** What the address says of a list: whom it shows, in which order, with which columns, and under which saved view. */
+/** The list that an address describes: contacts, order, columns, and saved view. */
 export interface ListState {
   search: string;
   subscribed: boolean | undefined;
@@ -57,7 +57,7 @@ function stateOf(params: Record<string, string | undefined>): ListState {
   };
 }
 
-/** What an address has to say so that it shows a list. Every parameter is named, so that none of another list is left over. */
+/** Returns the parameters of an address that shows a list. Every parameter is named, so that none of another list is left over. */
 function paramsOf({ search, subscribed, condition, sort, dir, columns, view }: ListState) {
   return {
     search: search || undefined,

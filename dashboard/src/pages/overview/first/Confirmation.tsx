@@ -11,7 +11,7 @@ import type { NewKey } from './SendFirst.tsx';
 const pollMs = 2_000;
 const underWay = new Set<EmailSummary['status']>(['PENDING', 'SENDING', 'SENT']);
 
-/** What comes of the first request, as it happens: nothing yet, a request that was refused, or an email on its way. */
+/** Follows the first request live: nothing yet, a refused request, or an email on its way. */
 export function Confirmation({ project, newKey }: { project: string; newKey: NewKey }) {
   const queries = useQueryClient();
   const emails = useQuery({

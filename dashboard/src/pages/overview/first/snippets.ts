@@ -1,4 +1,4 @@
-/** What the snippets of a first request need to work as they are pasted. */
+/** The values that the snippets of a first request need to work as pasted. */
 interface FirstRequest {
   /** Of the API, such as `http://localhost:3000`. */
   url: string;

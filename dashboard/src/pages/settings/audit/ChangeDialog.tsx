@@ -64,7 +64,7 @@ export function ChangeDialog({ change, onClose }: { change: Change; onClose: () 
   );
 }
 
-/** What was changed, as a link where it has a page and still exists. */
+/** The changed object, as a link where it has a page and still exists. */
 function Target({ action, id }: { action: string; id: string }) {
   const project = useProjectId();
   const [area, verb] = action.split('.');

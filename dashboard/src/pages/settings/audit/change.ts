@@ -11,7 +11,7 @@ export const kinds: Record<Change['actor']['kind'], string> = {
   system: 'Fernpost',
 };
 
-/** What changes are about, by the beginning of their action. */
+/** The subjects of changes, by the beginning of their action. */
 export const areas: Record<string, string> = {
   api_key: 'API keys',
   campaign: 'Campaigns',

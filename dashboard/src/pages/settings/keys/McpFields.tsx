@@ -1,10 +1,10 @@
 import { SelectField, TextField } from '../../../ui/Field.tsx';
 import type { ApiKey } from './scopes.ts';
 
-/** What a key allows an AI assistant. */
+/** The permissions of a key for AI assistants. */
 export type Mcp = Required<NonNullable<ApiKey['mcp']>>;
 
-/** What a key without the setting allows. */
+/** The permissions of a key without the setting. */
 export const readOnly: Mcp = { mode: 'read', mostRecipients: 50, needsHuman: 'above' };
 
 const modes: Record<Mcp['mode'], string> = {
@@ -18,7 +18,7 @@ const approvals: Record<Mcp['needsHuman'], string> = {
   never: 'Never: larger plans are refused',
 };
 
-/** What a key allows, with what is meant where it says nothing. */
+/** Returns the permissions of a key, with defaults for absent ones. */
 export function mcpOf({ mcp }: Pick<ApiKey, 'mcp'>): Mcp {
   return { ...readOnly, ...mcp };
 }

@@ -12,7 +12,7 @@ export function ShownOnce({
   onClose,
 }: {
   title: string;
-  /** What the secret is called within a sentence. */
+  /** The name of the secret within a sentence. */
   what: string;
   secret: string;
   more?: string | undefined;

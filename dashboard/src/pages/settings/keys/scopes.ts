@@ -4,7 +4,7 @@ import type { components } from '../../../api/schema.d.ts';
 export type ApiKey = components['schemas']['UpdateProjectApiKeyResult'];
 export type Scope = ApiKey['scopes'][number];
 
-/** What each area of the API can be opened for, by the column of the matrix. */
+/** The permissions of each area of the API, by column of the matrix. */
 export const scopeAreas: readonly { name: string; read?: Scope; write?: Scope; send?: Scope }[] = [
   { name: 'Emails', read: 'emails:read', send: 'emails:send' },
   { name: 'Events', write: 'events:write' },

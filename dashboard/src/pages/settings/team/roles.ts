@@ -1,4 +1,4 @@
-/** What a member is called by their role. */
+/** Labels of the roles of members. */
 export const roleNames = { OWNER: 'Owner', ADMIN: 'Admin', MEMBER: 'Member' } as const;
 
 /** A role that can be given. */

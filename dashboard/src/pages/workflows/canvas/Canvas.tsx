@@ -40,7 +40,7 @@ export interface ShownWay {
   taken?: boolean;
 }
 
-/** What can be done to a graph on the canvas. */
+/** The actions on a graph on the canvas. */
 export interface CanvasEdits {
   onMove: (moved: { id: string; position: { x: number; y: number } }[]) => void;
   onConnect: (fromStepId: string, way: string, toStepId: string) => void;
@@ -155,7 +155,7 @@ export function Canvas({
   );
 }
 
-/** What the pointer selects and connects. */
+/** Handles selecting and connecting by pointer. */
 function pointerOf(
   { selection, onSelect, edits }: Pick<ShownGraph, 'selection' | 'onSelect' | 'edits'>,
   framed: RefObject<Set<string>>,
@@ -170,7 +170,7 @@ function pointerOf(
     onSelectionStart: () => framed.current.clear(),
     onSelectionEnd: () => onSelect(selectionOf([...framed.current])),
     onEdgeClick: ({ target }, { id }) => {
-      // What is pressed in the menu of a path arrives here as well.
+      // Clicks in the menu of a path bubble up to here as well.
       if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
     },
     onPaneClick: () => onSelect(null),
@@ -268,7 +268,7 @@ function ChosenInSight({ id }: { id: string | null }) {
 /** The zoom at which names of steps can be read. */
 const readable = 0.75;
 
-// What the head of the page, the toolbar and the foot take of a window, in pixels.
+// Height of page header, toolbar and footer, in pixels.
 const besideCanvas = 330;
 
 /** The steps from the top that can be seen at a readable size at first; all of a small graph. */

@@ -3,7 +3,7 @@ import type { ShownWay } from './Canvas.tsx';
 import type { ShownStep } from './StepNode.tsx';
 import { type Selection, selectedSteps, selectionOf } from './selection.ts';
 
-/** What keys on the canvas do. */
+/** Handles the keys of the canvas. */
 export interface KeyActions {
   select: (selection: Selection) => void;
   /** Gives a step the focus, and selects it unless something else is to be selected. */

@@ -1,7 +1,7 @@
 import { type RefObject, useEffect, useRef } from 'react';
 import type { CanvasEdits } from './Canvas.tsx';
 
-/** What was copied last in this tab, for browsers that do not let pages read the clipboard. */
+/** The steps copied last in this tab, for browsers that do not let pages read the clipboard. */
 let lastCopied: string | null = null;
 
 /** Puts a text onto the clipboard from a menu. */

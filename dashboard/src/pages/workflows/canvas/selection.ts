@@ -1,4 +1,4 @@
-/** What is selected: a step, several steps, or a path. */
+/** The selection: a step, several steps, or a path. */
 export type Selection = { kind: 'step' | 'way'; id: string } | { kind: 'steps'; ids: readonly string[] } | null;
 
 /** The ids of the steps that are selected. */

@@ -8,7 +8,7 @@ type Changes = Answer['changes'];
 const verbs = { added: 'New', removed: 'Removed', changed: 'Changed', moved: 'Repositioned' } as const;
 const fieldNames: Record<string, string> = { name: 'name', config: 'settings', templateId: 'template', note: 'note' };
 
-/** What a publication changes, step by step and path by path. */
+/** Lists the changes of a publication, step by step and path by path. */
 export function ChangeList({
   changes: { steps, transitions },
   graph,

@@ -33,7 +33,7 @@ export function Designer({ workflow }: { workflow: Workflow }) {
   const people = useQuery({ ...peopleQuery(project, workflow.id, days), placeholderData: keepPreviousData });
   const publishes = workflow.enabled || (people.data?.active ?? 0) > 0;
   const { save, isSaving, refused, setRefused } = useSaving(editing, publishes, () => setDialog('publish'));
-  // What the browser keeps is there when one comes back.
+  // An edit kept by the browser is there when the page is opened again.
   const unsaved = useUnsaved(!editing.isKept);
   const edits = editsOf(editing, selection, select, () => setDialog('step'));
   const { steps, ways } = useShown(workflow, editing, issues, people.data);
@@ -119,7 +119,7 @@ function ToWorkflows({ project }: { project: string }) {
   );
 }
 
-/** What is selected; what is selected newly is shown in the panel. */
+/** Holds the selection; a new selection is shown in the panel. */
 function useSelection() {
   const [selection, setSelection] = useState<Selection>(null);
   // On a phone the graph comes first.
@@ -162,7 +162,7 @@ function useShown(
   return { steps, ways };
 }
 
-/** What is wrong with the graph as a whole, or was refused; `children` say where its edit stands. */
+/** Shows problems of the whole graph, or a refusal; `children` show the state of the edit. */
 function Notes({
   refused,
   onClose,

@@ -31,7 +31,7 @@ export function DesignerAbout({ workflow, people }: { workflow: Workflow; people
   );
 }
 
-/** What can be done with an automation as a whole. */
+/** The actions for an automation as a whole. */
 export function DesignerActions({
   workflow,
   editing,

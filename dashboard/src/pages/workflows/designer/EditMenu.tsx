@@ -6,7 +6,7 @@ import type { CanvasEdits } from '../canvas/Canvas.tsx';
 import { readClipboard, writeClipboard } from '../canvas/clipboard.ts';
 import { type Selection, selectedSteps } from '../canvas/selection.ts';
 
-/** What the keys for copying do, as a menu. */
+/** Offers the copy keys as a menu. */
 export function EditMenu({ edits, selection }: { edits: CanvasEdits; selection: Selection }) {
   const hasSteps = selectedSteps(selection).length > 0;
   const take = (text: string | null) => {

@@ -4,7 +4,7 @@ import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { editorName } from '../workflow.ts';
 import type { Editing } from './editing.ts';
 
-/** What is to be known about an edit: what others did meanwhile, what is to be decided, and that it was found again. */
+/** Shows the state of an edit: changes by others, pending decisions, and that it was restored. */
 export function EditState({ editing, onSelect }: { editing: Editing; onSelect: (stepId: string) => void }) {
   const { news, conflicts, graph, foundFrom, isKept } = editing;
   return (

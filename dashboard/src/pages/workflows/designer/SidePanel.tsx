@@ -6,7 +6,7 @@ import type { SelectionProps } from './SelectionPanel.tsx';
 
 const load = () => import('./SelectionPanel.tsx');
 
-/** What is selected, to be edited; where nothing is, the steps that can be added. */
+/** Edits the selection, or offers steps to add where nothing is selected. */
 export function SidePanel({ publishes, ...selected }: Omit<SelectionProps, 'otherwise'> & { publishes: boolean }) {
   const { selection, edits } = selected;
   const part = usePart(load, selection !== null);

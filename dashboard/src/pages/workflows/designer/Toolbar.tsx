@@ -11,7 +11,7 @@ import { EditMenu } from './EditMenu.tsx';
 import type { Editing } from './editing.ts';
 import { StepMenu } from './StepMenu.tsx';
 
-/** What can be done to the graph as a whole, and where its edit stands. */
+/** The actions on the whole graph, and the state of its edit. */
 export function DesignerToolbar({
   editing,
   isChecking,

@@ -7,7 +7,7 @@ import { type Graph, hasBrokenBody } from '../graph/draft.ts';
 import { type Issue, putGraph, type Workflow, workflowKey } from '../workflow.ts';
 import type { Editing } from './editing.ts';
 
-/** What is wrong with a graph that is being edited. */
+/** The problems of a graph that is being edited. */
 export interface Check {
   issues: Issue[];
   /** Another reason why it cannot be checked, such as a service that is away. */
@@ -15,7 +15,7 @@ export interface Check {
   isChecking: boolean;
 }
 
-/** What the service says about the graph as it is edited: a dry run of its publishing after each pause of the typing. */
+/** Checks the edited graph by a dry run of its publishing after each pause of the typing. */
 export function useCheck(workflow: Workflow, { graph, revision, changes }: Editing): Check {
   const project = useProjectId();
   const queries = useQueryClient();

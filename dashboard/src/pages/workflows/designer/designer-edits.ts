@@ -9,7 +9,7 @@ import { connectProblem, type DraftStep, type Graph, withoutWay, withPlaces, wit
 import { type Addable, addable } from '../graph/graph.ts';
 import type { Editing } from './editing.ts';
 
-/** What the canvas and the tools beside it do to the edit. */
+/** The edits that the canvas and its tools make. */
 export interface DesignerEdits extends CanvasEdits {
   add: (type: Addable, at: DraftStep['position'] | null) => void;
   removeWay: (id: string) => void;

@@ -22,7 +22,7 @@ export interface EditHistory {
   back: Graph[];
   forth: Graph[];
   conflicts: Conflict[];
-  /** What the last edit was about: further ones about the same are undone together with it. */
+  /** The subject of the last edit: further edits of the same subject are undone together with it. */
   about: string | null;
   news: News | null;
 }
@@ -36,7 +36,7 @@ export function begin(workflow: Workflow, found: Kept | null): EditHistory {
   return found.base.revision === workflow.revision ? kept : follow(kept, workflow, false, false);
 }
 
-/** What the service has now becomes the base; what was changed here stays on top of it. */
+/** Takes the stored graph as the new base and keeps local changes on top of it. */
 export function follow(before: EditHistory, workflow: Workflow, isOwn: boolean, wasRefused: boolean): EditHistory {
   if (workflow.revision === before.base.revision || workflow.revision < before.base.revision) return before;
   const theirs = graphOf(workflow);

@@ -60,7 +60,7 @@ export function useEditing(workflow: Workflow): Editing {
   const changes = countChanges(base.graph, graph);
   // Edits of one's own are no news.
   const own = useRef(new Set<number>());
-  // What is sent next belongs to the newest revision, also where one call follows another without a rendering between.
+  // The next request belongs to the newest revision, also where one call follows another without a rendering between.
   const revision = useRef(base.revision);
   revision.current = Math.max(revision.current, base.revision);
 

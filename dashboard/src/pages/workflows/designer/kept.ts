@@ -1,7 +1,7 @@
 import type { Graph } from '../graph/draft.ts';
 import type { Settings } from '../steps/settings.ts';
 
-/** What is kept of an edit until it is published. */
+/** The part of an edit that is kept until it is published. */
 export interface Kept {
   /** The revision that the edit was begun on, and the graph it had. */
   base: { revision: number; graph: Graph };

@@ -9,7 +9,7 @@ import { stepNames } from '../graph/graph.ts';
 import type { StepExecution } from '../workflow.ts';
 import { type Outcome, outcomeOf } from './trace.ts';
 
-/** What happened at each step, or at one that is selected. */
+/** Lists the events of each step, or of the selected one. */
 export function ExecutionSteps({
   runs,
   outcomes,

@@ -13,7 +13,7 @@ import type { StepExecution, Version } from '../workflow.ts';
 
 type Email = components['schemas']['Email'];
 
-/** What happened at a step, in words. */
+/** Describes the outcome of a step in words. */
 export interface Outcome {
   name: string;
   tone: Tone | undefined;
@@ -44,7 +44,7 @@ const unsent: Partial<Record<Email['status'], Outcome>> = {
   SENDING: { name: 'Sending', tone: 'info' },
 };
 
-/** What happened at a step: a step that completed without its mail being sent says so. */
+/** Describes the outcome of a step; a step that completed without sending its mail says so. */
 export function outcomeOf({ status, output }: StepExecution, email?: Email): Outcome {
   if (status !== 'COMPLETED') return states[status];
   if (typeof output?.skipped === 'string')
@@ -58,7 +58,7 @@ export function outcomeOf({ status, output }: StepExecution, email?: Email): Out
   return email.error === null || !known.reason ? known : { ...known, reason: `${known.reason} ${email.error}` };
 }
 
-/** What happened at each step of an execution, by the step execution's id; the state of its mail is asked for. */
+/** Loads the outcome of each step of an execution, by the step execution's ID, with the state of its mail. */
 export function useOutcomes(runs: readonly StepExecution[]): Map<string, Outcome> {
   const project = useProjectId();
   const ids = runs.flatMap(({ output }) =>

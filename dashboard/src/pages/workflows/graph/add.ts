@@ -12,7 +12,7 @@ function newStep({ steps }: Graph, type: Addable, position: DraftStep['position'
   return { id: newName(), type, name, position, config, templateId: null };
 }
 
-/** What a graph becomes by a new step, and which one that is. */
+/** The graph with a new step, and the ID of that step. */
 export interface Added {
   id: string;
   change: (graph: Graph) => Graph;

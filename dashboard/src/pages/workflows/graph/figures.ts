@@ -2,7 +2,7 @@ import { count, counted, rate } from '../../../words/numbers.ts';
 import { pathCountOf } from './graph.ts';
 import type { PathCounts, Transition } from './shapes.ts';
 
-/** What of those who reached a step took one way out of it, to read at a glance and in words. */
+/** The share of contacts that took one path out of a step, as a short label and in words. */
 export interface PathFigures {
   /** `12 · 60%`, or `0`. */
   text: string;

@@ -121,7 +121,7 @@ export function openWays(
   return waysOut(step).filter(({ key }) => !taken.has(key) && !(key === 'next' && used.length > 0));
 }
 
-/** What a step does, in a line. */
+/** Summarizes a step in a line. */
 export function summary({ type, config, template }: Pick<Step, 'type' | 'config'> & Partial<Step>): string {
   const text = (value: unknown) => (value === undefined || value === null ? '' : String(value));
   switch (type) {

@@ -22,7 +22,7 @@ export function automaticLayout(
   graph.setDefaultEdgeLabel(() => ({}));
   for (const { id } of steps) graph.setNode(id, { ...stepSize });
   for (const [id, targets] of next) for (const target of targets) graph.setEdge(id, target);
-  // What ends between two paths that meet again has to end above the place where they meet.
+  // A branch that ends between two paths that meet again has to end above the place where they meet.
   for (const [end, join] of enclosedEnds(next)) graph.setEdge(end, join, { weight: 0 });
   arrange(graph, { customOrder: (layered: unknown) => orderLayers(layered as Layered, next) });
   return new Map(

@@ -9,7 +9,7 @@ export interface Conflict {
   theirs: DraftStep | null;
 }
 
-/** What became of one's own graph after somebody else has saved theirs. */
+/** The result of merging the local graph with one that somebody else saved. */
 export interface Merged {
   graph: Graph;
   conflicts: Conflict[];

@@ -1,5 +1,5 @@
 /*
- * What the pure parts of the designer need of the service's types. They know neither page nor service, so that they can be
+ * The types that the pure parts of the designer take from the service's types. They know neither page nor service, so that they can be
  * tested by themselves; whatever the service answers is checked against these wherever it is handed to them.
  */
 
@@ -39,7 +39,7 @@ export interface Transition {
   priority: number;
 }
 
-/** What became of those who reached steps: how often each way out was taken, and how many went on by none. */
+/** The outcome of contacts at steps: how often each path was taken, and how many took none. */
 export interface PathCounts {
   steps: readonly {
     stepId: string | null;

@@ -13,7 +13,7 @@ import { hasAction } from '../graph/graph.ts';
 import type { Workflow } from '../workflow.ts';
 import { dryRunQuery, Issues, type PublishPreview } from './dry-run.tsx';
 
-/** What is to be enabled. */
+/** The automation to enable. */
 export type Enabling = 'published' | 'edit';
 
 /** Whether enabling an automation needs a question first: there are unpublished changes, or it would do nothing. */
@@ -47,7 +47,7 @@ export function EnableDialog({
   });
   const enable = async (what: Enabling) => {
     setBusy(what);
-    // What was refused is shown by the page behind.
+    // A refusal is shown by the page behind.
     await onEnable(what).catch(() => null);
     onClose();
   };

@@ -12,7 +12,7 @@ import type { PutGraph } from '../workflow.ts';
 
 type Action = 'finish' | 'moveAtNextStep' | 'moveNow' | 'exit';
 
-/** What becomes of the people at a step. */
+/** The choices for the contacts at a step. */
 export interface MoveRule {
   action: Action;
   toStepId: string;
@@ -113,7 +113,7 @@ export function MovePlan({
   );
 }
 
-/** What becomes of the people at one step. */
+/** Chooses what happens to the contacts at one step. */
 function RuleFields({
   title,
   stepName,

@@ -4,10 +4,10 @@ import { putGraph } from '../workflow.ts';
 
 type Migrate = Parameters<typeof putGraph>[3]['migrate'];
 
-/** What a publication would do. */
+/** The consequences of a publication. */
 export type PublishPreview = Extract<Awaited<ReturnType<typeof putGraph>>, { dryRun: true }>;
 
-/** What a publication of the edit would do, as a query that never does it. `key` tells one plan of a dialog from another. */
+/** Queries the consequences of publishing the edit without publishing it. `key` separates the plans of a dialog. */
 export function dryRunQuery(
   project: string,
   workflow: string,
@@ -34,7 +34,7 @@ interface Issue {
   message: string;
 }
 
-/** What is wrong with an edit; `title` says what to do about it. */
+/** Shows the problems of an edit; `title` says what to do about them. */
 export function Issues({ tone, title, issues }: { tone: 'bad' | 'warn'; title: string; issues: readonly Issue[] }) {
   return (
     <Note tone={tone}>

@@ -99,7 +99,7 @@ function SavedByOthers({ onTheirs, onMine }: { onTheirs: () => void; onMine: () 
   );
 }
 
-/** What starts the automation, with the fields of that kind. */
+/** Chooses the trigger of the automation, with the fields of its kind. */
 function StartFields({
   shown,
   problemOf,

@@ -1,7 +1,7 @@
 import { inOrder, type Tree } from '../../../conditions/tree.ts';
 import type { Workflow } from '../workflow.ts';
 
-/** What an automation is called, what starts it, and whether contacts may come again. */
+/** The name of an automation, its trigger, and whether contacts may enter again. */
 export interface Settings {
   name: string;
   description: string;
@@ -28,7 +28,7 @@ export function settingsOf(workflow: Workflow): Settings {
     schedule: text('schedule'),
     timezone: text('timezone') || 'UTC',
     segmentId: text('segmentId'),
-    // What the service has stored has passed its grammar, or is named among the issues.
+    // Settings that the service has stored are valid, or are named among the issues.
     audienceCondition: isTree(triggerConfig?.audienceCondition) ? inOrder(triggerConfig.audienceCondition) : null,
   };
 }

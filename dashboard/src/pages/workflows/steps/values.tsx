@@ -19,7 +19,7 @@ export function TypedValueField({
 }: {
   label: string;
   value: unknown;
-  /** What no value means here; where it is absent, there must be one. */
+  /** The meaning of an empty value; where it is absent, a value is required. */
   nothing?: string;
   onChange: (value: unknown) => void;
 }) {

@@ -5,7 +5,7 @@ import { Note } from '../../../ui/States.tsx';
 import { Timestamp } from '../../../ui/Timestamp.tsx';
 import { StepIcon } from '../canvas/StepIcon.tsx';
 
-/** What would happen to a contact, as the API answers it. */
+/** Shows what would happen to a contact, as returned by the API. */
 export type TestRun = components['schemas']['WorkflowTestRun'];
 type TestedStep = TestRun['steps'][number];
 

@@ -1,6 +1,6 @@
 import type { Beginning } from './csv.ts';
 
-/** What the cells of a column become. */
+/** The type that the cells of a column are converted to. */
 export const cellTypeNames = {
   auto: 'Detect',
   text: 'Text',
@@ -8,10 +8,10 @@ export const cellTypeNames = {
   boolean: 'Yes or no',
   date: 'Date',
 } as const;
-/** What the cells of a column become. */
+/** Labels of those types. */
 export type CellType = keyof typeof cellTypeNames;
 
-/** What a column of a file is for. */
+/** The target of a column of a file. */
 export interface ColumnChoice {
   /** As it stands in the file. */
   name: string;
@@ -44,7 +44,7 @@ const subscriptionNames = new Set(
 const yesOrNo = /^(true|false|yes|no|1|0)$/i;
 const reserved = new Set(['id', 'email', 'createdat', 'updatedat', '']);
 
-/** What the columns of a file are for, as far as their names tell; `fields` are those that contacts have already. */
+/** Guesses the targets of a file's columns from their names; `fields` are the existing ones. */
 export function choicesOf({ columns, rows }: Beginning, fields: readonly string[]): ColumnChoice[] {
   const names = columns.map((name) => name.trim().toLowerCase());
   const emailName = emailNames.find((name) => names.includes(name));
@@ -91,7 +91,7 @@ export function mappingOf(choices: readonly ColumnChoice[]) {
   );
 }
 
-/** What keeps the choices from being imported, as a sentence; null when nothing does. */
+/** Returns the reason that the choices cannot be imported as a sentence; null when they can. */
 export function missingColumn(choices: readonly ColumnChoice[]): string | null {
   if (!choices.some(({ field }) => field === 'email')) return 'Choose the column with the email addresses.';
   if (choices.some(({ field }) => field === 'data.')) return 'Enter a name for each new field.';

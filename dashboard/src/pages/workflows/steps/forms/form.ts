@@ -2,7 +2,7 @@ import type { DraftStep } from '../../graph/draft.ts';
 
 export interface Form {
   draft: DraftStep;
-  /** What the service finds wrong with a field of the config. */
+  /** The problem that the service found with a field of the config. */
   problemOf: (field: string) => string | undefined;
   onChange: (change: Partial<DraftStep>) => void;
 }
