@@ -83,6 +83,7 @@ import { Migration20261124123000_write_contacts } from './Migration2026112412300
 import { Migration20261124130000_accept_mail } from './Migration20261124130000_accept_mail.ts';
 import { Migration20261124131000_counted_changes } from './Migration20261124131000_counted_changes.ts';
 import { Migration20261124132000_counted_runs } from './Migration20261124132000_counted_runs.ts';
+import { Migration20261124133000_limited_changes } from './Migration20261124133000_limited_changes.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -194,4 +195,5 @@ export const migrations = [
     class: Migration20261124132000_counted_runs,
     isExclusive: true,
   },
+  { name: 'Migration20261124133000_limited_changes', class: Migration20261124133000_limited_changes },
 ];

@@ -535,7 +535,7 @@ create index campaigns_sent on campaigns using btree (project_id, sent_at, id) w
 
 -- A change of a contact that is neither in the catalogue nor in the history yet: `data` of one that was created (sign 1) or deleted
 -- (sign -1), or data `before` and `after` (sign 0; `data` is the JSON null). Append-only, without a key; the fold deletes what it
--- has taken.
+-- has taken. `limited_by` is the key whose limits hold for what the change starts.
 create table contact_changes (
   project_id uuid not null,
   data jsonb not null,
@@ -548,8 +548,10 @@ create table contact_changes (
   after jsonb,
   subscribed_before boolean,
   email_before text,
-  email_after text
+  email_after text,
+  limited_by uuid
 ) with (autovacuum_vacuum_scale_factor=0, autovacuum_vacuum_threshold=20000);
+create index contact_changes_limited on contact_changes using btree (contact_id) where (limited_by is not null);
 create index contact_changes_project on contact_changes using btree (project_id);
 
 -- How many contacts hold a value under a key.
@@ -580,7 +582,7 @@ create table contact_fields (
 ) with (fillfactor=70);
 
 -- A change of a contact: of its data the keys that changed, all of them when it was created (`before` is null then), and none when
--- it was `moved` into the trash or out of it.
+-- it was `moved` into the trash or out of it. `limited_by` is as in `contact_changes`.
 create table contact_history (
   contact_id uuid not null,
   at timestamp(6) with time zone not null,
@@ -593,6 +595,7 @@ create table contact_history (
   email_before text,
   email_after text,
   moved text,
+  limited_by uuid,
   constraint contact_history_moved_check check ((moved = any (array['deleted'::text, 'restored'::text])))
 );
 create index contact_history_contact on contact_history using btree (contact_id, at);
@@ -985,6 +988,7 @@ create table events (
 create index events_contact on events using btree (contact_id, created_at);
 create index events_contact_mail on events using btree (contact_id, name, mail_at) where ((name <> 'email.sent'::text) and (mail_at is not null));
 create index events_created on events using brin (created_at) with (pages_per_range='32', autosummarize='true');
+create index events_limited on events using btree (contact_id) where (limited_by is not null);
 create index events_mail on events using btree (project_id, name, mail_at) where ((name <> 'email.sent'::text) and (mail_at is not null));
 create index events_name on events using btree (project_id, name, created_at, contact_id);
 create index events_recent on events using btree (project_id, created_at, id);
@@ -2191,8 +2195,8 @@ begin
         on conflict do nothing
         returning id, data, subscribed),
       noted as (
-        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause
+        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, limited_by)
+        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause, limited_by
         from came
         where restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project)) or contact_data_fits(project, null, data))
       select added || coalesce(array_agg(id), '{}') into added from came;
@@ -2265,9 +2269,9 @@ begin
       update contacts c set email = w.email, subscribed = w.subscribed, data = w.data, updated_at = now()
       from written w where c.id = any (held) and c.id = w.id and w.changes),
     noted as (
-      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, limited_by, before, after,
         subscribed_before, email_before, email_after)
-      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, data_before, data,
+      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, limited_by, data_before, data,
         subscribed_before, nullif(email_before, email), nullif(email, email_before)
       from written
       where changes and (restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project))

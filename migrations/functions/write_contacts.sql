@@ -4,7 +4,7 @@
 -- `given` is a list of rows, each for a contact of its own; either all name them by `id`, or all by `email`. What is asked for (contact_after) is
 -- written where it changes something. An address without a contact becomes one where `subscribed_when_new` is not null: it is the
 -- subscription of new contacts whose row has no `subscribed`. Rows of the result are contacts as they are now, in no order; contacts that
--- do not exist are missing. `cause` is JSON, or the ID of a job; `limited_by` the key whose limits hold for what a flip starts. A
+-- do not exist are missing. `cause` is JSON, or the ID of a job; `limited_by` the key whose limits hold for what the change starts. A
 -- caller that must not wait (`waits` false) does not get contacts that others hold. `restores` brings back what was there before: no
 -- limit of data holds, contacts in the history already begin no new one, and an address that is taken stays with its contact.
 --
@@ -49,8 +49,8 @@ begin
         on conflict do nothing
         returning id, data, subscribed),
       noted as (
-        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
-        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause
+        insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, limited_by)
+        select project, data, subscribed, 1, case when not restores then id end, clock_timestamp(), cause, limited_by
         from came
         where restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project)) or contact_data_fits(project, null, data))
       select added || coalesce(array_agg(id), '{}') into added from came;
@@ -123,9 +123,9 @@ begin
       update contacts c set email = w.email, subscribed = w.subscribed, data = w.data, updated_at = now()
       from written w where c.id = any (held) and c.id = w.id and w.changes),
     noted as (
-      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, before, after,
+      insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause, limited_by, before, after,
         subscribed_before, email_before, email_after)
-      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, data_before, data,
+      select project, 'null', subscribed, 0, id, clock_timestamp(), cause, limited_by, data_before, data,
         subscribed_before, nullif(email_before, email), nullif(email, email_before)
       from written
       where changes and (restores or pg_column_size(data) <= 8000 and not (select catalogue_is_full(project))

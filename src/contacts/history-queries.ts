@@ -19,12 +19,12 @@ export interface HistoryRow {
 
 /** Rows of `contact_changes` with the fields that changed alone, in `before` and `after`. */
 export const onlyChanged = (from: string) =>
-  raw(`select project_id, contact_id, at, cause, sign, data, subscribed, subscribed_before, email_before, email_after,
+  raw(`select project_id, contact_id, at, cause, limited_by, sign, data, subscribed, subscribed_before, email_before, email_after,
     before - same as before, after - same as after
   from ${from}, lateral (select array(select key from jsonb_each(before) where after -> key = value) as same) as s`);
 
 const columns = raw(
-  'contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, email_before, email_after, moved',
+  'contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, email_before, email_after, moved, limited_by',
 );
 
 // Rows of `onlyChanged` in these columns. Jobs say their id, which is short, and keep the whole cause in their row.
@@ -33,7 +33,7 @@ const asHistory = (from: string) =>
     coalesce(j.cause, case when left(c.cause, 1) = '{' then c.cause::jsonb when c.cause is null then '{"type": "unknown"}'
       else jsonb_build_object('type', split_part(c.cause, '-', 1), 'id', c.cause) end) as cause,
     c.before, case when sign = 0 then c.after else c.data end as after, c.subscribed_before, c.subscribed as subscribed_after,
-    c.email_before, c.email_after, null::text as moved
+    c.email_before, c.email_after, null::text as moved, c.limited_by
   from ${from} c left join jobs j on j.id = c.cause where c.sign >= 0 and c.contact_id is not null`);
 
 /**

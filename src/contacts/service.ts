@@ -18,7 +18,7 @@ import {
 } from './list-queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
 import { bringOneBack, trashContacts } from './trash-queries.ts';
-import { type ContactRow, causeText, upsertContactRow, writeContact, writingAs } from './write.ts';
+import { type ContactRow, upsertContactRow, writeContact, writingAs } from './write.ts';
 
 /** Creates or changes a contact by its address (docs/contract/core.md#3-2). */
 export function upsertContact(
@@ -110,7 +110,7 @@ export function deleteContact(
 async function moveToTrash(tx: Database, projectId: string, id: string): Promise<number> {
   // Locked first: what the trash keeps of it is read after that.
   await tx.row(sql`select 1 from contacts where project_id = ${projectId} and id = ${id} for update`);
-  return trashContacts(tx, projectId, { jobId: null, cause: causeText(tx, 'contact') }, [id]);
+  return trashContacts(tx, projectId, null, writingAs(tx, 'contact'), [id]);
 }
 
 /**
@@ -119,7 +119,7 @@ async function moveToTrash(tx: Database, projectId: string, id: string): Promise
  */
 export async function restoreContact(db: Database, projectId: string, id: string): Promise<ContactBody> {
   await db.transaction(async (tx) => {
-    const outcome = await bringOneBack(tx, projectId, id, causeText(tx, 'contact'));
+    const outcome = await bringOneBack(tx, projectId, id, writingAs(tx, 'contact'));
     if (outcome === 'absent') throw notFound('contact', id);
     if (outcome === 'taken') throw conflict('Another contact of this project has its address now', { field: 'email' });
     await recordChange(tx, projectId, { action: 'contact.restored', target: id });

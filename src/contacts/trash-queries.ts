@@ -1,5 +1,5 @@
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
-import { contactsWritten, writeContacts } from './write.ts';
+import { type ContactWriting, contactsWritten, writeContacts } from './write.ts';
 
 /** Days for which deleted contacts can be brought back. */
 export const trashDays = 7;
@@ -14,12 +14,13 @@ export const contactsAndTrash = raw(`(
 
 /**
  * Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. What
- * follows a deletion (forget_contacts.sql) knows them by their rows in the trash. `cause` is the ID of a job, or the text of a cause.
+ * follows a deletion (forget_contacts.sql) knows them by their rows in the trash.
  */
 export async function trashContacts(
   tx: Database,
   projectId: string,
-  { jobId, cause }: { jobId: string | null; cause: string },
+  jobId: string | null,
+  writing: ContactWriting,
   ids: readonly string[],
 ): Promise<number> {
   return tx.count(sql`
@@ -30,7 +31,7 @@ export async function trashContacts(
         select jsonb_agg(jsonb_build_object('segmentId', segment_id, 'enteredAt', entered_at, 'exitedAt', exited_at)) as rows
         from segment_memberships where contact_id = c.id) m on true
       where c.project_id = ${projectId} and c.id = any (${ids}::uuid[])),
-    noted as (${noteMoved('deleted', cause, sql`contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`)})
+    noted as (${noteMoved('deleted', writing, sql`contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`)})
     delete from contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`);
 }
 
@@ -44,13 +45,13 @@ export interface BroughtBack {
 }
 
 /**
- * Makes the next `limit` contacts that a job has deleted contacts again, on behalf of the job `by`: under their ID, with their memberships
+ * Makes the next `limit` contacts that a job has deleted contacts again, for the undo that writes so: under their ID, with their memberships
  * in segments that still exist. Who bounced, complained or left meanwhile is not subscribed.
  */
 export async function bringBack(
   tx: Database,
   { projectId, jobId }: { projectId: string; jobId: string },
-  by: string,
+  writing: ContactWriting,
   after: string,
   limit: number,
 ): Promise<BroughtBack> {
@@ -59,7 +60,7 @@ export async function bringBack(
   const ids = page.map(({ id }) => id);
   const last = ids.at(-1) ?? null;
   if (last === null) return { last, contacts: 0, restored: 0 };
-  return { last, contacts: ids.length, restored: await restoreSome(tx, projectId, by, ids) };
+  return { last, contacts: ids.length, restored: await restoreSome(tx, projectId, writing, ids) };
 }
 
 /**
@@ -70,24 +71,29 @@ export async function bringOneBack(
   tx: Database,
   projectId: string,
   id: string,
-  cause: string,
+  writing: ContactWriting,
 ): Promise<'restored' | 'taken' | 'absent'> {
   const row = await tx.row(sql`select 1 from contacts_trash where project_id = ${projectId} and id = ${id} for update`);
   if (row === null) return 'absent';
-  return (await restoreSome(tx, projectId, cause, [id])) === 1 ? 'restored' : 'taken';
+  return (await restoreSome(tx, projectId, writing, [id])) === 1 ? 'restored' : 'taken';
 }
 
-async function restoreSome(tx: Database, projectId: string, cause: string, ids: readonly string[]): Promise<number> {
+async function restoreSome(
+  tx: Database,
+  projectId: string,
+  given: ContactWriting,
+  ids: readonly string[],
+): Promise<number> {
   const trashed = sql`(
     select coalesce(jsonb_agg(jsonb_build_object('newId', id, 'email', email, 'subscribed', subscribed, 'set', data, 'createdAt', created_at)), '[]')
     from contacts_trash where project_id = ${projectId} and id = any (${ids}::uuid[]))`;
-  const writing = { cause, restores: true };
+  const writing = { ...given, restores: true };
   const back = await tx.rows<{ id: string }>(
     sql`select id from ${contactsWritten(projectId, trashed, { ...writing, subscribedWhenNew: false })}`,
   );
   const restored = back.map(({ id }) => id);
   if (restored.length === 0) return 0;
-  const left = await reattach(tx, cause, restored);
+  const left = await reattach(tx, given, restored);
   if (left.length > 0)
     await writeContacts(
       tx,
@@ -99,7 +105,7 @@ async function restoreSome(tx: Database, projectId: string, cause: string, ids: 
 }
 
 // Returns those who have bounced or complained since, and are subscribed.
-function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<{ id: string }[]> {
+function reattach(tx: Database, writing: ContactWriting, ids: readonly string[]): Promise<{ id: string }[]> {
   return tx.rows<{ id: string }>(sql`
     with back as (delete from contacts_trash where id = any (${ids}::uuid[]) returning *),
     members as (
@@ -108,18 +114,18 @@ function reattach(tx: Database, cause: string, ids: readonly string[]): Promise<
       from back, jsonb_to_recordset(back.memberships) as m ("segmentId" uuid, "enteredAt" timestamptz, "exitedAt" timestamptz)
       where exists (select from segments s where s.id = m."segmentId")
       on conflict do nothing),
-    noted as (${noteMoved('restored', cause, raw('back'))}),
+    noted as (${noteMoved('restored', writing, raw('back'))}),
     recounted as (insert into contact_losses (project_id) select distinct project_id from back)
     select id from back where subscribed and exists (
       select from emails e where e.contact_id = back.id
         and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))`);
 }
 
-function noteMoved(moved: 'deleted' | 'restored', cause: string, from: Query) {
+function noteMoved(moved: 'deleted' | 'restored', { cause, limitedBy = null }: ContactWriting, from: Query) {
   const why = cause.startsWith('{') ? sql`${cause}::jsonb` : sql`(select cause from jobs where id = ${cause})`;
   return sql`
-    insert into contact_history (contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, moved)
-    select id, clock_timestamp(), project_id, ${why}, '{}', '{}', subscribed, subscribed, ${moved}
+    insert into contact_history (contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, moved, limited_by)
+    select id, clock_timestamp(), project_id, ${why}, '{}', '{}', subscribed, subscribed, ${moved}, ${limitedBy}::uuid
     from ${from}`;
 }
 

@@ -61,7 +61,7 @@ export interface ContactRow {
 export interface ContactWriting {
   /** Why, as `causeText` writes it, or the ID of a job. */
   cause: string;
-  /** The key whose limits hold for what a change of the subscription starts. */
+  /** The key whose limits hold for what the change starts, then or later; kept with the change, so that they outlive the key. */
   limitedBy?: string | null;
   /** Whether new contacts are subscribed whose rows do not say; without it only existing contacts are written. */
   subscribedWhenNew?: boolean;

@@ -32,18 +32,23 @@ const nothing: BulkStep = { changed: 0, existing: [] };
 /** Moves contacts into the trash of the job. */
 export async function deleteSome(
   tx: Database,
-  job: { id: string; projectId: string },
+  { id, projectId, limitedBy }: JobRow,
   ids: readonly string[],
 ): Promise<BulkStep> {
   // Locked first: what the trash keeps of them is read after that.
   const locked = await tx.rows<{ id: string }>(sql`
-    select id from contacts where project_id = ${job.projectId} and id = any (${ids}::uuid[]) order by email for update`);
-  const existing = locked.map(({ id }) => id);
-  return { changed: await trashContacts(tx, job.projectId, { jobId: job.id, cause: job.id }, existing), existing };
+    select id from contacts where project_id = ${projectId} and id = any (${ids}::uuid[]) order by email for update`);
+  const existing = locked.map((contact) => contact.id);
+  return { changed: await trashContacts(tx, projectId, id, { cause: id, limitedBy }, existing), existing };
 }
 
 /** Makes contacts members of a STATIC segment that the transaction has locked. */
-export async function enterSome(db: Database, segment: LockedSegment, ids: readonly string[]): Promise<BulkStep> {
+export async function enterSome(
+  db: Database,
+  segment: LockedSegment,
+  { limitedBy }: JobRow,
+  ids: readonly string[],
+): Promise<BulkStep> {
   const contacts = await db.rows<{ id: string; email: string }>(
     sql`select id, email from contacts where project_id = ${segment.projectId} and id = any(${ids}::uuid[])`,
   );
@@ -51,6 +56,7 @@ export async function enterSome(db: Database, segment: LockedSegment, ids: reado
     db,
     segment,
     contacts.map(({ email }) => email),
+    limitedBy,
   );
   return {
     changed: [...members.values()].filter(Boolean).length,

@@ -139,7 +139,7 @@ async function changeSome(
   if (operation === 'delete') return deleteSome(tx, job, ids);
   if (operation !== 'add-to-segment') return subscribeSome(tx, job, ids, operation === 'subscribe');
   const segment = await lockSegment(tx, job.projectId, segmentId);
-  return segment === null ? 'The segment was deleted while contacts were added' : enterSome(tx, segment, ids);
+  return segment === null ? 'The segment was deleted while contacts were added' : enterSome(tx, segment, job, ids);
 }
 
 async function takeBack(tx: Database, job: JobRow, { jobId, conflicts }: UndoSelector): Promise<Step> {

@@ -152,7 +152,7 @@ function writeSlice(
     if (segment !== null) {
       const left = new Set(failed.map(({ row }) => row));
       const written = waves.flat().filter(({ row }) => !left.has(row));
-      await enterMembers(tx, segment, [...new Set(written.map(({ email }) => email))]);
+      await enterMembers(tx, segment, [...new Set(written.map(({ email }) => email))], job.limitedBy);
     }
     return advanceJob(tx, job, {
       position: String(next.offset),

@@ -164,7 +164,7 @@ export async function undoSome(
       select changed from ${contactsWritten(undone.projectId, mending, { cause: by.id, limitedBy: by.limitedBy, restores: true })})
     select (select count(*) from written where changed)::int as changed, array(select id from fate where deletes) as doomed`);
   const { changed, doomed } = step ?? { changed: 0, doomed: [] };
-  const deleted = await trashContacts(tx, undone.projectId, { jobId: by.id, cause: by.id }, doomed);
+  const deleted = await trashContacts(tx, undone.projectId, by.id, { cause: by.id, limitedBy: by.limitedBy }, doomed);
   return { next: { after: last }, contacts: ids.length, changed: changed + deleted };
 }
 
@@ -175,6 +175,12 @@ async function undoDeletions(
   after: string,
   limit: number,
 ): Promise<UndoStep> {
-  const { last, contacts, restored } = await bringBack(tx, undone, by.id, after, limit);
+  const { last, contacts, restored } = await bringBack(
+    tx,
+    undone,
+    { cause: by.id, limitedBy: by.limitedBy },
+    after,
+    limit,
+  );
   return { next: last === null ? null : { trashAfter: last }, contacts, changed: restored };
 }

@@ -39,13 +39,14 @@ export async function createContacts(
 }
 
 /**
- * Makes the contacts of these addresses members, with their events where tracked. Returns the addresses that are members now, and
+ * Makes the contacts of these addresses members, with their events where tracked. `limitedBy` is the key whose limits hold for what these start. Returns the addresses that are members now, and
  * whether they were none before.
  */
 export async function enterMembers(
   db: Database,
   segment: LockedSegment,
   emails: readonly string[],
+  limitedBy: string | null,
 ): Promise<Map<string, boolean>> {
   const entered = sql`
     insert into segment_memberships as m (segment_id, contact_id) select ${segment.id}, id from found
@@ -53,7 +54,8 @@ export async function enterMembers(
       where m.exited_at is not null
     returning contact_id`;
   const rows = await db.rows<{ email: string; isNew: boolean }>(
-    changing(db, segment, emails, 'entry', {
+    changing(segment, emails, 'entry', {
+      limitedBy,
       changed: entered,
       result: sql`select email, id in (select contact_id from changed) as "isNew" from found`,
     }),
@@ -68,7 +70,8 @@ export async function endMemberships(db: Database, segment: LockedSegment, email
     where m.segment_id = ${segment.id} and m.contact_id = found.id and m.exited_at is null
     returning m.contact_id`;
   const row = await db.row<{ removed: number }>(
-    changing(db, segment, emails, 'exit', {
+    changing(segment, emails, 'exit', {
+      limitedBy: limitingKey(db),
       changed: ended,
       result: sql`select count(*)::int as removed from changed`,
     }),
@@ -78,11 +81,10 @@ export async function endMemberships(db: Database, segment: LockedSegment, email
 
 // Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
 function changing(
-  db: Database,
   segment: LockedSegment,
   emails: readonly string[],
   kind: 'entry' | 'exit',
-  { changed, result }: { changed: Query; result: Query },
+  { changed, result, limitedBy }: { changed: Query; result: Query; limitedBy: string | null },
 ): Query {
   const { id, projectId, trackMembership } = segment;
   const { name, data } = memberEvent(segment, kind);
@@ -96,7 +98,7 @@ function changing(
           select count(*) from segment_memberships where segment_id = ${id} and exited_at is null
         ) ${raw(kind === 'entry' ? '+' : '-')} (select count(*) from changed), listed_through = null
       where id = ${id})`;
-  const event = newEvent({ projectId, contactId: sql`contact_id`, name, data, limitedBy: limitingKey(db) });
+  const event = newEvent({ projectId, contactId: sql`contact_id`, name, data, limitedBy });
   const events = sql`select ${event} from changed where ${trackMembership}::boolean`;
   return unprepared(recordingEvents({ given, events, result }));
 }

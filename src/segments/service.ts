@@ -180,9 +180,10 @@ export async function previewSegment(db: Database, projectId: string, body: Prev
   return { total, contacts: rows.map(contactBody) };
 }
 
-/** Checks that contacts can be added to a segment. @throws 404, 400 for a DYNAMIC one */
+/** Checks that a job may add contacts to a segment. @throws 404, 400 for a DYNAMIC one, 403 as `addMembers` */
 export async function checkStatic(db: Database, projectId: string, id: string): Promise<void> {
   refuseDynamic(await load(db, projectId, id));
+  await keepLimits(db, { id, projectId, isTracked: false });
 }
 
 /** Adds contacts to a STATIC segment (docs/contract/core.md#4-1). @throws 404, 400 for a DYNAMIC one */
@@ -193,7 +194,7 @@ export async function addMembers(db: Database, projectId: string, id: string, bo
     const segment = await lockedStatic(tx, projectId, id);
     await keepLimits(tx, { id, projectId, isTracked: false });
     const created = body.createMissing ? await createContacts(tx, segment, emails, body.subscribed) : 0;
-    const members = await enterMembers(tx, segment, emails);
+    const members = await enterMembers(tx, segment, emails, limitingKey(tx));
     const unknown = emails.filter((email) => !members.has(email)).map((email) => spellings.get(email) ?? email);
     const missing = new Set([...malformed, ...unknown]);
     return { added: members.size, created, notFound: body.emails.filter((spelling) => missing.delete(spelling)) };

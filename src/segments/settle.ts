@@ -41,7 +41,6 @@ export async function computeMemberships(
     segments,
     reach: candidates === null ? 'all' : 'page',
   });
-  const limitedBy = await limitOf(db, segment);
   const current = sql`segment_memberships where segment_id = ${id}::uuid and exited_at is null`;
   const change = (name: string) =>
     newEvent({
@@ -49,7 +48,7 @@ export async function computeMemberships(
       contactId: sql`m.contact_id`,
       name,
       data: entry.data,
-      limitedBy,
+      limitedBy: limitOf(limitingKey(db), id),
     });
   const given = sql`
      matching as materialized (
@@ -84,26 +83,24 @@ export async function computeMemberships(
   return row;
 }
 
-// The key whose limits hold for what the event of `m` starts: that of the request, or else a test key that has changed the contact, or
-// was the cause of an event of it, since the segment was settled.
-async function limitOf(db: Database, { id, projectId }: LockedSegment): Promise<Query> {
-  const key = limitingKey(db);
-  if (key !== null) return sql`${key}::uuid`;
-  const rows = await db.rows<{ id: string }>(
-    sql`select id from api_keys where project_id = ${projectId} and recipients is not null`,
-  );
-  if (rows.length === 0) return sql`null::uuid`;
-  const since = sql`coalesce((select settled_through from segments where id = ${id}::uuid), '-infinity')`;
+// SQL of the key whose limits hold for what the event of `m` starts: that of the request, or one that has changed the contact, or was the
+// cause of an event of it. What happened before the segment was settled last counts only where time alone lets contacts enter. Of several
+// keys none stands for all: an ID that no key has lets nobody be reached.
+function limitOf(key: string | null, segmentId: string): Query {
+  const since = sql`(select case when not has_window then settled_through end from segments where id = ${segmentId}::uuid)`;
   return sql`(
-    select by.key::uuid from (
-      select coalesce(j.limited_by::text, case when left(c.cause, 1) = '{' then c.cause::jsonb #>> '{by,id}' end) as key
-      from contact_changes c left join jobs j on j.id = c.cause
-      where c.project_id = ${projectId}::uuid and c.contact_id = m.contact_id and c.at >= ${since}
+    select case when count(distinct by.key) > 1 then ${segmentId}::uuid else (array_agg(by.key))[1] end from (
+      select ${key}::uuid as key
       union all
-      select h.cause #>> '{by,id}' from contact_history h where h.contact_id = m.contact_id and h.at >= ${since}
+      select limited_by from contact_changes
+      where contact_id = m.contact_id and limited_by is not null and at >= coalesce(${since}, '-infinity')
       union all
-      select e.limited_by::text from events e where e.contact_id = m.contact_id and e.created_at >= ${since}) by
-    where by.key = any(${rows.map((row) => row.id)}::text[]) limit 1)`;
+      select limited_by from contact_history
+      where contact_id = m.contact_id and limited_by is not null and at >= coalesce(${since}, '-infinity')
+      union all
+      select limited_by from events
+      where contact_id = m.contact_id and limited_by is not null and created_at >= coalesce(${since}, '-infinity')) by
+    where by.key is not null)`;
 }
 
 /** What bringing a segment up to date came to. `untouched`: nothing that matters had changed. */

@@ -97,7 +97,7 @@ export async function getTemplate(db: Database, projectId: string, id: string): 
 
 /**
  * Changes a template; parts that are absent stay.
- * @throws 404, 400, 403 as on creation, 412 where `ifMatch` names another revision
+ * @throws 404, 400, 403 as on creation, also for the domain that its mail has until now, 412 where `ifMatch` names another revision
  */
 export async function patchTemplate(
   db: Database,
@@ -111,6 +111,7 @@ export async function patchTemplate(
   return db.transaction(async (tx) => {
     const template = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('template', '/templates/{id}', template, ifMatch);
+    checkKeySender(tx.author, domainOf(template.from));
     await keepFirstVersion(tx, template);
     checkSources(body);
     if (body.from !== undefined) {
@@ -160,9 +161,10 @@ export async function deleteTemplate(db: Database, projectId: string, id: string
   await removeTemplates(db, projectId, [id]);
 }
 
-/** Copies a template under the name `<name> (Copy)`. @throws 404 */
+/** Copies a template under the name `<name> (Copy)`. @throws 404, 403 for a sender that the key may not use */
 export async function duplicateTemplate(db: Database, projectId: string, id: string): Promise<TemplateBody> {
   const original = await load(db, projectId, id);
+  checkKeySender(db.author, domainOf(original.from));
   const suffix = ' (Copy)';
   const name = `${cutText(original.name, 255 - suffix.length)}${suffix}`;
   return db.transaction((tx) => saved(tx, { ...copiedContent(original), name }));

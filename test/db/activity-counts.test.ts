@@ -328,8 +328,8 @@ test('whatever starts, ends, reopens or deletes runs counts them in the hours in
   await expectRuns(12, 3);
   await db.transaction((tx) => cancelRuns(tx, paused.id, 'Cancelled by user', waiting[1]));
   await expectRuns(12, 4);
-  const trash = { jobId: null, cause: JSON.stringify({ type: 'contact' }) };
-  await db.transaction((tx) => trashContacts(tx, project.id, trash, people.slice(1, 3)));
+  const cause = JSON.stringify({ type: 'contact' });
+  await db.transaction((tx) => trashContacts(tx, project.id, null, { cause }, people.slice(1, 3)));
   await expectRuns(12, 7);
   await db.count('delete from contacts where id = $1', [people[3]]);
   await expectRuns(10, 7);

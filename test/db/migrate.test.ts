@@ -114,6 +114,47 @@ test('keys that could erase contacts before erasing had a scope of its own get t
   }
 });
 
+test('changes of contacts that a key with limits has made get its limits, and others do not', async () => {
+  const admin = inject('databaseUrl');
+  const name = `limited_${randomBytes(4).toString('hex')}`;
+  await using _ = await query(admin, `create database ${name}`, `drop database ${name} with (force)`);
+  const url = Object.assign(new URL(admin), { pathname: `/${name}` }).href;
+  const at = migrations.findIndex((migration) => migration.name.endsWith('_limited_changes'));
+  await migrateDatabase(url, { list: migrations.slice(0, at) });
+  const client = new Client({ connectionString: url });
+  await client.connect();
+  try {
+    await client.query(`
+      with project as (insert into projects (id, name, public_key_hash, secret_key_hash, public_key_sealed, secret_key_sealed)
+        values (uuidv7(), 'P', 'p', 's', 'p', 's') returning id),
+      key as (insert into api_keys (id, project_id, name, prefix, hash, scopes, recipients)
+        select uuidv7(), id, of.name, 'rk_1', sha256(of.name::bytea), '{}', of.recipients from project, (values
+          ('limited', '{"domains": [], "addresses": []}'::jsonb), ('free', null)) of (name, recipients) returning *),
+      job as (insert into jobs (id, project_id, kind, spec, cause, limited_by)
+        select 'bulk-' || id, project_id, 'bulk', '{}', '{"type": "bulk"}', id from key where name = 'limited' returning id, project_id),
+      cause as (
+        select project_id, name as writer, jsonb_build_object('type', 'contact', 'by', jsonb_build_object('id', id))::text as text from key
+        union all select project_id, 'job', id from job),
+      waiting as (insert into contact_changes (project_id, data, subscribed, sign, contact_id, at, cause)
+        select project_id, jsonb_build_object('writer', writer), true, 1, uuidv7(), now(), text from cause)
+      insert into contact_history (project_id, after, subscribed_after, contact_id, at, cause)
+        select project_id, jsonb_build_object('writer', writer), true, uuidv7(), now(), text::jsonb from cause where writer <> 'job'`);
+    await migrateDatabase(url, { list: migrations.slice(0, at + 1) });
+    const { rows } = await client.query(`
+      select data ->> 'writer' as writer, k.name as "limitedBy" from contact_changes c left join api_keys k on k.id = c.limited_by
+      union all select after ->> 'writer', k.name from contact_history h left join api_keys k on k.id = h.limited_by order by 1`);
+    expect(rows).toEqual([
+      { writer: 'free', limitedBy: null },
+      { writer: 'free', limitedBy: null },
+      { writer: 'job', limitedBy: 'limited' },
+      { writer: 'limited', limitedBy: 'limited' },
+      { writer: 'limited', limitedBy: 'limited' },
+    ]);
+  } finally {
+    await client.end();
+  }
+});
+
 test('a schema is compared by the names of its migrations', () => {
   const known = ['a', 'b', 'c'];
   expect(schemaProblem(known, known, false)).toBeNull();

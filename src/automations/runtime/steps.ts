@@ -111,7 +111,7 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
     tx,
     run.projectId,
     { id: contact.id, subscribed, set, remove },
-    writingAs(tx, 'step', run.automationId),
+    { ...writingAs(tx, 'step', run.automationId), limitedBy: limitOf(run) },
   ).catch(async (error: unknown) => {
     if (!(error instanceof ContactDataError)) throw error;
     await tx.count(sql`rollback to savepoint update_contact`);
@@ -134,6 +134,13 @@ async function updateContact({ tx, run, contact }: StepScene, step: GraphStep): 
       updatedAt: isoInstant(row.updatedAt),
     },
   };
+}
+
+// The key whose limits hold for what a step starts. Of several keys none stands for all: no key has the ID of the run, and so its limits
+// let nobody be reached.
+function limitOf({ id, limitedBy }: LockedRun): string | null {
+  const [key = null, ...others] = new Set(limitedBy);
+  return others.length > 0 ? id : key;
 }
 
 /** What an UPDATE_CONTACT sets and removes. @throws StepFailure for data that no contact can have */

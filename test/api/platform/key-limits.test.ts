@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
 import { launchCampaign } from '../../../src/campaigns/lifecycle/begin.ts';
+import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { importRows } from '../../../src/imports/import.ts';
 import { settleSegment } from '../../../src/segments/settle.ts';
@@ -69,6 +70,33 @@ async function aDraft(key: string, changes: object = {}): Promise<string> {
   expect(made.status, JSON.stringify(made.body)).toBe(201);
   return made.body.data.id;
 }
+
+/** A segment named Pro that tracks its members, evaluated while nobody belongs to it. */
+async function aTrackedSegment(filter: object): Promise<string> {
+  const body = { name: 'Pro', trackMembership: true, condition: { logic: 'AND', groups: [{ filters: [filter] }] } };
+  const { status, body: segment } = await api.call(project.secretKey, 'POST', '/segments', body);
+  expect(status, JSON.stringify(segment)).toBe(201);
+  await api.call(project.secretKey, 'POST', `/segments/${segment.id}/compute`);
+  return segment.id;
+}
+
+/** Turns what waits into executions, and moves those on that have just begun. */
+async function enrolAndAdvance() {
+  const enrol = createEnroller({ db: database.db, startsPerHour: 0, dispatchSoon: () => undefined });
+  while ((await enrol()) === 0);
+  const begun = await database.db.rows<{ id: string }>(
+    'select id from automation_runs where project_id = $1 and seq = 0',
+    [project.id],
+  );
+  for (const { id } of begun) await advance(advanceDeps(database.db), id, 0);
+}
+
+const mailByAddress = () =>
+  database.db.rows(
+    `select to_address as to, array_agg(status::text order by status) as statuses from emails
+     where project_id = $1 group by 1 order by 1`,
+    [project.id],
+  );
 
 describe('what a test key starts reaches its recipients only:', () => {
   test('a campaign, also one that was scheduled', async () => {
@@ -257,6 +285,103 @@ describe('what a test key starts reaches its recipients only:', () => {
     );
   });
 
+  test('what a step of its execution changes, and what that starts', async () => {
+    const key = await testKey();
+    const other = await aKey({ recipients: { domains: ['qa.example', 'other.example'], addresses: [] } });
+    const templateId = await aTemplate(database.db, project);
+    const update = { updates: { plan: 'pro' }, subscriptionAction: 'subscribe' };
+    const automation = async (event: string, steps: object, enabled = true) =>
+      anAutomation(database.db, project.id, { event, enabled, steps } as Parameters<typeof anAutomation>[2]);
+    const [theirs, mine] = [
+      await automation('hello', { change: ['UPDATE_CONTACT', update] }),
+      await automation('both', { change: ['UPDATE_CONTACT', update] }, false),
+    ];
+    expect((await api.call(other, 'PATCH', `/workflows/${mine.id}`, { enabled: true })).status).toBe(200);
+    for (const event of ['contact.subscribed', 'segment.pro.entry'])
+      await automation(event, { mail: ['SEND_EMAIL', { templateId, recipient: { type: 'CONTACT' } }] });
+    const segment = await aTrackedSegment({ field: 'data.plan', operator: 'equals', value: 'pro' });
+    const started = async (by: string, id: string, email: string) => {
+      const contactId = await aContact(database.db, project.id, email, { subscribed: false });
+      const { status, body } = await api.call(by, 'POST', `/workflows/${id}/executions`, { contactId });
+      expect(status, JSON.stringify(body)).toBeLessThan(300);
+      await advance(advanceDeps(database.db), body.id, 0);
+    };
+    await started(key, theirs.id, 'one@victim.example');
+    await started(key, theirs.id, 'one@qa.example');
+    await started(key, mine.id, 'one@other.example');
+    await started(project.secretKey, theirs.id, 'ours@victim.example');
+    const now = { now: new Date(), windowsSince: null };
+    expect(await settleSegment(database.db, segment, now)).toMatchObject({ outcome: 'computed', added: 4 });
+    await enrolAndAdvance();
+    expect(await mailByAddress()).toEqual([
+      { to: 'one@other.example', statuses: ['SUPPRESSED', 'SUPPRESSED'] },
+      { to: 'one@qa.example', statuses: ['PENDING', 'PENDING'] },
+      { to: 'one@victim.example', statuses: ['SUPPRESSED', 'SUPPRESSED'] },
+      { to: 'ours@victim.example', statuses: ['PENDING', 'PENDING'] },
+    ]);
+  });
+
+  test('contacts that enter a segment by the time that passes', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const segment = await aTrackedSegment({ field: 'data.trialEnd', operator: 'olderThan', value: 3, unit: 'days' });
+    const spec = { event: 'segment.pro.entry', steps: { mail: ['SEND_EMAIL', { templateId }] } };
+    await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
+    const data = { trialEnd: new Date().toISOString() };
+    await api.call(key, 'POST', '/contacts', { email: 'one@victim.example', data });
+    await api.call(project.secretKey, 'POST', '/contacts', { email: 'ours@victim.example', data });
+    const [today, later] = [new Date(), new Date(Date.now() + 4 * 86_400_000)];
+    const settled = await settleSegment(database.db, segment, { now: today, windowsSince: null });
+    expect(settled).toMatchObject({ outcome: 'computed', added: 0 });
+    // The history has the change by the time that the contact enters, and no change is newer than the last evaluation.
+    await foldContactChanges(database.db, project.id);
+    await database.db.count(`update segments set settled_through = now() + interval '1 minute' where id = $1`, [
+      segment,
+    ]);
+    const entering = { now: later, windowsSince: later };
+    expect(await settleSegment(database.db, segment, entering)).toMatchObject({ outcome: 'computed', added: 2 });
+    await enrolAndAdvance();
+    expect(await mailByAddress()).toEqual([
+      { to: 'one@victim.example', statuses: ['SUPPRESSED'] },
+      { to: 'ours@victim.example', statuses: ['PENDING'] },
+    ]);
+  });
+
+  test('contacts that it has changed before it was deleted, restored or put into a segment by a job', async () => {
+    const key = await testKey();
+    const templateId = await aTemplate(database.db, project);
+    const segment = await aTrackedSegment({ field: 'data.plan', operator: 'equals', value: 'pro' });
+    const { body: list } = await api.call(project.secretKey, 'POST', '/segments', {
+      ...{ name: 'List', type: 'STATIC', trackMembership: true },
+    });
+    for (const event of ['segment.pro.entry', 'segment.list.entry']) {
+      const spec = { event, steps: { mail: ['SEND_EMAIL', { templateId }] } };
+      await anAutomation(database.db, project.id, spec as unknown as Parameters<typeof anAutomation>[2]);
+    }
+    await api.call(key, 'POST', '/contacts', { email: 'one@victim.example', data: { plan: 'pro' } });
+    const gone = await aContact(database.db, project.id, 'back@victim.example', { data: { plan: 'pro' } });
+    await api.call(key, 'DELETE', `/contacts/${gone}?restorable=true`);
+    expect((await api.call(key, 'POST', `/contacts/${gone}/restore`)).status).toBe(200);
+    const listed = await aContact(database.db, project.id, 'listed@victim.example');
+    const added = await api.call(key, 'POST', '/contacts/bulk-add-to-segment', {
+      ...{ segmentId: list.id, contactIds: [listed] },
+    });
+    expect(added.status, JSON.stringify(added.body)).toBe(202);
+    const keys = `/users/@me/projects/${project.id}/api-keys`;
+    const { body: all } = await api.call(null, 'GET', keys, undefined, admin.session);
+    await api.call(null, 'DELETE', `${keys}/${all[0].id}`, undefined, admin.session);
+    const share = { longestMs: 60_000, stop: new AbortController().signal, onStep: () => undefined };
+    await changeContacts(database.db, added.body.jobId, share);
+    const now = { now: new Date(), windowsSince: null };
+    expect(await settleSegment(database.db, segment, now)).toMatchObject({ outcome: 'computed', added: 2 });
+    await enrolAndAdvance();
+    expect(await mailByAddress()).toEqual([
+      { to: 'back@victim.example', statuses: ['SUPPRESSED'] },
+      { to: 'listed@victim.example', statuses: ['SUPPRESSED'] },
+      { to: 'one@victim.example', statuses: ['SUPPRESSED'] },
+    ]);
+  });
+
   test('its events end no wait of an execution that somebody else started', async () => {
     const key = await testKey();
     const automation = await anAutomation(database.db, project.id, {
@@ -336,6 +461,8 @@ describe('a key with sender domains', () => {
       await api.call(key, 'POST', `/workflows/${on.id}/executions/retry`, {}),
       await api.call(key, 'POST', '/templates', { name, subject, body, from, type }),
       await api.call(key, 'PATCH', `/templates/${templateId}`, { from }),
+      await api.call(key, 'PATCH', `/templates/${templateId}`, { body: '<p>Mine</p>' }),
+      await api.call(key, 'POST', `/templates/${templateId}/duplicate`),
     ];
     const refused = await attempts(await aKey({ senderDomains: ['other.example'] }));
     expect(refused.map(({ status, body: { error } }) => [status, error?.details?.reason])).toEqual(
