@@ -168,7 +168,12 @@ function pointerOf(
     },
     selectionKeyCode: isEditable ? 'Shift' : null,
     onSelectionStart: () => framed.current.clear(),
-    onSelectionEnd: () => onSelect(selectionOf([...framed.current])),
+    onSelectionEnd: ({ target, clientX, clientY }) => {
+      // Shift and a press on a step, during which the pointer moved a little.
+      const [pressed, released] = [target as Element, document.elementFromPoint(clientX, clientY)].map(stepAt);
+      const isPress = framed.current.size === 0 && pressed !== undefined && pressed === released;
+      onSelect(isPress ? toggled(selection, pressed) : selectionOf([...framed.current]));
+    },
     onEdgeClick: ({ target }, { id }) => {
       // Clicks in the menu of a path bubble up to here as well.
       if (isEditable && (target as Element).closest('.react-flow__edge')) onSelect({ kind: 'way', id });
@@ -176,6 +181,11 @@ function pointerOf(
     onPaneClick: () => onSelect(null),
     onConnect: ({ source, sourceHandle, target }) => edits?.onConnect(source, sourceHandle ?? 'next', target),
   };
+}
+
+/** The ID of the step that is drawn at a place of the page. */
+function stepAt(place: Element | null): string | undefined {
+  return place?.closest<HTMLElement>('.react-flow__node')?.dataset.id;
 }
 
 /** The steps as nodes that follow the pointer; what is dragged is not moved by the graph meanwhile. */
