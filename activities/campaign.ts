@@ -3,8 +3,6 @@ import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal 
 import { needsSubscription } from '../src/campaigns/audience/audience.ts';
 import { loadExpansion, noteRecipients } from '../src/campaigns/audience/expansion.ts';
 import { type ExpansionDeps, expandFrom } from '../src/campaigns/audience/freeze.ts';
-import { advanceCanary, type CanaryDeps, type CanaryStep } from '../src/campaigns/canary/advance.ts';
-import { chooseCanary } from '../src/campaigns/canary/choose.ts';
 import { claimsOpen } from '../src/campaigns/delivery/claims.ts';
 import {
   type CleanUpReport,
@@ -21,9 +19,11 @@ import { type LanePace, type LaneReport, runLane } from '../src/campaigns/delive
 import type { LaneDeps, LaneSend } from '../src/campaigns/delivery/lane-deps.ts';
 import { beginDueSend } from '../src/campaigns/lifecycle/begin.ts';
 import { cancelCampaignByOperator } from '../src/campaigns/lifecycle/stopping.ts';
-import { type DryRunShare, reviewShare } from '../src/campaigns/review/dry-run.ts';
-import { failDryRun, loadDryRun } from '../src/campaigns/review/queries.ts';
 import { limitsOfKeys } from '../src/contacts/suppressions/matching.ts';
+import { advanceCanary, type CanaryDeps, type CanaryStep } from '../src/launches/canary/advance.ts';
+import { chooseCanary } from '../src/launches/canary/choose.ts';
+import { type DryRunShare, reviewShare } from '../src/launches/review/dry-run.ts';
+import { failDryRun, loadDryRun } from '../src/launches/review/queries.ts';
 import { KeyedTurns } from '../src/lib/keyed-turns.ts';
 import { holdSentence } from '../src/mail/engine/breaker.ts';
 import type { HeavyReads } from '../src/store/heavy-reads.ts';
@@ -76,7 +76,7 @@ function sendActivities(deps: CampaignActivityDeps) {
     async beginSend(campaignId: string, sendSeq: number): Promise<SendStart | null> {
       const before = await viewSend(db, campaignId, sendSeq);
       const isDue = before?.status === 'SCHEDULED' && before.dueMs === 0;
-      if (isDue) await beginDueSend(db, deps.clock, campaignId, sendSeq);
+      if (isDue) await beginDueSend(deps, campaignId, sendSeq);
       const view = isDue ? await viewSend(db, campaignId, sendSeq) : before;
       if (view === null) return null;
       return { ...view, lanes: Math.max(1, Math.min(deps.lanes, Math.ceil(view.recipients / deps.chunk))) };
@@ -118,7 +118,7 @@ function sendActivities(deps: CampaignActivityDeps) {
       });
     },
 
-    /** Moves the canary by what its reports say: local (see `src/campaigns/canary/advance.ts`). */
+    /** Moves the canary by what its reports say: local (see `src/launches/canary/advance.ts`). */
     async advanceCanary(campaignId: string, sendSeq: number): Promise<CanaryStep & { view: SendView | null }> {
       const step = await advanceCanary(deps, campaignId, sendSeq);
       return { ...step, view: await viewSend(db, campaignId, sendSeq) };

@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import type { buildConnector } from 'undici';
 import type { TellMembers } from '../src/accounts/system-mail/service.ts';
 import type { Payments } from '../src/billing/payments/payments.ts';
+import type { LaunchGate } from '../src/campaigns/launch-gate.ts';
 import type { DomainProvider, Mailer } from '../src/domains/providers/mailer.ts';
 import type { DnsLookup } from '../src/domains/records/findings.ts';
 import type { Config } from '../src/lib/config/config.ts';
@@ -18,6 +19,8 @@ export interface ActivityDeps {
   db: Database;
   /** For what reads much of a project's data, beside the connections that deliver mail. */
   heavyReads: HeavyReads;
+  /** What launches decide about campaigns under way. */
+  launchGate: LaunchGate;
   mailer: Mailer;
   /** Null when the provider's account is not configured. */
   domainProvider: DomainProvider | null;

@@ -10,8 +10,6 @@ import { removeEarlierDays } from '../src/billing/daily-queries.ts';
 import { removeOldCounts } from '../src/billing/usage-queries.ts';
 import { prepareBy } from '../src/campaigns/delivery/content.ts';
 import { recoverableCampaigns } from '../src/campaigns/lifecycle/recovery.ts';
-import { removeOldDryRuns } from '../src/campaigns/review/queries.ts';
-import { recoverableDryRuns } from '../src/campaigns/review/service.ts';
 import { removeOldHistory } from '../src/contacts/history-queries.ts';
 import { emptyTrash } from '../src/contacts/trash-queries.ts';
 import { removeOldVisits } from '../src/feedback/recipients/public-service.ts';
@@ -26,6 +24,8 @@ import { removeOldDeliveries } from '../src/insight/webhooks/feed.ts';
 import { auditEndpoints, insertMissed } from '../src/insight/webhooks/retries.ts';
 import { removeOldWipes } from '../src/insight/wipes/queries.ts';
 import { recoverableWipes } from '../src/insight/wipes/wipe.ts';
+import { removeOldDryRuns } from '../src/launches/review/queries.ts';
+import { recoverableDryRuns } from '../src/launches/review/service.ts';
 import { composeQueued, createComposer } from '../src/mail/engine/compose.ts';
 import type { DeliveryDeps } from '../src/mail/engine/deps.ts';
 import { reconcileClaims } from '../src/mail/engine/doubts.ts';
@@ -89,6 +89,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       heavyReads,
       stopping,
       clock,
+      launchGate: deps.launchGate,
       tell: deps.tellMembers,
       dispatchSoon: dispatcher(deps),
       billing: config,

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import pLimit from 'p-limit';
 import { pino } from 'pino';
-import { chooseCanary } from '../src/campaigns/canary/choose.ts';
 import { claimSize, loadContent, prepareBy } from '../src/campaigns/delivery/content.ts';
-import { reviewShare } from '../src/campaigns/review/dry-run.ts';
-import { factsOf } from '../src/campaigns/review/findings.ts';
-import { insertDryRun, readContacts } from '../src/campaigns/review/queries.ts';
+import { chooseCanary } from '../src/launches/canary/choose.ts';
+import { reviewShare } from '../src/launches/review/dry-run.ts';
+import { factsOf } from '../src/launches/review/findings.ts';
+import { insertDryRun, readContacts } from '../src/launches/review/queries.ts';
 import { readConfig } from '../src/lib/config/config.ts';
 import { leastId, newId } from '../src/lib/ids.ts';
 import { createComposer } from '../src/mail/engine/compose.ts';

@@ -5,10 +5,8 @@ import { type Hold, holdBody, holdFor, holdSentence } from '../mail/engine/break
 import { segmentsByIds } from '../segments/service.ts';
 import type { Database } from '../store/sql.ts';
 import { iconsUrlOf } from '../templates/brand/service.ts';
-import type { CanaryBody } from './canary/schema.ts';
-import { canariesOf, canarySentence } from './canary/view.ts';
 import type { Campaign } from './entity.ts';
-import { pendingApprovals } from './review/approval.ts';
+import type { LaunchGate, LaunchShown } from './launch-gate.ts';
 import { CampaignBody, type CampaignWithSegment } from './schema.ts';
 
 /**
@@ -24,12 +22,25 @@ export const depsOf = ({ app, db }: { app: App; db: Database }) => ({
   iconsUrl: iconsUrlOf(app.config),
   clock: app.clock,
   provider: app.mailer.name,
+  launchGate: app.launchGate,
   billing: app.config,
   tell: app.tellMembers,
 });
 
 /** The envelope of the answers about one campaign. */
 export const ok = <Data>(data: Data) => ({ success: true, data });
+
+/** The envelope of the answers about what was done to a campaign. */
+export const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({
+  ...ok(campaign),
+  ...facts,
+});
+
+/** The schema of answers that only say what was done. */
+export const message = v.object({
+  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
+  message: field('What was done, as a sentence for people.', v.string()),
+});
 
 /** The schema of the envelope, with what `data` is. */
 export const wrapped = <Schema extends v.GenericSchema>(text: string, data: Schema) =>
@@ -48,45 +59,47 @@ export function campaignBody(campaign: Campaign): CampaignBody {
   return Object.fromEntries(keys.map((key) => [key, shown(campaign[key])])) as CampaignBody;
 }
 
-/** `campaignBody` with the segments of the campaigns, and why those that are SENDING stand still. */
+/** How campaigns are read to be shown. */
+export interface ShowingDeps {
+  db: Database;
+  /** The mailer's name, for what holds it. */
+  provider: string;
+  launchGate: LaunchGate;
+}
+
+/** Returns `campaignBody` with the segments of the campaigns, their launches, and why those that are SENDING stand still. */
 export async function withSegments(
-  db: Database,
-  provider: string,
+  { db, provider, launchGate }: ShowingDeps,
   campaigns: readonly Campaign[],
 ): Promise<CampaignWithSegment[]> {
   const ids = campaigns.flatMap(({ segmentId }) => segmentId ?? []);
   const projectId = campaigns[0]?.projectId ?? '';
-  const [segments, approvals, hold, canaries] = await Promise.all([
+  const [segments, hold, launches] = await Promise.all([
     segmentsByIds(db, projectId, ids),
-    pendingApprovals(
-      db,
-      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' || status === 'SCHEDULED' ? id : [])),
-    ),
     campaigns.some(mayBeHeld) ? holdFor(db, provider) : null,
-    canariesOf(
-      db,
-      campaigns.flatMap(({ id, status }) => (status === 'DRAFT' ? [] : id)),
-    ),
+    launchGate.shown(db, campaigns),
   ]);
   return campaigns.map((campaign) => {
-    const canary = canaries.get(campaign.id) ?? null;
+    const launch = launches.get(campaign.id);
     return {
       ...campaignBody(campaign),
       segment: segments.get(campaign.segmentId ?? '') ?? null,
-      approval: approvals.get(campaign.id) ?? null,
-      held: heldBy(hold, canary, campaign),
+      approval: launch?.approval ?? null,
+      held: heldBy(hold, launch, campaign),
       hold: hold !== null && mayBeHeld(campaign) ? holdBody(provider, hold) : null,
-      canary,
+      canary: launch?.canary ?? null,
     };
   });
 }
 
-/** Why a campaign that is SENDING stands still, as a sentence; null while it moves. `provider`: the mailer's name. */
-export async function heldSentence(db: Database, provider: string, campaign: Campaign): Promise<string | null> {
+/** Returns why a campaign that is SENDING stands still, as a sentence; null while it moves. */
+export async function heldSentence(
+  { db, provider, launchGate }: ShowingDeps,
+  campaign: Campaign,
+): Promise<string | null> {
   if (campaign.status !== 'SENDING') return null;
   const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
-  const canaries = await canariesOf(db, [campaign.id]);
-  return heldBy(hold, canaries.get(campaign.id) ?? null, campaign);
+  return heldBy(hold, (await launchGate.shown(db, [campaign])).get(campaign.id), campaign);
 }
 
 /** Recipients of a campaign that is under way without a verdict yet, by its counters. */
@@ -99,8 +112,8 @@ function mayBeHeld({ status, pausedAt }: Campaign): boolean {
 }
 
 // What the provider refuses comes first: a canary that waits for it can do nothing else.
-function heldBy(hold: Hold | null, canary: CanaryBody | null, campaign: Campaign): string | null {
+function heldBy(hold: Hold | null, launch: LaunchShown | undefined, campaign: Campaign): string | null {
   if (campaign.status !== 'SENDING') return null;
   if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
-  return canary !== null && (mayBeHeld(campaign) || canary.state === 'STOPPED') ? canarySentence(canary) : null;
+  return mayBeHeld(campaign) || launch?.canary?.state === 'STOPPED' ? (launch?.held ?? null) : null;
 }

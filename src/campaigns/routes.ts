@@ -1,18 +1,14 @@
 import * as v from 'valibot';
 import { needScope } from '../http/errors.ts';
-import { inProject, reply, route, taggedReply } from '../http/route.ts';
+import { inProject, route, taggedReply } from '../http/route.ts';
 import { field } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../templates/versions.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
-import { resendCampaign } from './lifecycle/resending.ts';
-import { approveCampaign, sendCampaign } from './lifecycle/sending.ts';
 import { cancelCampaign, pauseCampaign } from './lifecycle/stopping.ts';
-import { depsOf, ids, ok, withMessage, wrapped } from './record.ts';
+import { answer, depsOf, ids, message, ok, withMessage, wrapped } from './record.ts';
 import { auditCampaign } from './results/results.ts';
 import { CampaignAudit, CampaignStats } from './results/schema.ts';
-import { withdrawApproval } from './review/approval.ts';
-import { ApproveSend } from './review/schema.ts';
 import {
   BulkUpdateCampaigns,
   CampaignBody,
@@ -20,7 +16,6 @@ import {
   CampaignWithSegment,
   CreateCampaign,
   ListCampaigns,
-  SendCampaign,
   TestCampaign,
   UpdateCampaign,
 } from './schema.ts';
@@ -35,18 +30,9 @@ import {
   restoreCampaign,
   updateCampaign,
 } from './service.ts';
-import { lockCampaign } from './state.ts';
 import { sendCampaignTest, sendTemplateTest } from './test-send.ts';
 
-const answer = <Facts extends { campaign: unknown; message: string }>({ campaign, ...facts }: Facts) => ({
-  ...ok(campaign),
-  ...facts,
-});
 const tagged = (data: CampaignBody) => taggedReply(ok(data), data.revision);
-const message = v.object({
-  success: field('Always `true`. A failed request returns an `Error` instead.', v.literal(true)),
-  message: field('What was done, as a sentence for people.', v.string()),
-});
 
 /** Campaigns of a project. */
 export const campaignRoutes = [
@@ -146,54 +132,6 @@ export const campaignRoutes = [
       message: 'Campaign duplicated',
     }),
   }),
-  route.post('/campaigns/:id/send', {
-    heavy: true,
-    ...inProject('campaigns:send'),
-    summary: 'Send or schedule a campaign',
-    description:
-      'Returns before any mail is sent; the stats show the progress. A scheduled campaign is rescheduled. With `canary`, only a first slice is sent; everyone else follows after the hold unless a limit is exceeded.',
-    ids,
-    body: SendCampaign,
-    example: { scheduledFor: '2026-12-01T09:00:00Z', canary: { recipients: 1000, hold: '60m' } },
-    reply: withMessage(
-      'The campaign. With the status 202 it is still a draft, and `approval` is set.',
-      CampaignWithSegment,
-    ),
-    refusals: [409],
-    async handle(input) {
-      const { project, params, body, actor } = input;
-      const sent = await sendCampaign(depsOf(input), project, params.id, body, actor);
-      return reply(sent.campaign.approval === null || sent.campaign.status !== 'DRAFT' ? 200 : 202, answer(sent));
-    },
-    alsoStatus: 202,
-  }),
-  route.post('/campaigns/:id/approve', {
-    heavy: true,
-    access: 'dashboard',
-    role: 'ADMIN',
-    refusesKeys: true,
-    refusals: [409],
-    summary: 'Approve a send',
-    description: 'Starts the waiting send as it was requested. The person who requested it cannot approve it.',
-    ids,
-    body: ApproveSend,
-    example: { fingerprint: 'c0ffee'.padEnd(64, '0') },
-    reply: withMessage('The campaign, which is now being sent or scheduled.', CampaignWithSegment),
-    handle: async ({ project, params, body, actor, ...input }) =>
-      answer(await approveCampaign(depsOf(input), project, params.id, body.fingerprint, actor)),
-  }),
-  route.delete('/campaigns/:id/approval', {
-    ...inProject('campaigns:send'),
-    refusals: [409],
-    summary: 'Withdraw or decline a send that is waiting for approval',
-    operationId: 'withdrawCampaignApproval',
-    ids,
-    reply: message,
-    async handle({ db, project, params, actor }) {
-      await db.transaction(async (tx) => withdrawApproval(tx, await lockCampaign(tx, project.id, params.id), actor));
-      return { success: true, message: 'Nothing is waiting for approval any more' };
-    },
-  }),
   route.post('/campaigns/:id/cancel', {
     ...inProject('campaigns:send'),
     summary: 'Cancel a campaign that is scheduled or being sent',
@@ -226,17 +164,6 @@ export const campaignRoutes = [
       checkUnplanned(input.actor.kind === 'key' ? input.actor.scoped : null, Infinity);
       return answer(await pauseCampaign(depsOf(input), input.project.id, input.params.id, false));
     },
-  }),
-  route.post('/campaigns/:id/resend', {
-    heavy: true,
-    ...inProject('campaigns:send'),
-    summary: 'Resend to the recipients a campaign missed',
-    description:
-      'Creates and starts a copy for the recipients who were skipped or failed and can receive email now. No recipient gets the campaign twice. One resend for each send.',
-    ids,
-    status: 201,
-    reply: withMessage('The campaign that was created for the resend.', CampaignWithSegment),
-    handle: async (input) => answer(await resendCampaign(depsOf(input), input.project, input.params.id, input.actor)),
   }),
   ...(
     [

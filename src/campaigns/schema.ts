@@ -20,8 +20,7 @@ import { SendingHold } from '../mail/engine/breaker.ts';
 import { SegmentBody } from '../segments/schema.ts';
 import { contentEntries, givenContentEntries, TypeField } from '../templates/schema.ts';
 import { needsContent } from '../templates/source.ts';
-import { CanaryBody, CanaryOptions } from './canary/schema.ts';
-import { Approval, reviewedSend } from './review/schema.ts';
+import { Approval, CanaryBody } from './launch-body.ts';
 
 /** The states of a campaign (docs/contract/campaigns-and-workflows.md#2-2). */
 export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
@@ -230,19 +229,14 @@ export const CampaignPage = v.object({
   archivedCount: field('Number of archived campaigns in the project.', v.number()),
 });
 
-/** `POST /campaigns/{id}/send`: anything a JavaScript date parser reads, or nothing for now. */
-export const SendCampaign = v.object({
-  canary: field(
-    'Sends to a first slice of the audience and holds everyone else back. Absent keeps the canary of a scheduled campaign; null removes it.',
-    v.nullish(CanaryOptions),
-  ),
-  ...reviewedSend,
-  scheduledFor: field(
-    'When to send: a date such as `2026-03-01T09:00:00Z`, or epoch milliseconds. Absent or null sends immediately.',
-    v.optional(v.unknown()),
+/** Contacts that an audience has. */
+export const AudienceCount = v.object({
+  recipients: field('Number of contacts that would receive the campaign if it were sent now.', v.number()),
+  unsubscribed: field(
+    'Number of contacts in the audience that are left out because they are not subscribed.',
+    v.number(),
   ),
 });
-export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 
 /** `POST /campaigns/{id}/test` and `POST /templates/{id}/test`. */
 export const TestCampaign = v.object({
@@ -279,4 +273,4 @@ export const BulkUpdateCampaigns = v.object({
 });
 export type BulkUpdateCampaigns = v.InferOutput<typeof BulkUpdateCampaigns>;
 
-nameSchemas({ Campaign: CampaignBody, CampaignWithSegment, CampaignPage });
+nameSchemas({ Campaign: CampaignBody, CampaignWithSegment, CampaignPage, CampaignAudienceCount: AudienceCount });

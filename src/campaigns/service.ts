@@ -19,9 +19,9 @@ import {
 import { audienceSize, checkConditionShape } from './audience/audience.ts';
 import { changesAudience, checkAudience, checkCompanions } from './audience/cursor.ts';
 import { Campaign } from './entity.ts';
-import { campaignBody, heldSentence, pendingCount, withSegments } from './record.ts';
+import { campaignBody, heldSentence, pendingCount, type ShowingDeps, withSegments } from './record.ts';
 import type { CampaignStats } from './results/schema.ts';
-import { sentVersions } from './revisions/versions.ts';
+import { sentVersions } from './results/versions.ts';
 import {
   type CampaignBody,
   type CampaignWithSegment,
@@ -35,15 +35,13 @@ import {
 import { keepSendLimits } from './state.ts';
 
 /** What reading and writing campaigns needs. */
-export interface CampaignDeps extends ContentDeps {
-  db: Database;
+export interface CampaignDeps extends ContentDeps, ShowingDeps {
   clock: Clock;
-  /** The mailer's name, for what holds it. */
-  provider: string;
 }
 
 /** A page of campaigns, newest first unless asked otherwise. @throws 400 for an unknown status */
-export async function listCampaigns({ db, provider }: CampaignDeps, projectId: string, query: ListCampaigns) {
+export async function listCampaigns(deps: ShowingDeps, projectId: string, query: ListCampaigns) {
+  const { db } = deps;
   const page = offsetPage(query, 1000);
   const status = query.status ? campaignStatuses.find((known) => known === query.status) : undefined;
   if (query.status && !status) throw badRequest(`"status" must be one of ${campaignStatuses.join(', ')}`);
@@ -68,7 +66,7 @@ export async function listCampaigns({ db, provider }: CampaignDeps, projectId: s
         { orderBy: [{ [sort]: dir }, { id: dir }], limit: page.pageSize, offset: page.offset },
       );
   const archivedCount = await db.em.count(Campaign, { projectId, archived: true });
-  return { ...offsetAnswer(await withSegments(db, provider, campaigns), page, total), archivedCount };
+  return { ...offsetAnswer(await withSegments(deps, campaigns), page, total), archivedCount };
 }
 
 /**
@@ -100,12 +98,8 @@ export async function createCampaign(
 }
 
 /** One campaign, archived ones too. @throws 404 CAMPAIGN_NOT_FOUND */
-export async function getCampaign(
-  { db, provider }: Pick<CampaignDeps, 'db' | 'provider'>,
-  projectId: string,
-  id: string,
-): Promise<CampaignWithSegment> {
-  const [body] = await withSegments(db, provider, [await load(db, projectId, id)]);
+export async function getCampaign(deps: ShowingDeps, projectId: string, id: string): Promise<CampaignWithSegment> {
+  const [body] = await withSegments(deps, [await load(deps.db, projectId, id)]);
   return body as CampaignWithSegment;
 }
 
@@ -213,11 +207,8 @@ export async function duplicateCampaign(
  * Counts and rates (docs/contract/campaigns-and-workflows.md#2-5); the skipped, failed and pending ones make them add up.
  * @throws 404
  */
-export async function campaignStats(
-  { db, provider }: Pick<CampaignDeps, 'db' | 'provider'>,
-  projectId: string,
-  id: string,
-): Promise<CampaignStats> {
+export async function campaignStats(deps: ShowingDeps, projectId: string, id: string): Promise<CampaignStats> {
+  const { db } = deps;
   const campaign = await load(db, projectId, id);
   const { sentCount, skippedCount, failedCount } = campaign;
   const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
@@ -234,7 +225,7 @@ export async function campaignStats(
     complaintRate: rate(campaign.complainedCount),
     unsubscribeRate: rate(campaign.unsubscribedCount),
     pausedAt: campaign.pausedAt?.toISOString() ?? null,
-    held: await heldSentence(db, provider, campaign),
+    held: await heldSentence(deps, campaign),
     versions: await sentVersions(db, campaign),
   };
 }

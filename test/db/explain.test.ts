@@ -12,6 +12,7 @@ import { explainCampaign } from '../../src/insight/explain/campaign.ts';
 import { traceCondition } from '../../src/insight/explain/condition.ts';
 import { contactFacts, findCampaign } from '../../src/insight/explain/queries.ts';
 import { explainWorkflow } from '../../src/insight/explain/workflow.ts';
+import { launchGate } from '../../src/launches/gate.ts';
 import { storedDefinition } from '../../src/segments/definition.ts';
 import { newEvent, recordingEvents } from '../../src/store/record-events.ts';
 import { sql } from '../../src/store/sql.ts';
@@ -86,7 +87,13 @@ async function frozenCampaign(tree: unknown): Promise<{ id: string; verdicts: Ma
   await db.count(sql`update campaigns set sent_at = ${now} where id = ${id}`);
   const send = await loadExpansion(db, id, 1);
   if (send === null) throw new Error('The send is gone');
-  const deps = { db, billing: { freeTier: null, publicDailyEmails: null }, clock: () => now, cursors: pLimit(1) };
+  const deps = {
+    db,
+    billing: { freeTier: null, publicDailyEmails: null },
+    clock: () => now,
+    launchGate,
+    cursors: pLimit(1),
+  };
   await expandFrom(deps, send, () => undefined);
   const mailed = await db.rows<{ id: string; contact: string }>(
     sql`select id, contact_id as contact from emails where campaign_id = ${id} order by contact_id`,

@@ -2,9 +2,10 @@ import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { type CampaignActivityDeps, campaignActivities } from '../../activities/campaign.ts';
 import { prepareBy } from '../../src/campaigns/delivery/content.ts';
-import { launchCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { startOfSend } from '../../src/campaigns/lifecycle/begin.ts';
 import { openSend } from '../../src/campaigns/state.ts';
 import type { Mailer } from '../../src/domains/providers/mailer.ts';
+import { launchGate } from '../../src/launches/gate.ts';
 import { readConfig } from '../../src/lib/config/config.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { systemClock } from '../../src/lib/time.ts';
@@ -66,7 +67,7 @@ export async function started(
 ): Promise<StartCommand> {
   const send = await openSend(sql, campaignId, recipients, null);
   if (send === null) throw new Error('The campaign is no draft');
-  return launchCampaign(
+  return startOfSend(
     { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq },
     'Birdwatch',
     recipients,
@@ -87,7 +88,7 @@ export async function scheduled(
   const at = new Date(clock?.at ?? 0);
   const send = await openSend(sql, campaignId, 1000, at);
   if (send === null) throw new Error('The campaign can not be scheduled');
-  return launchCampaign(
+  return startOfSend(
     { id: campaignId, projectId, name: 'Spring count', sendSeq: send.sendSeq, dueAt: at.toISOString() },
     'Birdwatch',
     1000,
@@ -111,6 +112,7 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     rate: 0,
     lagMs: 0,
     clock: systemClock,
+    launchGate,
     billing: { freeTier: null, publicDailyEmails: null },
     tell: async () => [],
     dispatchSoon: () => undefined,

@@ -1,7 +1,7 @@
 import { prepareBy } from '../../src/campaigns/delivery/content.ts';
-import { getDryRun } from '../../src/campaigns/review/report.ts';
-import type { DryRunReport } from '../../src/campaigns/review/schema.ts';
-import { startDryRun } from '../../src/campaigns/review/service.ts';
+import { getDryRun } from '../../src/launches/review/report.ts';
+import type { DryRunReport } from '../../src/launches/review/schema.ts';
+import { startDryRun } from '../../src/launches/review/service.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import type { Outbox } from '../../src/store/outbox/dispatcher.ts';
 import type { Database } from '../../src/store/sql.ts';

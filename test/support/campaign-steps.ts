@@ -4,8 +4,9 @@ import { expect } from 'vitest';
 import { loadExpansion } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
 import { prepareBy } from '../../src/campaigns/delivery/content.ts';
-import { reviewShare } from '../../src/campaigns/review/dry-run.ts';
-import type { DryRunReport } from '../../src/campaigns/review/schema.ts';
+import { launchGate } from '../../src/launches/gate.ts';
+import { reviewShare } from '../../src/launches/review/dry-run.ts';
+import type { DryRunReport } from '../../src/launches/review/schema.ts';
 import type { Database } from '../../src/store/sql.ts';
 import type { TestApi, TestProject } from './api.ts';
 import { compose, ledgerOf } from './campaign-fixtures.ts';
@@ -49,6 +50,7 @@ export async function frozenBySteps(db: Database, id: string): Promise<Record<st
     db,
     billing: { freeTier: null, publicDailyEmails: null },
     clock: () => new Date(),
+    launchGate,
     cursors: pLimit(1),
     expansionPage: 3,
   };

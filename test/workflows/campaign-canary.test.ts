@@ -1,11 +1,11 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TellMembers } from '../../src/accounts/system-mail/service.ts';
-import { continueFromCanary, releaseStopped, setCanary } from '../../src/campaigns/canary/choose.ts';
-import type { CanaryOptions } from '../../src/campaigns/canary/schema.ts';
-import { canariesOf, canaryCounts } from '../../src/campaigns/canary/view.ts';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
 import { lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
+import { continueFromCanary, releaseStopped, setCanary } from '../../src/launches/canary/choose.ts';
+import type { CanaryOptions } from '../../src/launches/canary/schema.ts';
+import { canariesOf, canaryCounts } from '../../src/launches/canary/view.ts';
 import { pause } from '../../src/lib/time.ts';
 import { sql } from '../../src/store/sql.ts';
 import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from '../support/campaign-fixtures.ts';

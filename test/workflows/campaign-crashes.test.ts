@@ -11,6 +11,7 @@ import type { LaneDeps, LaneSend } from '../../src/campaigns/delivery/lane-deps.
 import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
 import { openSend } from '../../src/campaigns/state.ts';
+import { launchGate } from '../../src/launches/gate.ts';
 import { systemClock } from '../../src/lib/time.ts';
 import { bucketMade } from '../../src/mail/engine/claim.ts';
 import { aCampaign, campaignRow, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
@@ -86,7 +87,7 @@ async function expand(pages = Number.POSITIVE_INFINITY): Promise<void> {
   if (send === null) throw new Error('The send is gone');
   let left = pages;
   const billing = { freeTier: null, publicDailyEmails: null };
-  const expansion = { db: db.db, billing, clock: systemClock, cursors: pLimit(1), expansionPage: 3 };
+  const expansion = { db: db.db, billing, clock: systemClock, launchGate, cursors: pLimit(1), expansionPage: 3 };
   await expandFrom(expansion, send, () => {
     left -= 1;
     if (left < 0) throw new Error('killed');

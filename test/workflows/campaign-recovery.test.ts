@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { launchCampaign } from '../../src/campaigns/lifecycle/begin.ts';
+import { startOfSend } from '../../src/campaigns/lifecycle/begin.ts';
 import { recoverableCampaigns, reviveCampaign } from '../../src/campaigns/lifecycle/recovery.ts';
 import { setPaused } from '../../src/campaigns/state.ts';
 import { isOpen } from '../../src/store/outbox/calls.ts';
@@ -185,7 +185,7 @@ describe('a signal that finds no execution', () => {
 });
 
 test('what Temporal keeps of a campaign is short, however long its name', () => {
-  const start = launchCampaign(
+  const start = startOfSend(
     { id: 'a', projectId: 'b', name: 'x'.repeat(5_000_000), sendSeq: 1 },
     'y'.repeat(100_000),
     1,

@@ -2,9 +2,9 @@ import pLimit from 'p-limit';
 import { pino } from 'pino';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { prepareBy } from '../../src/campaigns/delivery/content.ts';
-import { reviewShare } from '../../src/campaigns/review/dry-run.ts';
-import { removeOldDryRuns } from '../../src/campaigns/review/queries.ts';
-import { getDryRun } from '../../src/campaigns/review/report.ts';
+import { reviewShare } from '../../src/launches/review/dry-run.ts';
+import { removeOldDryRuns } from '../../src/launches/review/queries.ts';
+import { getDryRun } from '../../src/launches/review/report.ts';
 import {
   aCampaign,
   type CampaignChanges,

@@ -4,10 +4,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
 import { ledgerFile } from '../../src/campaigns/results/recipients-queries.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
-import { reviseCampaign } from '../../src/campaigns/revisions/revise.ts';
 import { campaignStats } from '../../src/campaigns/service.ts';
 import { lockCampaign, lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
 import type { OutgoingMessage, Verdict } from '../../src/domains/providers/mailer.ts';
+import { launchGate } from '../../src/launches/gate.ts';
+import { reviseCampaign } from '../../src/launches/revisions/revise.ts';
 import { AppError } from '../../src/lib/errors.ts';
 import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from '../support/campaign-fixtures.ts';
 import { reviewDeps } from '../support/campaign-reviews.ts';
@@ -94,7 +95,7 @@ async function aRevisable(mood: Mood) {
       }),
     /** Revises it; answers what is still leaving where that refuses it, and 'sent' where everything had left before the pause. */
     async revise(version: number): Promise<unknown> {
-      const deps = { ...reviewDeps(db.db, project), iconsUrl: '' };
+      const deps = { ...reviewDeps(db.db, project), launchGate, iconsUrl: '' };
       const content = { subject: `Version ${version}`, body: `<p>Version ${version}</p>` };
       const named = { id: project.id } as Parameters<typeof reviseCampaign>[1];
       try {
@@ -137,7 +138,7 @@ async function checkVersions({ project, campaign, taken }: Revisable, versions: 
     expect([verdict, message?.subject]).toEqual(['handed_over', `Version ${version}`]);
     expect(message?.html).toContain(`Version ${version}`);
   }
-  const stats = await campaignStats({ db: db.db.session(), provider: mailer.name }, project.id, campaign);
+  const stats = await campaignStats({ db: db.db.session(), provider: mailer.name, launchGate }, project.id, campaign);
   expect(stats.versions.map(({ version, sentCount }) => [version, sentCount])).toEqual(
     Array.from({ length: versions }, (_, index) => [
       index + 1,

@@ -6,7 +6,6 @@ import { countingUnsent, endedColumns, failedEvents } from '../../mail/ledger/co
 import { simulatorDomains } from '../../mail/ledger/queries.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { insertLeftOut, type ReviewedAudiencePage } from '../review/expand-reviewed.ts';
 import { lockCampaignSend } from '../state.ts';
 import { type Audience, inBaseAudience, sourceTypeOf } from './audience.ts';
 
@@ -59,8 +58,18 @@ class CursorMoved extends Error {}
 // PostgreSQL manual, appendix A.
 const uniqueViolation = '23505';
 
-/** Which contacts a page freezes: the next of everybody, or ids that were found before, in their order. */
-export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean } | ReviewedAudiencePage;
+/** Which contacts a page freezes: the next of everybody, or IDs that were found before, in their order. */
+export type PageOfContacts = { size: number } | { ids: readonly string[]; last: boolean } | PartlyLeftOut;
+
+/** A page of IDs that some contacts are left out of, who get their rows as well. */
+interface PartlyLeftOut {
+  ids: readonly string[];
+  last: boolean;
+  /** The last contact of the page, left out or not; null for none. */
+  through: string | null;
+  /** Writes rows for those who are left out, once the others have theirs. Returns how many. */
+  writeLeftOut(tx: Database): Promise<number>;
+}
 
 /**
  * Freezes the next page of the audience: one ledger row for each contact, in the order of their ids. Rows and cursor commit
@@ -87,10 +96,10 @@ export async function expandPage(
         ),
       );
       const { size = 0, written = 0 } = rows ?? {};
-      const isReviewed = 'reviewId' in page;
-      const reached = isReviewed ? page.through : chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
+      const isPartly = 'writeLeftOut' in page;
+      const reached = isPartly ? page.through : chosen ? (page.ids.at(-1) ?? null) : (rows?.through ?? null);
       await holdLimit(tx, billing, campaign, through, reached, written);
-      const leftOut = isReviewed ? await insertLeftOut(tx, campaign, through, page) : 0;
+      const leftOut = isPartly ? await page.writeLeftOut(tx) : 0;
       // The lock comes last and for a moment, for every claim waits on it.
       await lockCampaignSend(tx, campaignId, sendSeq);
       const last = chosen ? page.last : size < page.size;

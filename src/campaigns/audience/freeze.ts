@@ -4,7 +4,7 @@ import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import type { Clock } from '../../lib/time.ts';
 import type { Database } from '../../store/sql.ts';
-import { ReviewedAudience } from '../review/expand-reviewed.ts';
+import type { LaunchGate, ReviewedSend } from '../launch-gate.ts';
 import { noteCampaign } from '../state.ts';
 import { type AudienceCursor, openAudience } from './cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage } from './expansion.ts';
@@ -14,6 +14,7 @@ export interface ExpansionDeps {
   db: Database;
   billing: BillingSettings;
   clock: Clock;
+  launchGate: LaunchGate;
   /**
    * Limits the audiences that are read at once in this process: each holds a connection and asks for a second one, so that
    * as many as there are connections would wait for one another for ever.
@@ -73,12 +74,12 @@ async function expandChosen(
 
 async function expandReviewed(
   deps: ExpansionDeps,
-  send: ExpandedCampaign & Expansion & { reviewId: string },
+  send: ReviewedSend & Expansion,
   onPage: (count: number) => void,
 ): Promise<void> {
   let { through, count } = send;
   const audience = await evaluated(deps, send);
-  const reviewed = new ReviewedAudience(deps.db, send.reviewId, audience, deps.expansionPage ?? expansionPage);
+  const reviewed = deps.launchGate.reviewed(deps.db, send, audience, deps.expansionPage ?? expansionPage);
   try {
     for (;;) {
       onPage(count);

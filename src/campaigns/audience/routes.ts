@@ -1,8 +1,8 @@
 import * as v from 'valibot';
 import { inProject, route } from '../../http/route.ts';
-import { field, nameSchemas } from '../../lib/validation/fields.ts';
+import { field } from '../../lib/validation/fields.ts';
 import { ok, wrapped } from '../record.ts';
-import { CreateCampaign } from '../schema.ts';
+import { AudienceCount, CreateCampaign } from '../schema.ts';
 import { audienceCounts, checkConditionShape } from './audience.ts';
 import { checkAudience, checkCompanions } from './cursor.ts';
 
@@ -15,17 +15,6 @@ const CountAudience = v.object({
   audienceCondition: field('Condition that contacts must match. Required for `FILTERED`.', audienceCondition),
   segmentId: field('ID of the segment whose members are counted. Required for `SEGMENT`.', segmentId),
 });
-
-/** How many a campaign would go to now. */
-export const AudienceCount = v.object({
-  recipients: field('Number of contacts that would receive the campaign if it were sent now.', v.number()),
-  unsubscribed: field(
-    'Number of contacts in the audience that are left out because they are not subscribed.',
-    v.number(),
-  ),
-});
-
-nameSchemas({ CampaignAudienceCount: AudienceCount });
 
 /** How many an audience is, while it is being chosen. */
 export const campaignAudienceRoutes = [

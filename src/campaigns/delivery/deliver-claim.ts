@@ -2,7 +2,7 @@ import { persistently } from '../../mail/engine/attempts.ts';
 import type { TakenClaim } from '../../mail/engine/deps.ts';
 import { handOver, judgeUnconfirmed, lookUpClaim } from '../../mail/engine/hand-over.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
-import { noteVersion } from '../revisions/versions.ts';
+import { noteVersion } from '../results/versions.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type RetakenClaim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';

@@ -4,8 +4,8 @@ import { type Reason, storedReason } from '../../mail/ledger/reasons.ts';
 import { storable } from '../../mail/ledger/settle.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { byIndexes, type Database, sql } from '../../store/sql.ts';
-import { ledgerOf } from '../canary/choose.ts';
 import type { RangeClaim } from './claims.ts';
+import { ledgerOf } from './slice.ts';
 
 /** One recipient of a claim whose row has no verdict yet, with the contact as it is now. */
 export interface ClaimedRecipient {

@@ -1,18 +1,19 @@
 import { type SignalCommand, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
-import { AppError } from '../../lib/errors.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { type Audience, audienceSize } from '../audience/audience.ts';
-import { reviewNeeded } from '../review/approval.ts';
-import { checkReview, readDrift } from '../review/launch-check.ts';
+import type { Audience } from '../audience/audience.ts';
+import type { LaunchGate } from '../launch-gate.ts';
 import { openSend, unscheduleSend } from '../state.ts';
 
-interface DueCampaign extends Audience {
+/** A scheduled campaign whose time has come. */
+export interface DueCampaign extends Audience {
   id: string;
+  /** The review that it goes by, and how far its audience may have changed since, as `campaign_sends` holds it; null for none. */
   reviewId: string | null;
   drift: string | null;
+  /** How many contacts it may go to without an approval; null for any number. */
   mostUnapproved: number | null;
   projectDisabled: boolean;
   domainVerified: boolean;
@@ -23,7 +24,11 @@ interface DueCampaign extends Audience {
  * be sent, with the reason as note and event (docs/contract/campaigns-and-workflows.md#2-2). Leaves every other campaign alone;
  * safe to repeat.
  */
-export async function beginDueSend(db: Database, clock: Clock, campaignId: string, sendSeq: number): Promise<void> {
+export async function beginDueSend(
+  { db, clock, launchGate }: { db: Database; clock: Clock; launchGate: LaunchGate },
+  campaignId: string,
+  sendSeq: number,
+): Promise<void> {
   await db.transaction(async (tx) => {
     const campaign = await tx.row<DueCampaign>(sql`
       select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
@@ -36,34 +41,19 @@ export async function beginDueSend(db: Database, clock: Clock, campaignId: strin
       where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()
       for no key update of c`);
     if (campaign === null) return;
-    const found = await recipientsOf(tx, campaign, clock());
+    const refusal = campaign.projectDisabled
+      ? reasonText({ code: 'project_disabled' })
+      : campaign.domainVerified
+        ? null
+        : reasonText({ code: 'domain_unverified' });
+    const found = refusal ?? (await launchGate.before(tx, campaign, clock()));
     if (typeof found === 'number') await openSend(tx, campaignId, found, null);
     else await unscheduleSend(tx, campaignId, sendSeq, found);
   });
 }
 
-/** How many recipients a campaign has, or why it cannot be sent. */
-async function recipientsOf(tx: Database, campaign: DueCampaign, now: Date): Promise<number | string> {
-  if (campaign.projectDisabled) return reasonText({ code: 'project_disabled' });
-  if (!campaign.domainVerified) return reasonText({ code: 'domain_unverified' });
-  try {
-    const { reviewId, drift, mostUnapproved: most } = campaign;
-    // It may have been changed since it was scheduled.
-    const recipients =
-      reviewId === null
-        ? await audienceSize(tx, campaign, now)
-        : (await checkReview(tx, campaign, { id: reviewId }, { drift: readDrift(drift ?? ''), until: now, now }))
-            .recipients;
-    return most !== null && recipients > most ? reviewNeeded(most, recipients).message : recipients;
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error;
-    if (error.code === 'REVIEW_STALE') return error.message;
-    return `Its audience cannot be found: ${error.message}`;
-  }
-}
-
-/** What an execution is told and shows of a campaign. */
-interface LaunchedCampaign {
+/** The facts of a send that its execution shows. */
+interface StartedSend {
   id: string;
   projectId: string;
   name: string;
@@ -75,8 +65,8 @@ interface LaunchedCampaign {
 const longestName = 200;
 
 /** The start of a campaign's workflow. `restart` is set where an earlier execution ended before its rows did. */
-export function launchCampaign(
-  campaign: LaunchedCampaign,
+export function startOfSend(
+  campaign: StartedSend,
   projectName: string,
   recipients: number,
   restart?: string,

@@ -2,7 +2,7 @@ import { type StartCommand, signals } from '../../../temporal/commands.ts';
 import { isoText } from '../../store/columns.ts';
 import { isStalled, type RecoverableKind, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { launchCampaign } from './begin.ts';
+import { startOfSend } from './begin.ts';
 
 interface Unfinished {
   id: string;
@@ -75,5 +75,5 @@ export async function reviveCampaign(db: Database, workflowId: string): Promise<
 }
 
 function launchAgain(campaign: Unfinished): StartCommand {
-  return launchCampaign(campaign, campaign.projectName, campaign.recipients);
+  return startOfSend(campaign, campaign.projectName, campaign.recipients);
 }

@@ -1,10 +1,10 @@
 import { badRequest } from '../../lib/errors.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { releaseStopped } from '../canary/choose.ts';
-import { campaignBody } from '../record.ts';
+import { campaignBody, type ShowingDeps } from '../record.ts';
 import type { CampaignBody, CampaignStatus, CampaignWithSegment } from '../schema.ts';
 import { getCampaign, load } from '../service.ts';
 import {
@@ -17,9 +17,10 @@ import {
   unscheduleSend,
 } from '../state.ts';
 import { wakeCampaign } from './begin.ts';
-import type { SendingDeps } from './sending.ts';
 
-type StoppingDeps = Pick<SendingDeps, 'db' | 'outbox' | 'provider'>;
+interface StoppingDeps extends ShowingDeps {
+  outbox: Outbox;
+}
 
 /** How a cancellation went. */
 export interface Cancelled {
@@ -113,7 +114,7 @@ export async function pauseCampaign(
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);
     if (!(await setPaused(tx, id, sendSeq, paused))) return null;
-    if (!paused) await releaseStopped(tx, id, sendSeq);
+    if (!paused) await deps.launchGate.resumed(tx, id, sendSeq);
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
     await recordChange(tx, projectId, { action: `campaign.${verb}`, target: id });
     return ticket;

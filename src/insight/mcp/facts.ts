@@ -1,8 +1,8 @@
 import type { OperationId } from '@fernpost/sdk';
 import * as v from 'valibot';
-import { hashed, launchFacts, type ReviewFacts } from '../../campaigns/review/findings.ts';
-import { countCorrection } from '../../campaigns/revisions/correct.ts';
 import type { Correction } from '../../campaigns/schema.ts';
+import { hashed, launchFacts, type ReviewFacts } from '../../launches/review/findings.ts';
+import { countCorrection } from '../../launches/revisions/correct.ts';
 import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 

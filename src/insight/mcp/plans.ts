@@ -1,5 +1,5 @@
-import { changedFields, type ReviewFacts } from '../../campaigns/review/findings.ts';
 import type { McpSettings, ScopedKey } from '../../http/context.ts';
+import { changedFields, type ReviewFacts } from '../../launches/review/findings.ts';
 import { AppError, conflict, forbidden, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { sha256 } from '../../lib/seal.ts';

@@ -1,10 +1,10 @@
 import { type OperationId, operationTable } from '@fernpost/sdk';
 import pLimit from 'p-limit';
 import * as v from 'valibot';
-import type { ReviewFacts } from '../../campaigns/review/findings.ts';
 import { campaignAudience } from '../../campaigns/service.ts';
 import type { App, Handled, KeyActor, RequestProject, RouteCaller } from '../../http/context.ts';
 import { reply, route } from '../../http/route.ts';
+import type { ReviewFacts } from '../../launches/review/findings.ts';
 import { AppError, conflict } from '../../lib/errors.ts';
 import { version } from '../../lib/text.ts';
 import { field } from '../../lib/validation/fields.ts';

@@ -9,10 +9,7 @@ import { automationRunRoutes } from '../../automations/runs/routes.ts';
 import { automationTestRunRoutes } from '../../automations/test-run/routes.ts';
 import { billingRoutes } from '../../billing/routes.ts';
 import { campaignAudienceRoutes } from '../../campaigns/audience/routes.ts';
-import { canaryRoutes } from '../../campaigns/canary/routes.ts';
 import { campaignRecipientRoutes } from '../../campaigns/results/routes.ts';
-import { campaignReviewRoutes } from '../../campaigns/review/routes.ts';
-import { campaignRevisionRoutes } from '../../campaigns/revisions/routes.ts';
 import { campaignRoutes } from '../../campaigns/routes.ts';
 import { eventRoutes } from '../../contacts/events/routes.ts';
 import { contactFieldRoutes } from '../../contacts/fields-routes.ts';
@@ -33,6 +30,9 @@ import { mcpRoutes } from '../../insight/mcp/routes.ts';
 import { setupRoutes } from '../../insight/setup/routes.ts';
 import { webhookEndpointRoutes } from '../../insight/webhooks/routes.ts';
 import { projectWipeRoutes } from '../../insight/wipes/routes.ts';
+import { campaignReviewRoutes } from '../../launches/review/routes.ts';
+import { campaignRevisionRoutes } from '../../launches/revisions/routes.ts';
+import { launchRoutes } from '../../launches/routes.ts';
 import { emailRoutes, suppressedMailRoutes } from '../../mail/emails/routes.ts';
 import { smtpRoutes } from '../../mail/smtp-in/routes.ts';
 import { transactionalRoutes } from '../../mail/transactional/routes.ts';
@@ -63,11 +63,11 @@ export const routes: readonly Route[] = [
   ...brandRoutes,
   ...blockRoutes,
   ...campaignRoutes,
+  ...launchRoutes,
   ...campaignAudienceRoutes,
   ...campaignReviewRoutes,
   ...campaignRecipientRoutes,
   ...campaignRevisionRoutes,
-  ...canaryRoutes,
   ...automationRoutes,
   ...automationGraphRoutes,
   ...automationRunRoutes,

@@ -9,6 +9,7 @@ import { reviveCampaign } from '../../campaigns/lifecycle/recovery.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
 import { callLimits } from '../../http/guarded-requests/call.ts';
 import { guardedConnector } from '../../http/guarded-requests/guard.ts';
+import { launchGate } from '../../launches/gate.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { Revivers } from '../../store/outbox/dispatcher.ts';
 import { hasWorkedOn } from '../../store/outbox/store-state.ts';
@@ -72,9 +73,10 @@ export async function withOwnQueues(config: Config, db: Database): Promise<Confi
  */
 export const revivers: Revivers = { campaign: reviveCampaign, automation: reviveAutomation };
 
-/** The parts of API and worker that speak to the world outside. */
+/** The parts that API and worker share: those that speak to the world outside, and the decisions of launches that campaigns ask for. */
 export async function outsideOf(config: Config, log: Logger, db: Database, mailer?: Mailer) {
   return {
+    launchGate,
     mailer: mailer ?? (await createMailer(config, log, db)),
     domainProvider: await createDomainProvider(config),
     eraseMessages: createMessageEraser(config),

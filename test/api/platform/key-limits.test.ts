@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { advance } from '../../../src/automations/runtime/advance.ts';
 import { createEnroller } from '../../../src/automations/runtime/enrol.ts';
-import { launchCampaign } from '../../../src/campaigns/lifecycle/begin.ts';
+import { startOfSend } from '../../../src/campaigns/lifecycle/begin.ts';
 import { foldContactChanges } from '../../../src/contacts/catalogue-queries.ts';
 import { changeContacts } from '../../../src/imports/bulk.ts';
 import { importRows } from '../../../src/imports/import.ts';
@@ -113,7 +113,7 @@ describe('what a test key starts reaches its recipients only:', () => {
       queues: ['campaign'],
     });
     const campaign = { id, projectId: project.id, name: 'News', sendSeq: 1 };
-    const start = launchCampaign(campaign, 'Birdwatch', 3);
+    const start = startOfSend(campaign, 'Birdwatch', 3);
     await worker.perform(start);
     expect(await worker.result(start.id)).toMatchObject({ status: 'SENT', sent: 1 });
     expect(mailer.recipients).toEqual(['one@qa.example']);

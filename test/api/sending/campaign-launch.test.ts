@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { beginDueSend } from '../../../src/campaigns/lifecycle/begin.ts';
+import { launchGate } from '../../../src/launches/gate.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { contacts } from '../../support/campaign-fixtures.ts';
 import { frozenBySteps, reviewedBySteps } from '../../support/campaign-steps.ts';
@@ -189,7 +190,7 @@ describe('a send with a fingerprint', () => {
     expect((await call('POST', `/campaigns/${id}/send`, { fingerprint, scheduledFor })).status).toBe(200);
     expect((await call('PUT', `/campaigns/${id}`, { subject: 'New' })).status).toBe(200);
     await change(`update campaigns set scheduled_for = now() - interval '1 second' where id = $1`, [id]);
-    await beginDueSend(database.db, () => new Date(), id, 1);
+    await beginDueSend({ db: database.db, clock: () => new Date(), launchGate }, id, 1);
     const row = await database.db.row('select status, audit_note as note from campaigns where id = $1', [id]);
     expect(row).toEqual({ status: 'DRAFT', note: 'The campaign is not as it was reviewed: subject' });
   });
@@ -303,7 +304,7 @@ describe('a large send of a member', () => {
     // It has grown when its time comes.
     await change(`update contacts set data = '{"plan": "pro"}' where project_id = $1`);
     await change(`update campaigns set scheduled_for = now() - interval '1 second' where id = $1`, [small]);
-    await beginDueSend(database.db, () => new Date(), small, 1);
+    await beginDueSend({ db: database.db, clock: () => new Date(), launchGate }, small, 1);
     const row = await database.db.row<{ status: string; note: string }>(
       'select status, audit_note as note from campaigns where id = $1',
       [small],

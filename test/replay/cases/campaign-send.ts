@@ -1,5 +1,5 @@
 import type { SendEnd, SendLaneReport, SendStart } from '../../../activities/campaign.ts';
-import type { CanaryStep } from '../../../src/campaigns/canary/advance.ts';
+import type { CanaryStep } from '../../../src/launches/canary/advance.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, heardOfCancel, later, type ReplayCase, type Script, waking } from './case.ts';

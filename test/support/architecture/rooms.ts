@@ -16,6 +16,7 @@ export const order = [
   'templates',
   'mail',
   'campaigns',
+  'launches',
   'feedback',
   'automations',
   'insight',

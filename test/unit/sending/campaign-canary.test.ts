@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { type CanaryFacts, decideCanary } from '../../../src/campaigns/canary/decide.ts';
-import { holdSeconds, holdText } from '../../../src/campaigns/canary/schema.ts';
-import { canarySentence, stopSentence } from '../../../src/campaigns/canary/view.ts';
+import { type CanaryFacts, decideCanary } from '../../../src/launches/canary/decide.ts';
+import { holdSeconds, holdText } from '../../../src/launches/canary/schema.ts';
+import { canarySentence, stopSentence } from '../../../src/launches/canary/view.ts';
 
 const counts = { pending: 0, mailed: 1000, delivered: 900, bounced: 0, complained: 0, unsubscribed: 0 };
 const decide = (changes: Partial<CanaryFacts['counts']>, facts: Partial<CanaryFacts> = {}) =>

@@ -1,5 +1,8 @@
 import { hash } from 'node:crypto';
 import type { LimitFunction } from 'p-limit';
+import { readAudience } from '../../campaigns/audience/cursor.ts';
+import { claimSize, loadContent, type PrepareCampaign } from '../../campaigns/delivery/content.ts';
+import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import { AppError } from '../../lib/errors.ts';
@@ -9,9 +12,6 @@ import { handOver } from '../../mail/engine/hand-over.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { HeavyReads } from '../../store/heavy-reads.ts';
 import type { Database } from '../../store/sql.ts';
-import { readAudience } from '../audience/cursor.ts';
-import { claimSize, loadContent, type PrepareCampaign } from '../delivery/content.ts';
-import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { changedFields, factsOf } from './findings.ts';
 import {
   failDryRun,

@@ -1,4 +1,9 @@
 import * as v from 'valibot';
+import { type Audience, audienceCounts } from '../../campaigns/audience/audience.ts';
+import { Campaign } from '../../campaigns/entity.ts';
+import { campaignBody } from '../../campaigns/record.ts';
+import { type CampaignBody, Correction, type EarlierRecipients, FollowUpReach } from '../../campaigns/schema.ts';
+import { type CampaignDeps, load } from '../../campaigns/service.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { field } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
@@ -7,11 +12,6 @@ import { BodySource, SubjectSource } from '../../templates/schema.ts';
 import { checkSources } from '../../templates/service.ts';
 import { DocumentSource, needsContent, storedContent } from '../../templates/source.ts';
 import { keepVersion } from '../../templates/versions.ts';
-import { type Audience, audienceCounts } from '../audience/audience.ts';
-import { Campaign } from '../entity.ts';
-import { campaignBody } from '../record.ts';
-import { type CampaignBody, Correction, type EarlierRecipients, FollowUpReach } from '../schema.ts';
-import { type CampaignDeps, load } from '../service.ts';
 
 /** `POST /campaigns/{id}/revise`: what is absent stays. */
 export const ReviseCampaign = v.object({

@@ -1,8 +1,8 @@
+import { canaryLedger } from '../../campaigns/delivery/slice.ts';
+import type { CanaryBody, CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { canaryLedger } from './choose.ts';
-import type { CanaryCounts, CanaryStop } from './decide.ts';
-import { type CanaryBody, type CanaryState, holdText } from './schema.ts';
+import { holdText } from './schema.ts';
 
 /**
  * Counts of the members of the canary `k`, from their ledger rows. During a canary nobody else has been

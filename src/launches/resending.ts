@@ -1,17 +1,17 @@
-import { checkKeySender } from '../../domains/service.ts';
-import { badRequest, conflict, forbidden } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
-import { domainOf } from '../../lib/validation/email-address.ts';
-import { checkUnplanned } from '../../projects/api-key-service.ts';
-import { recordChange } from '../../projects/audit/record.ts';
-import type { ProjectFacts } from '../../projects/directory.ts';
-import { limitingKey, sql } from '../../store/sql.ts';
-import { checkSender } from '../../templates/service.ts';
-import { audienceSize } from '../audience/audience.ts';
-import { Campaign, CampaignSend } from '../entity.ts';
-import { mostUnapproved, type Sender } from '../review/approval.ts';
-import { getCampaign } from '../service.ts';
-import { lockCampaign } from '../state.ts';
+import { audienceSize } from '../campaigns/audience/audience.ts';
+import { Campaign, CampaignSend } from '../campaigns/entity.ts';
+import { getCampaign } from '../campaigns/service.ts';
+import { lockCampaign } from '../campaigns/state.ts';
+import { checkKeySender } from '../domains/service.ts';
+import { badRequest, conflict, forbidden } from '../lib/errors.ts';
+import { newId } from '../lib/ids.ts';
+import { domainOf } from '../lib/validation/email-address.ts';
+import { checkUnplanned } from '../projects/api-key-service.ts';
+import { recordChange } from '../projects/audit/record.ts';
+import type { ProjectFacts } from '../projects/directory.ts';
+import { limitingKey, sql } from '../store/sql.ts';
+import { checkSender } from '../templates/service.ts';
+import { mostUnapproved, type Sender } from './review/approval.ts';
 import { checkQuota, commitSend, type SendingDeps, type Sent } from './sending.ts';
 
 /**

@@ -1,44 +1,35 @@
+import { needsSubscription, sourceTypeOf } from '../../campaigns/audience/audience.ts';
+import type { AudienceCursor } from '../../campaigns/audience/cursor.ts';
+import type { ReviewedContacts, ReviewedSend } from '../../campaigns/launch-gate.ts';
 import { leastId } from '../../lib/ids.ts';
 import { acceptingMail } from '../../mail/ledger/accept.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { needsSubscription, sourceTypeOf } from '../audience/audience.ts';
-import type { AudienceCursor } from '../audience/cursor.ts';
-import type { ExpandedCampaign } from '../audience/expansion.ts';
-
-/** A page of a reviewed audience: who of it may still get the message, and how far it reaches. */
-export interface ReviewedAudiencePage {
-  /** Reviewed contacts who are still in the audience, in their order. */
-  ids: string[];
-  /** The last contact of the page; null for none. */
-  through: string | null;
-  last: boolean;
-  reviewId: string;
-}
 
 /** Reads a reviewed audience beside the audience as it is now, both in the order of contacts. */
-export class ReviewedAudience {
+export class ReviewedAudience implements ReviewedContacts {
   readonly #db: Database;
-  readonly #reviewId: string;
+  readonly #send: ReviewedSend;
   readonly #now: AudienceCursor;
   readonly #size: number;
   #ahead: string[] = [];
   #isRead = false;
 
-  constructor(db: Database, reviewId: string, now: AudienceCursor, size: number) {
+  constructor(db: Database, send: ReviewedSend, now: AudienceCursor, size: number) {
     this.#db = db;
-    this.#reviewId = reviewId;
+    this.#send = send;
     this.#now = now;
     this.#size = size;
   }
 
-  async next(after: string | null): Promise<ReviewedAudiencePage> {
+  async next(after: string | null) {
     const rows = await this.#db.rows<{ id: string; isOut: boolean }>(sql`
       select contact_id as id, left_out is not null as "isOut" from dry_run_rows
-      where dry_run_id = ${this.#reviewId} and contact_id > ${after ?? leastId}::uuid order by contact_id limit ${this.#size}`);
+      where dry_run_id = ${this.#send.reviewId} and contact_id > ${after ?? leastId}::uuid order by contact_id limit ${this.#size}`);
     const through = rows.at(-1)?.id ?? null;
     const members = through === null ? new Set<string>() : await this.#membersUpTo(through);
     const ids = rows.flatMap(({ id, isOut }) => (!isOut && members.has(id) ? id : []));
-    return { ids, through, last: rows.length < this.#size, reviewId: this.#reviewId };
+    const last = rows.length < this.#size;
+    return { ids, through, last, writeLeftOut: (tx: Database) => insertLeftOut(tx, this.#send, after, through) };
   }
 
   async #membersUpTo(through: string): Promise<Set<string>> {
@@ -56,13 +47,13 @@ export class ReviewedAudience {
 
 /**
  * Writes a row for each reviewed contact of a page who gets nothing, with the reason: left out at the review, unsubscribed, or
- * no longer in the audience. Call it once the rows of the others are there. Answers how many.
+ * no longer in the audience. Call it once the rows of the others are there. Returns how many.
  */
-export async function insertLeftOut(
+async function insertLeftOut(
   tx: Database,
-  { projectId, campaignId, sendSeq, from, fromName, replyTo, type }: ExpandedCampaign,
+  { projectId, campaignId, sendSeq, from, fromName, replyTo, type, reviewId }: ReviewedSend,
   after: string | null,
-  { through, reviewId }: ReviewedAudiencePage,
+  through: string | null,
 ): Promise<number> {
   if (through === null) return 0;
   const accepting = acceptingMail({

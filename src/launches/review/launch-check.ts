@@ -1,9 +1,9 @@
+import { audienceRule, inBaseAudience } from '../../campaigns/audience/audience.ts';
+import type { Drift } from '../../campaigns/launch-body.ts';
+import type { LockedCampaign } from '../../campaigns/state.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { audienceRule, inBaseAudience } from '../audience/audience.ts';
-import type { LockedCampaign } from '../state.ts';
 import { changedFields, factsOf, type ReviewFacts } from './findings.ts';
-import type { Drift } from './schema.ts';
 
 /** A review that a send may go by. */
 export interface CheckedReview {

@@ -1,36 +1,10 @@
-/** What became of the slice so far, counted from the ledger. */
-export interface CanaryCounts {
-  /** Without a final status yet: not handed over, or the provider has not confirmed it. */
-  pending: number;
-  /** Handed over to the provider, or refused by it for an earlier bounce. */
-  mailed: number;
-  delivered: number;
-  bounced: number;
-  complained: number;
-  unsubscribed: number;
-}
+import type { CanaryCounts, CanaryStop } from '../../campaigns/launch-body.ts';
 
 /** Percentages of the mailed slice that must not be exceeded, with two decimals at most; null or absent is no limit. */
 export interface StopIf {
   bounceRate?: number | null | undefined;
   complaintRate?: number | null | undefined;
   unsubscribeRate?: number | null | undefined;
-}
-
-/** Why a canary paused its campaign. */
-export const canaryStopCodes = [
-  'canary_bounce_rate',
-  'canary_complaint_rate',
-  'canary_unsubscribe_rate',
-  'canary_too_few_delivered',
-] as const;
-
-/** What broke: `count` of `of`, where `limit` is a percentage, or the fewest delivered. */
-export interface CanaryStop {
-  code: (typeof canaryStopCodes)[number];
-  count: number;
-  of: number;
-  limit: number;
 }
 
 /** Where a canary stands. */

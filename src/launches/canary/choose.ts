@@ -1,25 +1,10 @@
+import { wakeCampaign } from '../../campaigns/lifecycle/begin.ts';
+import { keepSendLimits, lockCampaign, lockCampaignSend } from '../../campaigns/state.ts';
 import { badRequest, conflict } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
-import { wakeCampaign } from '../lifecycle/begin.ts';
-import { keepSendLimits, lockCampaign, lockCampaignSend } from '../state.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { type CanaryOptions, holdSeconds } from './schema.ts';
-
-/**
- * Members `m` of canaries, each with its row `e` of the ledger. The limit keeps the planner from joining the tables in another way: to
- * its statistics a campaign that has just been written down is one row, and comparing each of its rows with each member takes
- * minutes (measured: 100,000 recipients with a canary of 5,000).
- */
-export const canaryLedger = raw(`
-  campaign_canary_contacts m cross join lateral (
-    select * from emails
-    where campaign_id = m.campaign_id and send_seq = m.send_seq and contact_id = m.contact_id limit 1) e`);
-
-/** The ledger of a send, or of its canary alone, as `e`; `key` is the table whose key ranges of contacts are of. */
-export function ledgerOf(canary: boolean) {
-  return canary ? { from: canaryLedger, key: raw('m') } : { from: raw('emails e'), key: raw('e') };
-}
 
 // Percent of the slice that must be reported as delivered where nothing else is said: at least one, or a slice of three would
 // pass without a report.

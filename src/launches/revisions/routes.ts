@@ -1,8 +1,13 @@
+import { depsOf, ids, ok, withMessage, wrapped } from '../../campaigns/record.ts';
+import {
+  AudienceCount,
+  CampaignBody,
+  CampaignWithSegment,
+  Correction,
+  EarlierRecipients,
+} from '../../campaigns/schema.ts';
 import { inProject, route, taggedReply } from '../../http/route.ts';
 import { nameSchemas } from '../../lib/validation/fields.ts';
-import { AudienceCount } from '../audience/routes.ts';
-import { depsOf, ids, ok, withMessage, wrapped } from '../record.ts';
-import { CampaignBody, CampaignWithSegment, Correction, EarlierRecipients } from '../schema.ts';
 import {
   CorrectCampaign,
   correctCampaign,

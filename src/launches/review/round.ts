@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
+import { campaignRefusal, type RecipientFacts } from '../../campaigns/delivery/content.ts';
+import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { ComposeNotes } from '../../mail/engine/compose.ts';
 import type { KeptTexts, Ledger, Outcome } from '../../mail/engine/deps.ts';
 import { type Reason, reasonText } from '../../mail/ledger/reasons.ts';
-import { campaignRefusal, type RecipientFacts } from '../delivery/content.ts';
-import type { ClaimedRecipient } from '../delivery/ledger.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
 /** What became of one recipient: what would be sent, or why nothing would. */

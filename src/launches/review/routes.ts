@@ -1,10 +1,10 @@
+import { prepareBy } from '../../campaigns/delivery/content.ts';
+import { depsOf, ids, ok, wrapped } from '../../campaigns/record.ts';
 import type { Admitted, App } from '../../http/context.ts';
 import { hasScope } from '../../http/errors.ts';
 import { inProject, route } from '../../http/route.ts';
 import { composerOf } from '../../mail/engine/compose.ts';
 import type { Database } from '../../store/sql.ts';
-import { prepareBy } from '../delivery/content.ts';
-import { depsOf, ids, ok, wrapped } from '../record.ts';
 import { getDryRun } from './report.ts';
 import { DryRunReport, StartDryRun } from './schema.ts';
 import { type ReviewDeps, startDryRun } from './service.ts';

@@ -1,35 +1,34 @@
-import type { TellMembers } from '../../accounts/system-mail/service.ts';
-import { type BillingSettings, campaignTooLarge, limitExceeded, quotaFor } from '../../billing/service.ts';
-import { usageCategory } from '../../billing/usage-queries.ts';
-import { checkKeySender } from '../../domains/service.ts';
-import { badRequest, invalidField } from '../../lib/errors.ts';
-import { type Clock, parseDate } from '../../lib/time.ts';
-import { domainOf } from '../../lib/validation/email-address.ts';
-import { checkUnplanned } from '../../projects/api-key-service.ts';
-import { recordChange } from '../../projects/audit/record.ts';
-import type { ProjectFacts } from '../../projects/directory.ts';
-import type { Outbox } from '../../store/outbox/dispatcher.ts';
-import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, limitingKey } from '../../store/sql.ts';
-import { checkSender, type SenderDomains } from '../../templates/service.ts';
-import { audienceSize, sourceTypeOf } from '../audience/audience.ts';
-import { checkCanary, setCanary } from '../canary/choose.ts';
-import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from '../review/approval.ts';
-import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKey } from '../review/launch-check.ts';
-import type { Drift } from '../review/schema.ts';
-import type { CampaignStatus, CampaignWithSegment, SendCampaign } from '../schema.ts';
-import { getCampaign } from '../service.ts';
-import { keepSendLimits, type LockedCampaign, lockCampaign, openSend } from '../state.ts';
-import { launchCampaign, wakeCampaign } from './begin.ts';
+import type { TellMembers } from '../accounts/system-mail/service.ts';
+import { type BillingSettings, campaignTooLarge, limitExceeded, quotaFor } from '../billing/service.ts';
+import { usageCategory } from '../billing/usage-queries.ts';
+import { audienceSize, sourceTypeOf } from '../campaigns/audience/audience.ts';
+import type { Drift } from '../campaigns/launch-body.ts';
+import { startOfSend, wakeCampaign } from '../campaigns/lifecycle/begin.ts';
+import type { ShowingDeps } from '../campaigns/record.ts';
+import type { CampaignStatus, CampaignWithSegment } from '../campaigns/schema.ts';
+import { getCampaign } from '../campaigns/service.ts';
+import { keepSendLimits, type LockedCampaign, lockCampaign, openSend } from '../campaigns/state.ts';
+import { checkKeySender } from '../domains/service.ts';
+import { badRequest, invalidField } from '../lib/errors.ts';
+import { type Clock, parseDate } from '../lib/time.ts';
+import { domainOf } from '../lib/validation/email-address.ts';
+import { checkUnplanned } from '../projects/api-key-service.ts';
+import { recordChange } from '../projects/audit/record.ts';
+import type { ProjectFacts } from '../projects/directory.ts';
+import type { Outbox } from '../store/outbox/dispatcher.ts';
+import { enqueue, type OutboxTicket } from '../store/outbox/queries.ts';
+import { type Database, limitingKey } from '../store/sql.ts';
+import { checkSender, type SenderDomains } from '../templates/service.ts';
+import { checkCanary, setCanary } from './canary/choose.ts';
+import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from './review/approval.ts';
+import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKey } from './review/launch-check.ts';
+import type { SendCampaign } from './schema.ts';
 
-/** What starting and stopping a send needs. */
-export interface SendingDeps {
-  db: Database;
+/** The parts that starting a send needs. */
+export interface SendingDeps extends ShowingDeps {
   outbox: Outbox;
   senderDomains: SenderDomains;
   clock: Clock;
-  /** The mailer's name, for what holds it. */
-  provider: string;
   billing: BillingSettings;
   tell: TellMembers;
 }
@@ -209,7 +208,7 @@ export async function commitSend(
   // A scheduled one has its execution, which re-checks the row.
   if (status === 'SCHEDULED') return enqueue(tx, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
-  return enqueue(tx, launchCampaign({ ...campaign, sendSeq, dueAt }, projectName, recipients));
+  return enqueue(tx, startOfSend({ ...campaign, sendSeq, dueAt }, projectName, recipients));
 }
 
 function notSendable(status: CampaignStatus) {

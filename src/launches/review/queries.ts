@@ -1,8 +1,8 @@
+import { type Audience, needsSubscription } from '../../campaigns/audience/audience.ts';
+import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
+import type { CampaignStatus } from '../../campaigns/schema.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { type Audience, needsSubscription } from '../audience/audience.ts';
-import type { ClaimedRecipient } from '../delivery/ledger.ts';
-import type { CampaignStatus } from '../schema.ts';
 import type { ReviewFacts } from './findings.ts';
 import type { Findings } from './report.ts';
 import type { ReviewedRecipient } from './round.ts';

@@ -1,10 +1,10 @@
 import { hash } from 'node:crypto';
 import { Filled, Literal } from '@fernpost/renderer';
+import { audienceMark } from '../../campaigns/audience/audience.ts';
+import { lockCampaign } from '../../campaigns/state.ts';
 import type { MessageText, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { audienceMark } from '../audience/audience.ts';
-import { lockCampaign } from '../state.ts';
 
 /** Everything but the contacts themselves that decides what a send hands over, each by a hash. */
 export type ReviewFacts = Readonly<Record<string, string>>;

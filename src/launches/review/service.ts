@@ -1,4 +1,6 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import { audienceSize } from '../../campaigns/audience/audience.ts';
+import { lockCampaign } from '../../campaigns/state.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Clock } from '../../lib/time.ts';
@@ -6,8 +8,6 @@ import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueue } from '../../store/outbox/queries.ts';
 import { restartable } from '../../store/outbox/recovery.ts';
 import { checkSender, type SenderDomains } from '../../templates/service.ts';
-import { audienceSize } from '../audience/audience.ts';
-import { lockCampaign } from '../state.ts';
 import { factsOf } from './findings.ts';
 import { insertDryRun, stalledDryRuns } from './queries.ts';
 import { type DryRunReportDeps, getDryRun } from './report.ts';

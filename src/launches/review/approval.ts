@@ -1,4 +1,6 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
+import type { Approval, Drift } from '../../campaigns/launch-body.ts';
+import type { LockedCampaign } from '../../campaigns/state.ts';
 import type { KeyActor, MemberActor } from '../../http/context.ts';
 import { roleIncludes } from '../../lib/access.ts';
 import { AppError, conflict, forbidden } from '../../lib/errors.ts';
@@ -7,9 +9,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import type { LockedCampaign } from '../state.ts';
 import type { CheckedReview } from './launch-check.ts';
-import type { Approval, Drift } from './schema.ts';
 
 /** A send that somebody asked for and that has to be approved. */
 interface AskedSend {

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto';
 import { type BillingSettings, quotaFor } from '../../billing/service.ts';
 import { usageCategory } from '../../billing/usage-queries.ts';
+import { sourceTypeOf } from '../../campaigns/audience/audience.ts';
+import { loadContent, type PrepareCampaign } from '../../campaigns/delivery/content.ts';
+import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
+import { load } from '../../campaigns/service.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { sourceTypeOf } from '../audience/audience.ts';
-import { loadContent, type PrepareCampaign } from '../delivery/content.ts';
-import type { ClaimedRecipient } from '../delivery/ledger.ts';
-import { load } from '../service.ts';
 import { changedFields, factsOf, type ProblemKind, problemKinds, type ReviewFacts } from './findings.ts';
 import { readContacts } from './queries.ts';
 import type { ReviewedRecipient } from './round.ts';

@@ -1,4 +1,9 @@
 import { LockMode } from '@mikro-orm/core';
+import type { Campaign } from '../../campaigns/entity.ts';
+import { pendingCount } from '../../campaigns/record.ts';
+import type { CampaignWithSegment } from '../../campaigns/schema.ts';
+import { type CampaignDeps, getCampaign, load } from '../../campaigns/service.ts';
+import { keepSendLimits, lockCampaignSend } from '../../campaigns/state.ts';
 import { AppError, badRequest, forbidden } from '../../lib/errors.ts';
 import { checkSeen } from '../../lib/ids.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
@@ -7,12 +12,7 @@ import type { ProjectFacts } from '../../projects/directory.ts';
 import { checkSources } from '../../templates/service.ts';
 import { storedContent } from '../../templates/source.ts';
 import { keepFirstVersion, keepVersion } from '../../templates/versions.ts';
-import type { Campaign } from '../entity.ts';
-import { pendingCount } from '../record.ts';
 import { mostUnapproved, type Sender } from '../review/approval.ts';
-import type { CampaignWithSegment } from '../schema.ts';
-import { type CampaignDeps, getCampaign, load } from '../service.ts';
-import { keepSendLimits, lockCampaignSend } from '../state.ts';
 import type { ReviseCampaign } from './correct.ts';
 import { keepReplaced, splitClaims } from './versions.ts';
 

@@ -1,21 +1,6 @@
 import * as v from 'valibot';
 import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
-import { Actor } from '../../projects/audit/queries.ts';
 import { problemKinds } from './findings.ts';
-
-const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the fingerprint of a dry run'));
-
-const allowedDrift = 'must be none, fewer or a share between 0 and 1';
-
-/**
- * How far the audience may have changed since its review. `none`: it is sent to exactly those who were reviewed. `fewer`: nobody
- * may have joined. A number: the share of the audience that may have joined or left, 0 to 1.
- */
-export const Drift = v.union(
-  [v.literal('none'), v.literal('fewer'), v.pipe(v.number(), v.minValue(0, allowedDrift), v.maxValue(1, allowedDrift))],
-  allowedDrift,
-);
-export type Drift = v.InferOutput<typeof Drift>;
 
 const mostSampled = 1_000_000;
 const allowedSample = `must be all or a whole number from 1 to ${mostSampled}`;
@@ -42,43 +27,6 @@ export const StartDryRun = v.object({
   ),
 });
 export type StartDryRun = v.InferOutput<typeof StartDryRun>;
-
-/** What a send says of its review. */
-export const reviewedSend = {
-  fingerprint: field(
-    'Fingerprint of a dry run. The send is refused if the campaign has changed since that review. Absent keeps the review of a scheduled campaign; null removes it.',
-    v.nullish(Fingerprint),
-  ),
-  drift: field(
-    'How far the audience may have changed since the dry run. `none`: exactly the reviewed contacts. `fewer`: nobody may have joined. A number from 0 to 1: the share of the audience that may have joined or left. Needs a `fingerprint`; `none` when absent.',
-    v.optional(Drift),
-  ),
-};
-
-/** `POST /campaigns/{id}/approve`. */
-export const ApproveSend = v.object({
-  fingerprint: field('Fingerprint of the review that is waiting for approval.', Fingerprint),
-});
-
-/** A send that waits for somebody to approve it. */
-export const Approval = v.object({
-  state: field('Always `PENDING`.', v.picklist(['PENDING'])),
-  fingerprint: field(
-    'Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`.',
-    v.string(),
-  ),
-  review: field('Number of the dry run that was reviewed.', v.number()),
-  recipients: field('Number of contacts that would receive the campaign, as reviewed.', v.number()),
-  drift: field(
-    'How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1.',
-    Drift,
-  ),
-  scheduledFor: field('When the campaign is to be sent; null for immediately after approval.', v.nullable(Instant)),
-  requestedBy: field('Actor that requested the send. They cannot approve it themselves.', Actor),
-  requestedAt: field('When the send was requested.', Instant),
-  expiresAt: field('When the review expires, and the request with it.', Instant),
-});
-export type Approval = v.InferOutput<typeof Approval>;
 
 const Example = v.object({
   contactId: field('ID of the contact.', Uuid),
@@ -177,4 +125,4 @@ export const DryRunReport = v.object({
 });
 export type DryRunReport = v.InferOutput<typeof DryRunReport>;
 
-nameSchemas({ CampaignDryRun: DryRunReport, CampaignApproval: Approval });
+nameSchemas({ CampaignDryRun: DryRunReport });

@@ -1,78 +1,50 @@
 import * as v from 'valibot';
-import { field, Instant, nameSchemas, wholeNumber } from '../../lib/validation/fields.ts';
-import { canaryStopCodes } from './decide.ts';
+import { field, Instant, nameSchemas } from '../lib/validation/fields.ts';
+import { Actor } from '../projects/audit/queries.ts';
+
+const allowedDrift = 'must be none, fewer or a share between 0 and 1';
+
+/**
+ * How far the audience may have changed since its review. `none`: it is sent to exactly those who were reviewed. `fewer`: nobody
+ * may have joined. A number: the share of the audience that may have joined or left, 0 to 1.
+ */
+export const Drift = v.union(
+  [v.literal('none'), v.literal('fewer'), v.pipe(v.number(), v.minValue(0, allowedDrift), v.maxValue(1, allowedDrift))],
+  allowedDrift,
+);
+export type Drift = v.InferOutput<typeof Drift>;
+
+/** A send that waits for somebody to approve it. */
+export const Approval = v.object({
+  state: field('Always `PENDING`.', v.picklist(['PENDING'])),
+  fingerprint: field(
+    'Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`.',
+    v.string(),
+  ),
+  review: field('Number of the dry run that was reviewed.', v.number()),
+  recipients: field('Number of contacts that would receive the campaign, as reviewed.', v.number()),
+  drift: field(
+    'How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1.',
+    Drift,
+  ),
+  scheduledFor: field('When the campaign is to be sent; null for immediately after approval.', v.nullable(Instant)),
+  requestedBy: field('Actor that requested the send. They cannot approve it themselves.', Actor),
+  requestedAt: field('When the send was requested.', Instant),
+  expiresAt: field('When the review expires, and the request with it.', Instant),
+});
+export type Approval = v.InferOutput<typeof Approval>;
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */
 const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
 export type CanaryState = (typeof canaryStates)[number];
 
-const hold = /^([1-9]\d{0,5})([smh])$/;
-const unitSeconds = { s: 1, m: 60, h: 3600 } as Record<string, number>;
-const longestHoldSeconds = 72 * 3600;
-const mostRecipients = 100_000;
-
-/** Seconds of a hold such as `90s`, `60m` or `24h`; NaN for any other text. */
-export function holdSeconds(text: string): number {
-  const [, count, unit = ''] = hold.exec(text) ?? [];
-  return Number(count) * (unitSeconds[unit] ?? Number.NaN);
-}
-
-/** A hold as the interface writes it, in the largest unit that fits. */
-export function holdText(seconds: number): string {
-  if (seconds % 3600 === 0) return `${seconds / 3600}h`;
-  return seconds % 60 === 0 ? `${seconds / 60}m` : `${seconds}s`;
-}
-
-const Percentage = v.nullish(
-  v.pipe(
-    v.number(),
-    v.minValue(0, 'must be a percentage from 0 to 100'),
-    v.maxValue(100, 'must be a percentage from 0 to 100'),
-    v.check((rate) => Math.abs(rate * 100 - Math.round(rate * 100)) < 1e-6, 'must have at most two decimals'),
-  ),
-);
-const StopIfBody = v.object({
-  bounceRate: field(
-    'Highest permanent bounce rate of the slice, in percent with at most two decimals; null or absent for no limit.',
-    Percentage,
-  ),
-  complaintRate: field(
-    'Highest spam complaint rate of the slice, in percent with at most two decimals; null or absent for no limit.',
-    Percentage,
-  ),
-  unsubscribeRate: field(
-    'Highest unsubscribe rate of the slice, in percent with at most two decimals; null or absent for no limit.',
-    Percentage,
-  ),
-});
-
-/** `canary` of `POST /campaigns/{id}/send`. */
-export const CanaryOptions = v.object({
-  recipients: field(
-    'Number of contacts in the slice, 1 to 100,000; fewer than the audience has.',
-    wholeNumber(1, mostRecipients),
-  ),
-  hold: field(
-    'How long to wait for reports once the slice is sent, such as `90s`, `30m` or `2h`; `72h` at most.',
-    v.optional(
-      v.pipe(
-        v.string(),
-        v.regex(hold, 'must be a duration such as 30m or 2h'),
-        v.check((text) => !(holdSeconds(text) > longestHoldSeconds), 'must be at most 72h'),
-      ),
-      '60m',
-    ),
-  ),
-  stopIf: field(
-    'Rates above which the campaign is paused.',
-    v.optional(StopIfBody, { bounceRate: 3, complaintRate: 0.1, unsubscribeRate: 2 }),
-  ),
-  minDelivered: field(
-    'The campaign is paused if fewer emails than this are delivered by the end of the hold. 30% of the slice, at least 1, when absent; use 0 if the mail provider reports no deliveries.',
-    v.optional(v.pipe(v.number(), v.integer('must be a whole number'), v.minValue(0, 'must be at least 0'))),
-  ),
-});
-export type CanaryOptions = v.InferOutput<typeof CanaryOptions>;
+/** Why a canary paused its campaign. */
+export const canaryStopCodes = [
+  'canary_bounce_rate',
+  'canary_complaint_rate',
+  'canary_unsubscribe_rate',
+  'canary_too_few_delivered',
+] as const;
 
 /** The canary of a campaign's current send. */
 export const CanaryBody = v.object({
@@ -128,4 +100,7 @@ export const CanaryBody = v.object({
 });
 export type CanaryBody = v.InferOutput<typeof CanaryBody>;
 
-nameSchemas({ CampaignCanary: CanaryBody, CanaryOptions });
+export type CanaryCounts = CanaryBody['counts'];
+export type CanaryStop = NonNullable<CanaryBody['stopped']>;
+
+nameSchemas({ CampaignApproval: Approval, CampaignCanary: CanaryBody });

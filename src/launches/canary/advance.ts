@@ -1,11 +1,11 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
+import type { CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
+import { lockCampaignSend, setPaused } from '../../campaigns/state.ts';
 import { isoText } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { lockCampaignSend, setPaused } from '../state.ts';
 import { endCanary } from './choose.ts';
-import { type CanaryCounts, type CanaryStop, decideCanary, type StopIf } from './decide.ts';
-import type { CanaryState } from './schema.ts';
+import { decideCanary, type StopIf } from './decide.ts';
 import { canaryCounts, canarySentence, stopSentence } from './view.ts';
 
 /** What moving a canary needs. */
