@@ -178,7 +178,7 @@ export async function migrateAutomation({ migrationId }: { migrationId: string }
     for (;;) {
       const share = await movePeopleOfAutomation(migrationId);
       people += share.people;
-      wf.setCurrentDetails(`${people} people looked at`);
+      wf.setCurrentDetails(`${people} contacts checked`);
       if (share.state !== 'unfinished') return people;
       if (wf.workflowInfo().continueAsNewSuggested) await wf.continueAsNew<typeof migrateAutomation>({ migrationId });
     }

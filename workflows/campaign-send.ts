@@ -12,7 +12,7 @@ const activities = wf.proxyActivities<CampaignActivities>({
   startToCloseTimeout: '10 minutes',
   heartbeatTimeout: '10 seconds',
   retry: { initialInterval: '1 second', backoffCoefficient: 2, maximumInterval: '1 minute' },
-  // A lane that is told to stop finishes what the provider has in hand, and that is waited for.
+  // A lane that has to stop finishes the calls it has made to the provider, and the workflow waits for that.
   cancellationType: wf.ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 });
 const patient = wf.proxyActivities<CampaignActivities>({

@@ -170,7 +170,7 @@ export const starters: readonly Starter[] = [
   {
     id: 'digest',
     name: 'Digest',
-    about: 'What happened lately, from a list of any length.',
+    about: 'Recent activity, from a list of any length.',
     subject: 'Your weekly summary',
     type: 'MARKETING',
     document: document(

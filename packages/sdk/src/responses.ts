@@ -168,8 +168,8 @@ const parameters = new RegExp(String.raw`;\s*([a-z]+)=(${value})`, 'g');
 /** Reads the header `X-Ignored-Fields`, such as `first_name;use="data.firstName", limit;in=query`. */
 function readIgnoredFields(header: string | null): IgnoredField[] {
   return [...(header ?? '').matchAll(items)].map(([, name = '', rest = '']) => {
-    const told = new Map([...rest.matchAll(parameters)].map(([, key = '', given = '']) => [key, plain(given)]));
-    return { name: plain(name), use: told.get('use') ?? null, inQuery: told.get('in') === 'query' };
+    const named = new Map([...rest.matchAll(parameters)].map(([, key = '', given = '']) => [key, plain(given)]));
+    return { name: plain(name), use: named.get('use') ?? null, inQuery: named.get('in') === 'query' };
   });
 }
 

@@ -113,7 +113,7 @@ export async function startStack(
       databaseUrl: postgresUrl({ port: postgres, password: service.postgresPassword(dataDir) }),
       lost: lost.signal,
       kill: (victim) => killNamed(dataDir, victim),
-      restarts: () => restartsTold(output),
+      restarts: () => restartLines(output),
       stop,
     };
   } catch (error) {
@@ -123,11 +123,11 @@ export async function startStack(
 }
 
 // Each with the last words of the process, which the supervisor shows below.
-function restartsTold(output: string): string[] {
+function restartLines(output: string): string[] {
   return output
     .split(/\n(?! {2})/)
-    .filter((told) => / and starts again in /.test(told))
-    .map((told) => told.trim());
+    .filter((line) => / and starts again in /.test(line))
+    .map((line) => line.trim());
 }
 
 // A drill must reach neither a database nor a mail provider that somebody uses.

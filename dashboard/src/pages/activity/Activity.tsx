@@ -7,7 +7,7 @@ import { Page } from '../../ui/Page.tsx';
 import { Empty } from '../../ui/States.tsx';
 import { counted } from '../../words/numbers.ts';
 import { ActivityRow } from './ActivityRow.tsx';
-import { activityKinds, isToldTwice } from './kinds.ts';
+import { activityKinds, isDuplicate } from './kinds.ts';
 
 /** Everything that happened in the project, newest first. */
 export function Activity() {
@@ -38,7 +38,7 @@ export function Activity() {
         label="Activity"
         query={feed}
         // Who asks for events gets them all.
-        rowsOf={(page) => (types ? page.data : page.data.filter((item) => !isToldTwice(item)))}
+        rowsOf={(page) => (types ? page.data : page.data.filter((item) => !isDuplicate(item)))}
         rowKey={({ id }) => id}
         empty={<Empty title="No activity yet">Send an email or track an event to see it here.</Empty>}
       >

@@ -84,7 +84,7 @@ export function workflowOf({ metadata }: { metadata: Record<string, unknown> }):
 }
 
 /** Reports whether another item of the feed shows the same: the event that stands for the outcome of an email. */
-export function isToldTwice({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
+export function isDuplicate({ type, metadata }: { type: string; metadata: Record<string, unknown> }): boolean {
   return type === 'event.triggered' && mailEvents.has(String(metadata.eventName));
 }
 

@@ -23,7 +23,7 @@ export function ImageUpload() {
     if (!file) return;
     setTooLarge(file.size > largestImage);
     if (file.size <= largestImage) upload.mutate(file);
-    // The same file may be chosen again after it was mended.
+    // The same file may be chosen again after it was fixed.
     event.target.value = '';
   };
   return (

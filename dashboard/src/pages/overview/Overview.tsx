@@ -5,7 +5,7 @@ import { useProjectId } from '../../app/address.ts';
 import { Card, Page } from '../../ui/Page.tsx';
 import { Empty, Shown } from '../../ui/States.tsx';
 import { type ActivityItem, ActivityRow } from '../activity/ActivityRow.tsx';
-import { isToldTwice } from '../activity/kinds.ts';
+import { isDuplicate } from '../activity/kinds.ts';
 import { MailChart } from '../analytics/MailChart.tsx';
 import { startOf } from '../analytics/range.ts';
 import { FirstSteps } from './FirstSteps.tsx';
@@ -75,9 +75,9 @@ export function Overview() {
 
 const mostRecent = 8;
 
-// After a campaign everything on the first page may be an event of a mail; then those are what happened lately.
+// After a campaign everything on the first page may be an event of a mail; then those are the recent activity.
 function latestOf(items: readonly ActivityItem[]): readonly ActivityItem[] {
-  const once = items.filter((item) => !isToldTwice(item));
+  const once = items.filter((item) => !isDuplicate(item));
   return (once.length < Math.min(mostRecent, items.length) ? items : once).slice(0, mostRecent);
 }
 

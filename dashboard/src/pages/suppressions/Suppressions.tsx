@@ -10,10 +10,10 @@ import { Empty, Shown } from '../../ui/States.tsx';
 import { Table } from '../../ui/Table.tsx';
 import { Tabs } from '../../ui/Tabs.tsx';
 import { toast } from '../../ui/toasts.tsx';
-import { CaughtMail } from './CaughtMail.tsx';
 import { RuleDialog } from './RuleDialog.tsx';
 import { RulePreview } from './RulePreview.tsx';
 import { type Rule, ruleKinds } from './rule.ts';
+import { SuppressedMail } from './SuppressedMail.tsx';
 
 /** Rules that keep mail from being sent, and the mail they have caught. */
 export function Suppressions() {
@@ -45,7 +45,7 @@ export function Suppressions() {
               </div>
             ),
           },
-          { key: 'mail', name: 'Suppressed emails', content: <CaughtMail /> },
+          { key: 'mail', name: 'Suppressed emails', content: <SuppressedMail /> },
         ]}
       />
       {editing ? <RuleDialog rule={editing} onClose={() => setEditing(null)} /> : null}

@@ -55,7 +55,7 @@ export const usualWays: readonly Way[] = [
     source: (path) => `kept in ${fromHome(dirname(path))}`,
     async get(_search, { tested, built }) {
       if (existsSync(tested)) return { path: tested };
-      // Where a download failed lately, it is not tried again at each start.
+      // Where a download failed recently, it is not tried again at each start.
       return existsSync(built) && Date.now() - statSync(built).mtimeMs < dayMs ? { path: built } : null;
     },
     nothing: `no CLI ${testedTemporal.cli} in it`,

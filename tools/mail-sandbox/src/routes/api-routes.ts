@@ -211,7 +211,7 @@ async function awaitMessages(
   for (;;) {
     const found = listMessages(query, parts);
     if (typeof found === 'string' || found.total > 0 || signal.aborted) return found;
-    await once(parts.store.arrivals, 'added', { signal }).catch(() => undefined);
+    await once(parts.store.additions, 'added', { signal }).catch(() => undefined);
   }
 }
 

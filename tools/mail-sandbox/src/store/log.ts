@@ -22,20 +22,20 @@ export class StoreChanges {
   }
 
   /**
-   * Calls `tell` with the version whenever it is another one than was told last, `known` at first: at once, and then at most four
-   * times a second. Returns what ends it.
+   * Calls `onChange` with the version whenever it differs from the last reported one, `known` at first: at once, and then at most four
+   * times a second. Returns a function that ends it.
    */
-  follow(known: string, tell: (version: string) => void): () => void {
-    let told = known;
+  follow(known: string, onChange: (version: string) => void): () => void {
+    let reported = known;
     let pause: NodeJS.Timeout | null = null;
     const check = () => {
-      if (pause !== null || told === this.version) return;
-      told = this.version;
+      if (pause !== null || reported === this.version) return;
+      reported = this.version;
       pause = setTimeout(() => {
         pause = null;
         check();
       }, pauseMs);
-      tell(told);
+      onChange(reported);
     };
     this.noted.on('change', check);
     check();

@@ -30,7 +30,7 @@ const eventsPerMessage = 500;
  */
 export class MessageStore {
   /** Emits `added` after messages were stored. */
-  readonly arrivals = new EventEmitter().setMaxListeners(0);
+  readonly additions = new EventEmitter().setMaxListeners(0);
   /** Everything that pages show and that changes. */
   readonly changes = new StoreChanges();
   private readonly options: StoreOptions;
@@ -65,7 +65,7 @@ export class MessageStore {
     const places = this.log.append(messages.map((m, i) => encode({ t: 'm', id: ids[i] ?? '', at, m })));
     const entries = messages.map((message, i) => this.insert(ids[i] ?? '', at, message, places[i] as LogPlace));
     this.prune();
-    this.arrivals.emit('added');
+    this.additions.emit('added');
     this.changes.note();
     return entries;
   }

@@ -4,7 +4,7 @@ import { usePages } from '../../../app/pages.ts';
 import { EndlessRows } from '../../../ui/EndlessRows.tsx';
 import { Empty } from '../../../ui/States.tsx';
 import { ActivityRow } from '../../activity/ActivityRow.tsx';
-import { isToldTwice } from '../../activity/kinds.ts';
+import { isDuplicate } from '../../activity/kinds.ts';
 
 /** Everything that happened to a contact. */
 export function Story({ contact }: { contact: string }) {
@@ -25,7 +25,7 @@ export function Story({ contact }: { contact: string }) {
     <EndlessRows
       label="Activity of this contact"
       query={story}
-      rowsOf={(page) => page.data.filter((item) => !isToldTwice(item))}
+      rowsOf={(page) => page.data.filter((item) => !isDuplicate(item))}
       rowKey={({ id }) => id}
       empty={<Empty title="No activity yet">Emails, events and workflows of this contact appear here.</Empty>}
     >

@@ -12,7 +12,7 @@ import { Timestamp } from '../../ui/Timestamp.tsx';
 import { WhyButton } from '../explain/Why.tsx';
 
 /** Mail that rules have caught, newest first. */
-export function CaughtMail() {
+export function SuppressedMail() {
   const project = useProjectId();
   const [shown, setShown] = useState<string | null>(null);
   const mail = usePages({
