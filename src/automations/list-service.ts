@@ -25,7 +25,7 @@ export interface Changed<Body> {
   tickets: OutboxTicket[];
 }
 
-/** The answer, once the outbox has been told. */
+/** Returns the response once the outbox is notified. */
 export function dispatched<Body>({ outbox }: Pick<App, 'outbox'>, { body, tickets }: Changed<Body>): Body {
   outbox.dispatchSoon(...tickets);
   return body;

@@ -115,7 +115,7 @@ function findProject(db: Database, which: Query): Promise<BillingProject | null>
       from projects p where ${which} and p.deleted_at is null`);
 }
 
-/** Sets the limits of a project, inside a transaction. Members are told anew once a category has another limit. */
+/** Sets the limits of a project, inside a transaction. Members are notified again once a category has another limit. */
 export async function writeLimits(tx: Database, projectId: string, limits: ChangeLimits): Promise<void> {
   const { workflows, campaigns, transactional, inbound } = limits;
   await tx.count(sql`

@@ -96,7 +96,7 @@ const names: Record<UsageGate['category'], string> = {
  * how many such notices were written. Safe to run side by side.
  */
 export async function tellOfUsage(deps: NoticeDeps): Promise<number> {
-  let told = 0;
+  let notified = 0;
   for (let after = leastId; ; ) {
     const projects = await limitedProjects(deps.db, after);
     for (const { id, billing, categories } of projects) {
@@ -107,10 +107,10 @@ export async function tellOfUsage(deps: NoticeDeps): Promise<number> {
         if (gate === null) continue;
         const usage = usedOf(used, category);
         const level = usage >= gate.limit ? 100 : usage >= 0.8 * gate.limit ? 80 : null;
-        if (level !== null && (await tellOne(deps, id, gate, usage, level))) told += 1;
+        if (level !== null && (await tellOne(deps, id, gate, usage, level))) notified += 1;
       }
     }
-    if (projects.length < pageSize) return told;
+    if (projects.length < pageSize) return notified;
   }
 }
 

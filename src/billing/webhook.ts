@@ -89,7 +89,7 @@ async function changeFor(
 ): Promise<(tx: Database) => Promise<Effect>> {
   if (event.kind === 'checkout') {
     const { projectId, customer } = event;
-    // Its end may have been told before its beginning.
+    // Its end may have been reported before its beginning.
     const { live } = await payments.subscription(event.subscription);
     return async (tx) => {
       if (!(await noteCustomer(tx, projectId, customer, live ? event.subscription : null))) {

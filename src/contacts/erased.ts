@@ -91,7 +91,7 @@ declare module '../http/context.ts' {
 export interface ErasedAddresses {
   /** Those of the addresses, in their stored form, that the project may neither store nor send to. */
   suppressed(projectId: string, emails: readonly string[]): Promise<ReadonlySet<string>>;
-  /** What a visitor is told as the contact's ID, so that nobody learns of the erasure; null for an address that may be stored. */
+  /** Returns the ID that a visitor gets for an erased contact, so that nobody learns of the erasure; null for an address that may be stored. */
   standInFor(projectId: string, email: string): Promise<string | null>;
 }
 

@@ -78,14 +78,14 @@ export async function checkTaken(deps: CheckDeps, before: CheckedDomain, schedul
   const next = nextState({ ...before, records }, { scheduled, provider, findings });
   const after = { ...before, ...next, records: [...next.records], dkimTokens: provider?.tokens ?? before.dkimTokens };
   const tickets = await deps.db.transaction(async (tx) => {
-    const told = await settleCheck(tx, before, after);
-    if (told === null) return [];
+    const notices = await settleCheck(tx, before, after);
+    if (notices === null) return [];
     const { projectId, domain } = before;
     const mail = { projectId, path: '/settings?tab=domains', values: { domain } };
     const key = `${before.id}:${new Date().toISOString().slice(0, 10)}`;
-    if (told.tellVerified)
+    if (notices.tellVerified)
       return deps.tell(tx, { ...mail, kind: 'domain-verified', dedupeKey: `domain-verified:${key}` });
-    if (told.tellFailed) return deps.tell(tx, { ...mail, kind: 'domain-lost', dedupeKey: `domain-lost:${key}` });
+    if (notices.tellFailed) return deps.tell(tx, { ...mail, kind: 'domain-lost', dedupeKey: `domain-lost:${key}` });
     return [];
   });
   deps.dispatchSoon(...tickets);

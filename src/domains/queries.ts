@@ -136,7 +136,7 @@ export function takeDueDomains(db: Database, limit: number): Promise<CheckedDoma
       from due where d.id = due.id returning ${checkedColumns}`);
 }
 
-/** What a check changed: who must be told, at most so often as the contract says (docs/contract/platform.md#1-5). */
+/** The notices that a check causes, at most as often as the contract says (docs/contract/platform.md#1-5). */
 interface DomainNotices {
   tellVerified: boolean;
   tellFailed: boolean;
@@ -144,7 +144,7 @@ interface DomainNotices {
 
 /**
  * Stores what a check found, inside a transaction, unless another check has moved the domain on meanwhile. Answers
- * who is to be told in the same transaction; null when nothing was written.
+ * returns the notices to send in the same transaction; null when nothing was written.
  */
 export async function settleCheck(
   tx: Database,
@@ -153,13 +153,13 @@ export async function settleCheck(
 ): Promise<DomainNotices | null> {
   const { id, verified, status, misses } = before;
   const isVerified = sql`${after.verified}::boolean`;
-  const told = await tx.row<DomainNotices>(sql`
+  const notices = await tx.row<DomainNotices>(sql`
     select not d.verified and ${isVerified}
         and (d.verified_told_at is null or d.verified_told_at <= now() - interval '7 days') as "tellVerified",
       d.verified and not ${isVerified} and (d.failed_told_at is null
         or date_trunc('month', d.failed_told_at at time zone 'UTC') < date_trunc('month', now() at time zone 'UTC')) as "tellFailed"
       from domains d where d.id = ${id} for no key update`);
-  if (told === null) return null;
+  if (notices === null) return null;
   const records = sql`${JSON.stringify(after.records)}::jsonb`;
   const given = sql`
     changed as (
@@ -167,8 +167,8 @@ export async function settleCheck(
         dkim_tokens = ${JSON.stringify(after.dkimTokens)}::jsonb,
         verified_at = case when ${isVerified} then coalesce(d.verified_at, now()) else d.verified_at end,
         pending_since = case when d.verified and not ${isVerified} then now() else d.pending_since end,
-        verified_told_at = case when ${told.tellVerified}::boolean then now() else d.verified_told_at end,
-        failed_told_at = case when ${told.tellFailed}::boolean then now() else d.failed_told_at end,
+        verified_told_at = case when ${notices.tellVerified}::boolean then now() else d.verified_told_at end,
+        failed_told_at = case when ${notices.tellFailed}::boolean then now() else d.failed_told_at end,
         updated_at = case when d.status <> ${after.status} or d.records <> ${records} then now() else d.updated_at end
       where d.id = ${id} and d.verified = ${verified} and d.status = ${status} and d.misses = ${misses}
       returning d.*)`;
@@ -179,7 +179,7 @@ export async function settleCheck(
   });
   const events = sql`select ${moved} from changed where ${after.verified !== verified}::boolean`;
   const changed = await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }));
-  return changed === 0 ? null : told;
+  return changed === 0 ? null : notices;
 }
 
 /** How many templates and unfinished campaigns send from a domain. */

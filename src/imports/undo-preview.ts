@@ -40,7 +40,7 @@ export async function previewUndo(db: Database, undone: Undone, limits = limitsO
   const deadline = performance.now() + longestMs;
   const key = keyOf(undone);
   const before = begun.get(key);
-  if (before?.after === null) return told(before);
+  if (before?.after === null) return previewOf(before);
   // Whoever asks at the same time begins anew, so that nothing is counted twice.
   begun.delete(key);
   if (before === undefined) {
@@ -57,7 +57,7 @@ export async function previewUndo(db: Database, undone: Undone, limits = limitsO
     }
   }
   if (before !== undefined) begun.set(key, progress);
-  return told(progress);
+  return previewOf(progress);
 }
 
 /** Forgets what was found about a job, because it is undone now. */
@@ -103,7 +103,7 @@ function added(counts: ReadonlyMap<string, number>, more: readonly [string, numb
   return sum;
 }
 
-function told({ deletes, restores, conflicts, keeps }: Progress): UndoPreview {
+function previewOf({ deletes, restores, conflicts, keeps }: Progress): UndoPreview {
   const sorted = (counts: ReadonlyMap<string, number>) => [...counts].sort(([one], [other]) => (one < other ? -1 : 1));
   return {
     deletes,

@@ -58,7 +58,7 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
     field as materialized (
       select t.*, p.data -> t.key is not distinct from t.became as is_own from touched t join person p using (id)
       where t.was is distinct from t.became and p.data -> t.key is distinct from t.was),
-    mended as materialized (
+    restored as materialized (
       select id, jsonb_object_agg(key, was) filter (where was is not null) as set, array_agg(key) filter (where was is null) as remove
       from field where is_own or ${restoresConflicts}::boolean group by id),
     named as materialized (select key, count(*)::int as count from field where not is_own group by key),
@@ -74,7 +74,7 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
         n.id is null and x.was_subscribed <> p.subscribed and x.was_subscribed <> x.became and s.why is null as flips,
         coalesce(n.why, case when n.id is null and x.was_subscribed <> p.subscribed then s.why end) as keeps
       from person p
-      left join mended f on f.id = p.id
+      left join restored f on f.id = p.id
       left join flip x on x.id = p.id
       left join lateral (
         select case
@@ -138,7 +138,7 @@ export async function previewDeletions(db: Database, { jobId }: Undone): Promise
 }
 
 // The rows of `write_contacts` that take back what the job did to those who stay.
-const mending = sql`(
+const restoring = sql`(
   select coalesce(jsonb_agg(jsonb_build_object('id', id, 'set', coalesce(set, '{}'), 'remove', coalesce(to_jsonb(remove), '[]'),
     'subscribed', case when flips then was_subscribed end, 'flipData', jsonb_build_object('reason', 'undo'))), '[]')
   from fate where set is not null or remove is not null or flips)`;
@@ -161,7 +161,7 @@ export async function undoSome(
   const [step] = await tx.rows<{ changed: number; doomed: string[] }>(sql`
     with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
     written as materialized (
-      select changed from ${contactsWritten(undone.projectId, mending, { cause: by.id, limitedBy: by.limitedBy, restores: true })})
+      select changed from ${contactsWritten(undone.projectId, restoring, { cause: by.id, limitedBy: by.limitedBy, restores: true })})
     select (select count(*) from written where changed)::int as changed, array(select id from fate where deletes) as doomed`);
   const { changed, doomed } = step ?? { changed: 0, doomed: [] };
   const deleted = await trashContacts(tx, undone.projectId, by.id, { cause: by.id, limitedBy: by.limitedBy }, doomed);

@@ -16,25 +16,29 @@ const usage = [
 ];
 
 /** What an action changes, and what is said of it then; null when it is none. */
-function changeOf(action: string, amount = ''): { set: Query; told: string } | null {
-  if (action === 'enable') return { set: sql`disabled = false, disabled_reason = null`, told: 'is enabled' };
+function changeOf(action: string, amount = ''): { set: Query; message: string } | null {
+  if (action === 'enable') return { set: sql`disabled = false, disabled_reason = null`, message: 'is enabled' };
   if (action === 'disable') {
     const set = sql`disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`;
-    return { set, told: 'is disabled' };
+    return { set, message: 'is disabled' };
   }
   if (action !== 'rate') return null;
   if (amount === 'default')
-    return { set: sql`send_rate = null`, told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
+    return { set: sql`send_rate = null`, message: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
   const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
-  return rate > 0 ? { set: sql`send_rate = ${rate}`, told: `sends at most ${rate} messages a second` } : null;
+  return rate > 0 ? { set: sql`send_rate = ${rate}`, message: `sends at most ${rate} messages a second` } : null;
 }
 
-async function changeProject(db: Database, id: string, { set, told }: { set: Query; told: string }): Promise<string> {
+async function changeProject(
+  db: Database,
+  id: string,
+  { set, message }: { set: Query; message: string },
+): Promise<string> {
   const row = await db.row<{ name: string }>(
     sql`update projects set ${set}, updated_at = now() where id = ${id} returning name`,
   );
   if (row === null) throw new Error(`there is no project ${id}`);
-  return `Project "${row.name}" ${told}`;
+  return `Project "${row.name}" ${message}`;
 }
 
 async function approve(db: Database, id: string, domain: string | undefined): Promise<string> {

@@ -2,7 +2,7 @@ import { readConfigOrExit } from '../lib/config/config.ts';
 import { migrate } from './migrate.ts';
 import { firstProjectOrNeeds } from './projects/first-project.ts';
 import { keepMemoryLow } from './setup/outside.ts';
-import { finishAndExit, startPart, supervisorSays, untilToldToStop } from './setup/process.ts';
+import { finishAndExit, startPart, supervisorSays, untilStopped } from './setup/process.ts';
 import { stopInOrder } from './start/our-processes.ts';
 
 // What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
@@ -18,9 +18,9 @@ const parts = {
 keepMemoryLow();
 const named = new Set(process.argv.slice(2));
 const config = readConfigOrExit(['DATABASE_URL', 'TEMPORAL_ADDRESS']);
-const told = untilToldToStop();
+const stopped = untilStopped();
 let hasStarted = false;
-void told.then(() => hasStarted || process.exit(0));
+void stopped.then(() => hasStarted || process.exit(0));
 
 // The code is loaded while the servers start.
 const chosen = await Promise.all(Object.entries(parts).flatMap(([name, load]) => (named.has(name) ? [load()] : [])));
@@ -39,5 +39,5 @@ const running = await Promise.all(
 hasStarted = true;
 await Promise.all(running.map(({ ready }) => ready));
 process.send?.('ready');
-await told;
+await stopped;
 await finishAndExit(() => stopInOrder(running), Math.max(...chosen.map((part) => part.stopWithinMs(config))));

@@ -107,9 +107,9 @@ async function describe(config: StartConfig): Promise<void> {
 
 /** Says which server was picked, and starts it where it is ours. */
 async function runPicked(name: string, picking: Promise<PickedServer>): Promise<void> {
-  const { told, part } = await picking;
+  const { line, part } = await picking;
   continueUnlessStopped(signal);
-  terminal.part(name, ...told);
+  terminal.part(name, ...line);
   if (part !== null) await run(part);
 }
 

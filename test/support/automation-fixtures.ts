@@ -4,7 +4,7 @@ import { type Started, startRuns } from '../../src/automations/enrollment/starti
 import type { StepType } from '../../src/automations/graph/step-configs.ts';
 import type { RunRow } from '../../src/automations/rows.ts';
 import type { AdvanceDeps } from '../../src/automations/runtime/advance.ts';
-import { arrivalsChannel, createEnroller } from '../../src/automations/runtime/enrol.ts';
+import { createEnroller, enrollmentChannel } from '../../src/automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../../src/automations/runtime/recovery.ts';
 import { guardedConnector } from '../../src/http/guarded-requests/guard.ts';
 import { newId } from '../../src/lib/ids.ts';
@@ -244,7 +244,7 @@ export async function automationRuntime(
   const outbox = new Outbox({ db, temporal: worker.temporal, queuePrefix: worker.queuePrefix, log, revivers });
   const relay = startRelay({ outbox, listenUrl: database.url, log, wakes: wakesUnderWay(db) });
   const enroller = startWokenLoop({
-    channel: arrivalsChannel,
+    channel: enrollmentChannel,
     listenUrl: database.url,
     work: createEnroller({
       db,

@@ -91,7 +91,7 @@ export function removeOldMails(db: Database, limit: number): Promise<number> {
 }
 
 /** Members of at least a role, but for one user. */
-export interface ToldMembers {
+export interface MailedMembers {
   role: 'ADMIN';
   but: string | null;
 }
@@ -100,7 +100,7 @@ export interface ToldMembers {
 export function membersToTell(
   db: Database,
   projectId: string,
-  only?: ToldMembers,
+  only?: MailedMembers,
 ): Promise<{ email: string; project: string; language: string }[]> {
   return db.rows(sql`
       select u.email, p.name as project, p.language from projects p

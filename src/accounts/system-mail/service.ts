@@ -5,7 +5,7 @@ import { seal } from '../../lib/seal.ts';
 import { type LetterRequest, writeLetter } from '../../lib/texts/letter.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
-import { insertMails, membersToTell, type ToldMembers } from './queries.ts';
+import { insertMails, type MailedMembers, membersToTell } from './queries.ts';
 
 declare module '../../http/context.ts' {
   interface App {
@@ -49,7 +49,7 @@ interface MemberMail {
   /** Each member gets one mail for each key. */
   dedupeKey?: string;
   /** Members of at least this role, but for one user; everybody when absent. */
-  to?: ToldMembers;
+  to?: MailedMembers;
 }
 
 /** Queues a mail of the service to each member of a project, inside a transaction. */

@@ -13,7 +13,7 @@ export const VerifyBody = v.object({
 /** What is known about an address (docs/contract/core.md#2-10). */
 const AddressVerification = v.object({
   email: field('The address as it was sent.', v.string()),
-  valid: field('Whether the address can receive mail, as far as can be told.', v.boolean()),
+  valid: field('Whether the address can receive mail, as far as can be known.', v.boolean()),
   isDisposable: field('Whether the address is from a provider of disposable addresses.', v.boolean()),
   isAlias: field('Whether the domain is an alias of a known mail provider.', v.boolean()),
   isTypo: field('Whether the domain looks like a misspelled mail provider.', v.boolean()),

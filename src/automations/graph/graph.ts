@@ -46,7 +46,7 @@ async function newestEventKeys(db: Database, projectId: string, name: string | n
   return rows.map(({ key }) => key);
 }
 
-/** What a condition of an automation can ask for: fields of contacts, and of the events that were recorded lately. */
+/** What a condition of an automation can ask for: fields of contacts, and of the events that were recorded recently. */
 export async function workflowFields(db: Database, projectId: string, eventName: string | undefined) {
   const name = eventName || null;
   const [{ fields: contactFields }, keys] = await Promise.all([

@@ -133,19 +133,19 @@ function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
 /** What differs between the graph that is there and the planned one. */
 export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
   const present = new Map(steps.map((step) => [step.id, step]));
-  const told = ({ id, name, type }: Pick<StepRow, 'id' | 'name' | 'type'>) => ({ id, name, type });
+  const named = ({ id, name, type }: Pick<StepRow, 'id' | 'name' | 'type'>) => ({ id, name, type });
   return {
     steps: [
       ...plan.steps.flatMap((step): GraphChanges['steps'] => {
         const before = present.get(step.id);
-        if (before === undefined) return [{ ...told(step), change: 'added', fields: [] }];
+        if (before === undefined) return [{ ...named(step), change: 'added', fields: [] }];
         const fields = (['name', 'config', 'templateId', 'note'] as const).filter(
           (key) => !sameJson(before[key], step[key]),
         );
-        if (fields.length > 0) return [{ ...told(step), change: 'changed', fields }];
-        return sameJson(before.position, step.position) ? [] : [{ ...told(step), change: 'moved', fields }];
+        if (fields.length > 0) return [{ ...named(step), change: 'changed', fields }];
+        return sameJson(before.position, step.position) ? [] : [{ ...named(step), change: 'moved', fields }];
       }),
-      ...plan.removedSteps.map((step) => ({ ...told(step), change: 'removed' as const, fields: [] })),
+      ...plan.removedSteps.map((step) => ({ ...named(step), change: 'removed' as const, fields: [] })),
     ],
     transitions: [
       ...plan.transitions.filter(({ isNew }) => isNew).map((way) => ({ ...pathFacts(way), change: 'added' as const })),

@@ -72,7 +72,7 @@ export const GraphChanges = v.object({
 });
 export type GraphChanges = v.InferOutput<typeof GraphChanges>;
 
-const Told = {
+const Outcome = {
   ids: field('IDs of new steps, by the names that the request gave them.', v.record(v.string(), v.string())),
   changes: field('What the new graph changes.', GraphChanges),
 };
@@ -81,7 +81,7 @@ const Told = {
 export const PutGraphPreview = v.object({
   dryRun: field('`true`: nothing was changed.', v.literal(true)),
   revision: field('Current revision of the workflow, for `If-Match`.', v.number()),
-  ...Told,
+  ...Outcome,
   issues: field(
     'What has to be fixed before the workflow can be enabled with this graph; empty if nothing.',
     v.array(Issue),
@@ -93,7 +93,7 @@ export type PutGraphPreview = v.InferOutput<typeof PutGraphPreview>;
 /** The graph after it was replaced. */
 export const PutGraphDone = v.object({
   dryRun: field('`false`: the graph was replaced.', v.literal(false)),
-  ...Told,
+  ...Outcome,
   workflow: field('The workflow with its new graph.', WorkflowWithGraph),
   migration: field(
     'The job that migrates the contacts in the workflow; null without `migrate`.',

@@ -46,19 +46,19 @@ export function putGraph(
     if (plan.problems.length > 0)
       throw invalid(plan.problems, 'Nothing was saved: correct these places of the request and send it again.');
     const issues = await issuesOf(tx, automation, plan);
-    const told = { ids: Object.fromEntries(plan.ids), changes: changesOf(draft, plan) };
+    const outcome = { ids: Object.fromEntries(plan.ids), changes: changesOf(draft, plan) };
     const move = wished.migrate ? moveWithIds(wished.migrate, plan) : null;
     if (wished.dryRun) {
       const people = await previewOf(tx, id, plan, move);
       const { revision } = automation;
-      return { body: { dryRun: true, revision, ...told, issues, people }, revision, tickets: [] };
+      return { body: { dryRun: true, revision, ...outcome, issues, people }, revision, tickets: [] };
     }
     if (automation.enabled && issues.length > 0)
       throw invalid(
         issuesAsProblems(issues),
         'Contacts enter this workflow: correct the graph, or disable the workflow to save it as it is.',
       );
-    await writePlan(tx, draft, plan, told.changes);
+    await writePlan(tx, draft, plan, outcome.changes);
     if (automation.enabled) await keepSenders(tx, id);
     const revision = await reviseGraphOf(tx, id, userId);
     const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
@@ -69,7 +69,7 @@ export function putGraph(
       target: id,
       after: { revision, migration: migration?.id },
     });
-    return { body: { dryRun: false, ...told, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
+    return { body: { dryRun: false, ...outcome, workflow, migration }, revision, tickets: moved?.tickets ?? [] };
   });
 }
 

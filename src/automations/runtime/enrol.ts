@@ -7,7 +7,7 @@ import { contextOf } from './condition.ts';
 import { startsUnderWay } from './recovery.ts';
 
 /** The channel on which a commit with new pending enrollments wakes the enrollers. */
-export const arrivalsChannel = 'fernpost_arrivals';
+export const enrollmentChannel = 'fernpost_arrivals';
 
 /** What enrolling needs. */
 export interface EnrolDeps {
@@ -24,7 +24,7 @@ export interface EnrolDeps {
 
 const defaultMostWaiting = 500;
 // One automation's turn: a burst of one does not keep the others waiting for longer than this takes.
-const arrivalsPerTurn = 200;
+const enrollmentsPerTurn = 200;
 // Notifications wake it; this finds what a lost one left.
 const whenIdleMs = 1_000;
 const whenFullMs = 100;
@@ -48,7 +48,7 @@ export function createEnroller(deps: EnrolDeps): () => Promise<number> {
     let taken = 0;
     for (const automation of automations) {
       if (left <= 0) break;
-      const count = await enrolSome(automation, Math.min(left, arrivalsPerTurn));
+      const count = await enrolSome(automation, Math.min(left, enrollmentsPerTurn));
       left -= count;
       taken += count;
     }

@@ -125,7 +125,7 @@ export function isOurLink(contactId: string, { t }: LinkParameters, trust: LinkT
 
 /**
  * A contact as their own pages show it (docs/contract/core.md#3-9). Ids of contacts are no secrets, so that the address is
- * told only to whoever holds a signed link; others see `b…@example.test` (docs/contract/platform.md#11-2).
+ * returned only to holders of a signed link; others see `b…@example.test` (docs/contract/platform.md#11-2).
  * @throws 404 CONTACT_NOT_FOUND
  */
 export async function publicContact(db: Database, id: string, link: LinkParameters, trust: LinkTrust) {

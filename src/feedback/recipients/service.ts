@@ -95,7 +95,7 @@ async function brandOf(db: Database, projectId: string): Promise<PageBrand | nul
 
 /**
  * Does what a page's form asks for and says where to go then, so that going back or reloading asks for nothing twice. To
- * leave needs no signature; whoever has none is told nothing. Coming back by a link that is not ours is no page of anybody.
+ * leave needs no signature; without one nothing is revealed. Coming back by a link that is not ours is no page of anybody.
  */
 export async function submitPage(
   db: Database,

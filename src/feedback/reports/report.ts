@@ -45,7 +45,7 @@ export interface NotificationDeps {
   log: { warn(facts: object, text: string): void };
   /** How long our own record of a hand-over is waited for, in milliseconds; 1,500 when absent. */
   patienceMs?: number;
-  /** Told of the project whose mail bounced for good or was reported as spam, once that is written down. Never rejects. */
+  /** Called with the project whose mail bounced permanently or was reported as spam, once that is stored. Never rejects. */
   harmed?: (projectId: string) => Promise<void>;
 }
 

@@ -151,7 +151,7 @@ interface GuardDeps {
   log: { warn(facts: object, text: string): void };
 }
 
-/** A project that was disabled, and what Temporal must be told after the commit. */
+/** A project that was disabled, and the commands for Temporal after the commit. */
 interface Stopped {
   projectId: string;
   tickets: OutboxTicket[];

@@ -51,7 +51,7 @@ export async function readMultipart(
       bytes.once('limit', () => {
         refusal = rules.tooLarge();
       });
-      // Its failure is told when everything has been read.
+      // Its failure is reported when everything has been read.
       taken.catch(() => bytes.resume());
       work = Promise.all([work, taken]);
       work.catch(() => undefined);

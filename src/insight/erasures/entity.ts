@@ -15,7 +15,7 @@ export interface ChangedLedger {
   hashAfter: string | null;
 }
 
-/** Something that a member wrote and that names the address; it is told, not changed. */
+/** Something that a member wrote and that names the address; it is reported, not changed. */
 export interface Mention {
   type: string;
   count: number;

@@ -39,7 +39,7 @@ export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise
   return final === null ? null : ledgerHash(db, ledger);
 }
 
-/** What members write by hand, and data of other contacts: columns that are searched, and told in the certificate, but not changed. */
+/** What members write by hand, and data of other contacts: columns that are searched, and reported in the certificate, but not changed. */
 export const searched: Readonly<
   Record<string, { type: string; columns: readonly string[]; project?: string; id?: string }>
 > = {
@@ -125,12 +125,12 @@ export async function settleContact(tx: Database, subject: Subject): Promise<Rec
   if (await isLeaving(tx, contactId)) throw new StillLeaving();
   const mail = await dropMail(tx, contactId);
   const runs = await tx.count(sql`delete from automation_runs where contact_id = ${contactId}`);
-  const arrivals = await tx.count(sql`delete from automation_arrivals where contact_id = ${contactId}`);
+  const pending = await tx.count(sql`delete from automation_arrivals where contact_id = ${contactId}`);
   const entries = await tx.count(sql`delete from automation_entries where contact_id = ${contactId}`);
   const contact = await removeContact(tx, subject);
   // A step of a workflow may have queued mail a moment before its execution was deleted.
   if ((await tx.row(sql`select from emails e where ${unsent(contactId)} limit 1`)) !== null) throw new StillLeaving();
-  return { mail, runs: runs + arrivals + entries, ...contact };
+  return { mail, runs: runs + pending + entries, ...contact };
 }
 
 // Campaign, then its send, as everywhere: nobody claims mail whose row, or whose send, is locked.

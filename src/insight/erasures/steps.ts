@@ -169,7 +169,7 @@ async function emptyAnswers(tx: Database, { projectId, contactId, pattern }: Sub
 }
 
 // A key stays used, so that a repetition of the request does nothing; what it was answered goes. One that has the address in it gets
-// another name: `receipt-ada@example.com` may be any address that ends so, and a key is worth no doubt.
+// another name: `receipt-ada@example.com` may be any address that ends so, and a key is not worth the risk.
 function emptyIdempotency({ projectId, contactId, addresses, pattern }: Subject): Query {
   return sql`
     with found as (

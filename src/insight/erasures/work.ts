@@ -8,7 +8,7 @@ import { findLedgers, hashOfLedger, StillLeaving, settleContact } from './settle
 import { startOfErasure } from './start.ts';
 import { steps } from './steps.ts';
 
-/** How long an activity may work on an erasure, and who is told that it goes on. */
+/** How long an activity may work on an erasure, and the callback that reports its progress. */
 export interface ErasureShare {
   encryptionKeys: readonly string[];
   longestMs: number;

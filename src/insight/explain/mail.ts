@@ -113,7 +113,7 @@ function heldBack(mail: ExplainedMail, { until }: { until: string | null }, deci
   });
 }
 
-/** A request that mends what kept something from happening. */
+/** A request that fixes what prevented something. */
 export function fix(sentence: string, path: string, body: Record<string, unknown> = {}): Finding['fixes'][number] {
   return { sentence, method: 'POST', path, body };
 }

@@ -170,10 +170,10 @@ function contextOf({ app, db: asked, project, actor, requestId, ip, header }: Ca
     version,
     mode: settings.mode,
     call: ((id: OperationId, input: OperationInput = {}) =>
-      told(app, run(id, input, { tx: db }))) as McpContext['call'],
+      explained(app, run(id, input, { tx: db }))) as McpContext['call'],
     audienceOf: (campaignId) => campaignAudience(db, project.id, campaignId, app.clock()),
     plan: (action) =>
-      told(
+      explained(
         app,
         keepPlan(db, owner(), action, () => rehearse(action)),
       ),
@@ -187,7 +187,7 @@ function contextOf({ app, db: asked, project, actor, requestId, ip, header }: Ca
             return { result: await run(plan.operation, plan.input, { tx, of, plan: 'carriedOut' }) };
           },
         });
-      const done = await told(app, commits(commit));
+      const done = await explained(app, commits(commit));
       for (const call of waiting) call();
       return done;
     },
@@ -210,7 +210,7 @@ function waitingApp(app: App, tx: Database, waiting: (() => void)[] = []): App {
 }
 
 /** A refusal is for the model; anything else is for the log. */
-async function told<Value>(app: App, work: Promise<Value>): Promise<Value> {
+async function explained<Value>(app: App, work: Promise<Value>): Promise<Value> {
   try {
     return await work;
   } catch (error) {

@@ -32,7 +32,7 @@ export interface PlannedAction {
 
 /** What the tools need of the service. */
 export interface McpContext {
-  /** Version of the server, as clients are told. */
+  /** Version of the server, as reported to clients. */
   version: string;
   mode: ToolMode;
   /** Calls an operation as the key of the request. @throws the refusal */

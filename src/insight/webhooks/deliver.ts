@@ -158,7 +158,7 @@ async function deliverBatch(
   const steps = results.map(({ delivery, attempt }) => ({
     delivery,
     attempt,
-    // An event that was deleted since can be told by nobody.
+    // An event that was deleted since cannot be delivered.
     next:
       delivery.event === null
         ? ({ status: 'FAILED', dueInMs: 0, restMs: null, isGone: false } satisfies CallConsequence)

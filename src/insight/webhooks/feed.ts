@@ -56,7 +56,7 @@ export function createWebhookWatch({ db, temporal, queuePrefix, log }: WebhookWa
       if (!failing)
         log.warn(
           { endpointId },
-          `webhooks were not woken, the next look repeats it: ${describeFailure(error, temporal.settings)}`,
+          `webhooks were not woken, the next check repeats it: ${describeFailure(error, temporal.settings)}`,
         );
       failing = true;
     }

@@ -83,7 +83,7 @@ export const alongTables = [
 /** Tables of a project that go with its row or when it is marked, or that tell of the wipe itself. */
 export const leftTables = ['brands', 'domains', 'memberships', 'project_invitations', 'project_wipes'] as const;
 
-/** How long an activity may work on a wipe, and who is told how far it is. */
+/** How long an activity may work on a wipe, and the callback that reports its progress. */
 interface WipeShare {
   longestMs: number;
   stop: AbortSignal;

@@ -33,7 +33,7 @@ const limits = [
 
 /**
  * Decides about a canary. A limit is broken above it, not at it. While a part of the slice is still to be sent it counts as
- * mailed, so that a limit breaks early only when nothing can mend it.
+ * mailed, so that a limit breaks early only when nothing can reverse it.
  */
 export function decideCanary(facts: CanaryFacts): CanaryDecision {
   const { counts, openClaims, stopIf, minDelivered, isHoldOver, isProjectDisabled, isReleased } = facts;

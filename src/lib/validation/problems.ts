@@ -41,7 +41,7 @@ function problemsOf(issue: v.BaseIssue<unknown>, prefix: string): FieldProblem[]
   ];
 }
 
-// Of a union the most specific failures are told: those of the alternative that got past the type of the value.
+// Of a union the most specific failures are reported: those of the alternative that got past the type of the value.
 // Paths of inner issues begin at the value of the union.
 function mostSpecific(union: v.BaseIssue<unknown>, field: string): FieldProblem[] {
   const isSpecific = (issue: v.BaseIssue<unknown>) =>

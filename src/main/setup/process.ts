@@ -50,14 +50,14 @@ export interface Part {
 const oneSignalMs = 1_000;
 
 /** Resolves at the first SIGTERM or SIGINT; another one, a second or more later, ends the process at once. */
-export function untilToldToStop(): Promise<void> {
+export function untilStopped(): Promise<void> {
   return new Promise((resolve) => {
-    let toldAt: number | null = null;
+    let signalledAt: number | null = null;
     const stop = () => {
-      if (toldAt === null) {
-        toldAt = performance.now();
+      if (signalledAt === null) {
+        signalledAt = performance.now();
         resolve();
-      } else if (performance.now() - toldAt >= oneSignalMs) process.exit(1);
+      } else if (performance.now() - signalledAt >= oneSignalMs) process.exit(1);
     };
     process.on('SIGTERM', stop);
     process.on('SIGINT', stop);
@@ -72,17 +72,17 @@ export async function finishAndExit(work: () => Promise<void>, limitMs: number):
   process.exit(0);
 }
 
-/** Runs one part as the program of this process, until it is told to stop. */
+/** Runs one part as the program of this process, until it is asked to stop. */
 export async function runAlone(part: Part): Promise<never> {
   keepMemoryLow();
   const config = readConfigOrExit(part.needs);
-  const told = untilToldToStop();
+  const stopped = untilStopped();
   let hasStarted = false;
   // Nothing has begun yet that would need an end.
-  void told.then(() => hasStarted || process.exit(0));
+  void stopped.then(() => hasStarted || process.exit(0));
   const running = await startPart(part, config);
   hasStarted = true;
-  await told;
+  await stopped;
   return finishAndExit(() => running.stop(), part.stopWithinMs(config));
 }
 

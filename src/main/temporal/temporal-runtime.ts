@@ -80,11 +80,11 @@ export function installTemporalRuntime(log: Logger, metricsPort: number | null):
 }
 
 // Every attempt of an activity has a line of ours already.
-const told = new Set(['Activity failed', 'Activity started', 'Activity completed']);
+const logged = new Set(['Activity failed', 'Activity started', 'Activity completed']);
 
 function sdkLogger(log: Logger): SdkLogger {
   const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, facts?: object) => {
-    if (told.has(message)) return;
+    if (logged.has(message)) return;
     // What the SDK finds worth an info line (each change of a worker's state) is not news for an operator, and each of
     // its retries without a server is not either: the worker says once that Temporal is away.
     const shownAs = level === 'info' || /^gRPC call \w+ retried/.test(message) ? 'debug' : level;
@@ -194,7 +194,7 @@ export function keepTemporalPrepared(deps: TemporalPreparationDeps): TemporalPre
     }
   }
 
-  // Only an operator can help, who has to be told once.
+  // Only an operator can help, who has to be notified once.
   function lacking(advice: string): string {
     const text = `the Temporal store lacks its namespace, search attributes or schedules: ${advice}`;
     if (advice !== refusal) log.error(text);

@@ -47,7 +47,7 @@ const forceMs = 4500;
 const retryMs = 1000;
 const watchMs = 5000;
 
-/** Serves the queues until told to stop: connects as soon as Temporal is there, and again whenever it was away too long. */
+/** Serves the queues until stopped: connects as soon as Temporal is there, and again whenever it was away too long. */
 export function runTemporalWorkers(deps: TemporalWorkersDeps): TemporalWorkers {
   return new Serving(deps);
 }

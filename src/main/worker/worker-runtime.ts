@@ -3,7 +3,7 @@ import type { Logger } from 'pino';
 import { createActivities } from '../../../activities/index.ts';
 import { openTemporal, type TemporalConnection } from '../../../temporal/connection.ts';
 import { reconcileNow } from '../../../temporal/setup.ts';
-import { arrivalsChannel, createEnroller } from '../../automations/runtime/enrol.ts';
+import { createEnroller, enrollmentChannel } from '../../automations/runtime/enrol.ts';
 import { wakesUnderWay } from '../../automations/runtime/recovery.ts';
 import { foldAllContactChanges } from '../../contacts/catalogue-queries.ts';
 import { countNewEvents } from '../../contacts/events/counting-queries.ts';
@@ -159,7 +159,7 @@ function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: P
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
   const relay = startRelay({ outbox, listenUrl, log, wakes: wakesUnderWay(db) });
   const enrolling = startWokenLoop({
-    channel: arrivalsChannel,
+    channel: enrollmentChannel,
     listenUrl,
     work: createEnroller({
       db,

@@ -73,7 +73,7 @@ function refuseForeignPage(origins: ReadonlySet<string>, credentials: RequestCre
 }
 
 // Users are never deleted. A session that we signed for nobody answered a sign-up with an address that was taken (see
-// src/accounts/login-service.ts): it must look like that of a new account, so it is told the same, and null lets it as far.
+// src/accounts/login-service.ts): it must look like that of a new account, so it is answered the same, and null lets it as far.
 function current(
   { config }: AccessDeps,
   route: Rules,

@@ -155,14 +155,14 @@ async function entries(
 export async function verifyAudit(db: Database, projectId: string): Promise<AuditVerification> {
   const found = await db.row<{ entries: number; due: number; firstChanged: AuditVerification['firstChanged'] }>(sql`
     with head as (select position, removed_through, hash from audit_heads where project_id = ${projectId}),
-    told as (
+    noted as (
       select (e ->> 'position')::bigint as position, e ->> 'before' as before, e ->> 'after' as after
         from audit_log a, jsonb_array_elements(a.after -> 'entries') e
         where a.project_id = ${projectId} and a.action = ${redactedAction}),
     chain as (
       select a.id, a.position, lead(a.prev_hash) over (order by a.position) as next_hash,
         case when a.redacted_hash is null then ${hashOf('a')}
-          when exists (select from told t where t.position = a.position and t.before = encode(a.redacted_hash, 'hex')
+          when exists (select from noted t where t.position = a.position and t.before = encode(a.redacted_hash, 'hex')
             and t.after = encode(${hashOf('a')}, 'hex')) then a.redacted_hash end as hash
         from audit_log a where a.project_id = ${projectId})
     select (select count(*) from chain)::int as entries,

@@ -42,8 +42,8 @@ export async function redactEntries(
     select r.position, encode(r.redacted_hash, 'hex') as before, encode(${hashOf('r')}, 'hex') as after
     from redacted r order by r.position`);
   if (entries.length === 0) return 0;
-  const told = entries.map(({ position, ...hashes }) => ({ position: Number(position), ...hashes }));
-  await recordChange(tx, projectId, { action: redactedAction, target: by, after: { entries: told } });
+  const noted = entries.map(({ position, ...hashes }) => ({ position: Number(position), ...hashes }));
+  await recordChange(tx, projectId, { action: redactedAction, target: by, after: { entries: noted } });
   return entries.length;
 }
 

@@ -73,7 +73,7 @@ const withInstants = <Row extends { createdAt: string; expiresAt: string }>(row:
   expiresAt: isoInstant(row.expiresAt),
 });
 
-/** What the reader of an invitation is told, while its token works. */
+/** The invitation as its reader sees it, while its token is valid. */
 export async function invitationOf(db: Database, token: string): Promise<FoundInvitation | null> {
   const row = await db.row<Omit<FoundInvitation, 'project'> & { projectId: string; name: string }>(sql`
     select p.id as "projectId", p.name, i.email, i.role, inviter.email as "invitedBy", i.expires_at::text as "expiresAt",

@@ -53,7 +53,7 @@ export function createSegmentWatch({
     } catch (error) {
       if (!failing) {
         const reason = describeFailure(error, temporal.settings);
-        log.warn({ projectId }, `segments could not be computed, the next look repeats it: ${reason}`);
+        log.warn({ projectId }, `segments could not be computed, the next check repeats it: ${reason}`);
       }
       failing = true;
       return false;

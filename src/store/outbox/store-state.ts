@@ -71,7 +71,7 @@ export async function checkStore(deps: StoreCheckDeps, pass: ReconcilePass): Pro
   if (last?.runId === pass.runId) return { changedAt: last.changedAt, isNews: false };
   const isNews = last !== null && !(await deps.isKnown(last));
   // Until a worker has heard of the change, which it asks for every 5 seconds, and has let go of what it remembers, an execution
-  // may be handed to that memory of another history, which passes over what the execution is told. So rows that move shortly
+  // may be handed to that memory of another history, which skips the signals of the execution. So rows that move shortly
   // after the change was found count as older than it, too.
   const noted = await db.row<{ changedAt: string | null }>(sql`
     insert into temporal_stores as t (task_queue, workflow_id, run_id, seen_at)

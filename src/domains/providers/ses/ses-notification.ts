@@ -89,8 +89,8 @@ const names = ['spamVerdict', 'virusVerdict', 'spfVerdict', 'dkimVerdict', 'dmar
 const words = new Set<string>(['PASS', 'FAIL', 'GRAY', 'PROCESSING_FAILED'] satisfies MailVerdict[]);
 
 function verdictsOf(receipt: v.InferOutput<typeof Received>['receipt']): MailVerdicts {
-  const told = names.filter((name) => words.has(receipt[name].status));
-  return Object.fromEntries(told.map((name) => [name, receipt[name].status]));
+  const known = names.filter((name) => words.has(receipt[name].status));
+  return Object.fromEntries(known.map((name) => [name, receipt[name].status]));
 }
 
 const object = <Entries extends v.ObjectEntries>(entries: Entries) => {
