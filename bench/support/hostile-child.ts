@@ -61,13 +61,13 @@ async function hold({ url, secretKey, connections }: HostileOrder): Promise<Host
   const signIn = `AUTH PLAIN ${Buffer.from(`\0fernpost\0${secretKey}`).toString('base64')}`;
   const next: Readonly<Record<string, string>> = { 220: 'EHLO bench.test', 250: signIn };
   const lastReply = (socket: Socket) =>
-    new Promise<string>((resolve) => {
+    new Promise<string>((end) => {
       socket.on('error', () => undefined);
-      socket.on('close', () => resolve('closed'));
+      socket.on('close', () => end('closed'));
       socket.on('data', (data: Buffer) => {
         const code = data.toString('latin1', 0, 3);
         const line = next[code];
-        if (line === undefined) resolve(code);
+        if (line === undefined) end(code);
         else socket.write(`${line}\r\n`);
       });
     });
