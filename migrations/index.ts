@@ -84,6 +84,7 @@ import { Migration20261124130000_accept_mail } from './Migration20261124130000_a
 import { Migration20261124131000_counted_changes } from './Migration20261124131000_counted_changes.ts';
 import { Migration20261124132000_counted_runs } from './Migration20261124132000_counted_runs.ts';
 import { Migration20261124133000_limited_changes } from './Migration20261124133000_limited_changes.ts';
+import { Migration20261124140000_settle_mail } from './Migration20261124140000_settle_mail.ts';
 
 /** Every migration in the order it runs. A released one is never edited; a change of the schema is a new one. Functions have files of their own. */
 export const migrations = [
@@ -196,4 +197,9 @@ export const migrations = [
     isExclusive: true,
   },
   { name: 'Migration20261124133000_limited_changes', class: Migration20261124133000_limited_changes },
+  {
+    name: 'Migration20261124140000_settle_mail',
+    class: Migration20261124140000_settle_mail,
+    isExclusive: true,
+  },
 ];

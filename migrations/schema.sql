@@ -6,6 +6,12 @@ create extension pg_trgm;
 
 create type new_event as (id uuid, project_id uuid, contact_id uuid, email_id uuid, name text, data jsonb, mail_at timestamp with time zone, limited_by uuid);
 
+create type returned_mail as (id uuid, delay_ms double precision, is_unconfirmed boolean, attempts integer, refusal text);
+
+create type settled_claim as (id text, provider text, stream text, campaign uuid, seq integer, holder text);
+
+create type settled_mail as (ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], bodies text[], streams text[], reasons jsonb[], flip_ids uuid[], event_ids uuid[]);
+
 -- A single-use link that verifies an address or resets a password, found by the hash of its token.
 create table account_tokens (
   token_hash bytea not null,
@@ -1985,7 +1991,7 @@ begin
 end
 $function$;
 
-CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, project uuid, provider_name text, stream_name text, ids uuid[], outcomes text[], message_ids text[], instants timestamp with time zone[], subjects text[], reasons jsonb[], is_settled boolean, delay_ms double precision, is_doubtful boolean, refused integer, holder_name text)
+CREATE OR REPLACE FUNCTION settle_mail(claim settled_claim, verdicts settled_mail, returned returned_mail[])
  RETURNS TABLE(sent integer, skipped integer, failed integer)
  LANGUAGE plpgsql
  SET plan_cache_mode TO 'force_generic_plan'
@@ -1996,44 +2002,81 @@ CREATE OR REPLACE FUNCTION settle_claim(claim text, campaign uuid, seq integer, 
 AS $function$
 #variable_conflict use_column
 declare
+  most_kept_bytes constant bigint := 1024 * 1024 * 1024;
+  is_queued constant boolean := claim.campaign is null;
+  ids constant uuid[] := verdicts.ids;
+  instant constant timestamptz := verdicts.instants[1];
+  failed_ids uuid[] := '{}';
+  sent_ids uuid[] := ids;
   happened new_event[];
-  before integer[];
+  again record;
 begin
-  with settled as (
+  if cardinality(verdicts.outcomes) > 0 then
+    select coalesce(array_agg(id) filter (where outcome = 'FAILED'), '{}'), coalesce(array_agg(id) filter (where outcome is null), '{}')
+    into failed_ids, sent_ids
+    from unnest(ids, verdicts.outcomes) as v(id, outcome);
+  end if;
+
+  with held as (
+    select email_id from email_queue where is_queued and email_id = any (ids) and claim_id = claim.id),
+  files as materialized (
+    select e.id, e.project_id, q.bytes, sum(q.bytes) over (partition by e.project_id order by e.id) as through
+    from emails e join email_queue q on q.email_id = e.id
+    where is_queued and e.id = any (failed_ids) and q.email_id = any (failed_ids) and q.claim_id = claim.id
+      and e.render is not null and jsonb_typeof(e.attachments) = 'array'),
+  kept as materialized (
+    select f.id, f.project_id, f.bytes from files f
+    where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= most_kept_bytes),
+  settled as (
     update emails e set
       status = case when e.status in ('PENDING', 'SENDING') then v.outcome else e.status end,
+      reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
       message_id = coalesce(v.message_id, e.message_id),
       sent_at = v.at,
       bounced_at = case when v.outcome = 'BOUNCED' then coalesce(e.bounced_at, now()) else e.bounced_at end,
+      provider = claim.provider, stream = coalesce(v.stream, claim.stream, e.stream),
       subject = coalesce(v.subject, e.subject),
-      reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
-      provider = provider_name, stream = coalesce(stream_name, e.stream), updated_at = now(),
-      content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim))
+      body = case when v.outcome = 'FAILED' and e.render is not null then e.body else coalesce(v.body, e.body) end,
+      render = case when v.subject is null or v.outcome = 'FAILED' then e.render end,
+      attachments = case when jsonb_typeof(e.attachments) is distinct from 'array' or e.id in (select id from kept) then e.attachments
+        else (select jsonb_agg(file - 'content') from jsonb_array_elements(e.attachments) file) end,
+      content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim.id)),
+      updated_at = now()
     from (
-      select id, outcome, message_id, subject, reason, case when outcome = 'SENT' then coalesce(at, instants[1]) end as at
-      from (
-        select id, coalesce(outcome, 'SENT') as outcome, message_id, at, subject, reason
-        from unnest(ids, outcomes, message_ids, instants, subjects, reasons)
-          as given(id, outcome, message_id, at, subject, reason)) verdict) v
-    where e.id = any (ids) and e.id = v.id and e.campaign_id is not distinct from campaign and e.send_seq = seq
-      and e.sent_at is null and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null) or e.status = 'PENDING')
+      select id, coalesce(outcome, 'SENT') as outcome, message_id, case when outcome is null then coalesce(at, instant) end as at,
+        subject, body, stream, reason, flip_id, event_id
+      from unnest(ids, verdicts.outcomes, verdicts.message_ids, verdicts.instants, verdicts.subjects, verdicts.bodies, verdicts.streams,
+        verdicts.reasons, verdicts.flip_ids, verdicts.event_ids)
+        as given(id, outcome, message_id, at, subject, body, stream, reason, flip_id, event_id)) v
+    where e.id = any (ids) and e.id = v.id
+      and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
+      and e.sent_at is null
+      and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null)
+        or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id in (select email_id from held)))
     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
-      v.outcome, v.outcome <> 'SENT' and (e.status = 'SUPPRESSED'
-        or coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled'), false)) as left_out,
-      case when v.outcome = 'BOUNCED' then jsonb_build_object('subject', e.subject, 'from', e."from", 'fromName', e.from_name,
-        'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
-        'sourceType', e.source_type, 'bounceType', 'Permanent',
-        'bouncedAt', to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as bounce,
-      case when v.outcome = 'FAILED' and e.message_id is null and coalesce(e.reason ->> 'code', '') not in ('unsubscribed', 'campaign_cancelled')
-        then jsonb_build_object('subject', coalesce(e.subject, e.render ->> 'subject'), 'from', e."from", 'fromName', e.from_name,
-          'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id, 'campaignId', e.campaign_id,
-          'sourceType', e.source_type, 'error', mail_reason_text(e.reason),
-          'failedAt', to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end as failure),
+      v.outcome, v.flip_id, v.event_id,
+      v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
+        false) as is_left_out,
+      case when v.outcome = 'BOUNCED' or v.outcome = 'FAILED' and e.message_id is null then jsonb_build_object(
+        'subject', case when v.outcome = 'FAILED' then coalesce(e.subject, e.render ->> 'subject') else e.subject end,
+        'from', e."from", 'fromName', e.from_name, 'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id,
+        'campaignId', e.campaign_id, 'sourceType', e.source_type)
+        || case v.outcome
+          when 'BOUNCED' then jsonb_build_object('bounceType', 'Permanent', 'bouncedAt',
+            to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+          else jsonb_build_object('error', mail_reason_text(e.reason), 'failedAt',
+            to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end
+        || coalesce((select jsonb_build_object('tags', jsonb_object_agg(t.name, t.value)) from email_tags t where t.email_id = e.id
+          having count(*) > 0), '{}') end as payload),
+  noted as (
+    insert into failed_attachments (email_id, project_id, bytes)
+    select k.id, k.project_id, k.bytes from kept k join settled using (id)
+    on conflict (email_id) do nothing),
   mail_counted as (
     insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
-    select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
+    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
       -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
-    from settled where outcome <> 'SENT' group by 2),
+    from settled where outcome <> 'SENT' group by 1, 2),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
@@ -2048,60 +2091,74 @@ begin
   flipped as materialized (
     select w.id
     from (
-      select jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false, 'flipEmailId', id,
-        'flipData', jsonb_build_object('reason', 'bounce'))) as rows
-      from settled where outcome = 'BOUNCED' and (select count(*) from usage_moved) >= 0 having count(*) > 0) b,
-    write_contacts(project => project, given => b.rows, cause => '{"type": "report"}', limited_by => null,
+      select project_id, jsonb_agg(jsonb_build_object('id', contact_id, 'subscribed', false,
+        'flipId', flip_id, 'flipEmailId', id, 'flipData', jsonb_build_object('reason', 'bounce'))) as rows
+      from (select distinct on (contact_id) contact_id, id, project_id, flip_id from settled where outcome = 'BOUNCED') s
+      where (select count(*) from usage_moved) >= 0 group by project_id) b,
+    write_contacts(project => b.project_id, given => b.rows, cause => '{"type": "report"}', limited_by => null,
       subscribed_when_new => null, waits => true, restores => false) w),
-  ended as (
-    update campaign_claims k set settled = is_settled, holder = null,
-      due_at = clock_timestamp() + delay_ms * interval '1 millisecond',
-      handed_at = case when is_doubtful then k.handed_at end, attempts = k.attempts + refused
-    where k.id = claim and k.holder = holder_name and not k.settled),
   tally as (
-    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where left_out))::int as skipped,
-      (count(*) filter (where outcome <> 'SENT' and not left_out))::int as failed,
+    select (count(*) filter (where outcome = 'SENT'))::int as sent, (count(*) filter (where is_left_out))::int as skipped,
+      (count(*) filter (where outcome <> 'SENT' and not is_left_out))::int as failed,
       (count(*) filter (where outcome = 'BOUNCED'))::int as bounced
     from settled),
   counted as (
     update campaigns c set sent_count = c.sent_count + t.sent, skipped_count = c.skipped_count + t.skipped,
       failed_count = c.failed_count + t.failed, bounced_count = c.bounced_count + t.bounced
     from tally t
-    where c.id = campaign and c.send_seq = seq and t.sent + t.skipped + t.failed > 0
+    where c.id = claim.campaign and c.send_seq = claim.seq and t.sent + t.skipped + t.failed > 0
       and (select count(*) from usage_moved) >= 0
     returning 1),
   hours_counted as (
     insert into campaign_hours as h (campaign_id, send_seq, hour, sent, bounced)
-    select campaign, seq, date_bin('1 hour', coalesce(sent_at, bounced_at), timestamptz 'epoch'),
+    select claim.campaign, claim.seq, date_bin('1 hour', coalesce(sent_at, bounced_at), timestamptz 'epoch'),
       count(*) filter (where outcome = 'SENT'), count(*) filter (where outcome = 'BOUNCED')
-    from settled where outcome in ('SENT', 'BOUNCED') and campaign is not null and (select count(*) from counted) > 0
+    from settled where outcome in ('SENT', 'BOUNCED') and not is_queued and (select count(*) from counted) > 0
     group by 3 order by 3
     on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, bounced = h.bounced + excluded.bounced)
   select t.sent, t.skipped, t.failed, array(
-    select row(id, project, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
+    select row(id, project_id, contact_id, id, 'email.sent', null, sent_at, null)::new_event from settled where outcome = 'SENT'
     union all
-    select row(uuidv7(), project, contact_id, s.id, 'email.bounce', s.bounce, s.bounced_at, null)::new_event
-    from settled s where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
+    select row(event_id, project_id, contact_id, id, 'email.bounce', payload, bounced_at, null)::new_event
+    from settled where outcome = 'BOUNCED' and (select count(*) from flipped) >= 0
     union all
-    select row(uuidv7(), project, contact_id, s.id, 'email.failed', s.failure, now(), null)::new_event
-    from settled s where failure is not null)
+    select row(uuidv7(), project_id, contact_id, id, 'email.failed', payload, now(), null)::new_event
+    from settled where outcome = 'FAILED' and payload is not null and not is_left_out)
   into sent, skipped, failed, happened from tally t;
+
+  if is_queued then
+    delete from email_queue q where q.email_id = any (ids)
+      and (q.claim_id = claim.id or q.email_id = any (sent_ids));
+    update email_queue q set
+      due_at = clock_timestamp() + r.delay_ms * interval '1 millisecond',
+      claim_id = case when r.is_unconfirmed then q.claim_id end, claimed_at = case when r.is_unconfirmed then q.claimed_at end,
+      lookups = case when r.is_unconfirmed then q.lookups + 1 else 0 end,
+      attempts = q.attempts + r.attempts, last_refusal = coalesce(r.refusal, q.last_refusal)
+    from unnest(returned) r
+    where q.email_id = any (array(select r.id from unnest(returned) r)) and q.email_id = r.id and q.claim_id = claim.id;
+  else
+    update campaign_claims k set
+      settled = cardinality(returned) = 0, holder = null,
+      due_at = clock_timestamp() + coalesce((returned[1]).delay_ms, 0) * interval '1 millisecond',
+      handed_at = case when (returned[1]).is_unconfirmed then k.handed_at end,
+      attempts = k.attempts + coalesce((returned[1]).attempts, 0)
+    where k.id = claim.id and k.holder = claim.holder and not k.settled;
+  end if;
+
   perform record_events(happened);
+
   if sent + skipped + failed < cardinality(ids) then
-    -- What we gave up (FAILED, without the provider's word) and the provider has taken after all waits again, and is settled then.
     with reopened as (
       update emails e set status = 'PENDING', reason = null
-      where e.id = any (ids) and coalesce(outcomes[array_position(ids, e.id)], 'SENT') = 'SENT'
-        and e.campaign_id is not distinct from campaign and e.send_seq = seq
+      where e.id = any (sent_ids)
+        and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
         and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
-      returning e.created_at, e.simulated)
+      returning e.project_id, e.created_at, e.simulated)
     insert into mail_count_changes (project_id, hour, rated)
-      select project, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 2;
+      select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 1, 2;
     if found then
-      before := array[sent, skipped, failed];
-      select before[1] + again.sent, before[2] + again.skipped, before[3] + again.failed into sent, skipped, failed
-      from settle_claim(claim, campaign, seq, project, provider_name, stream_name, ids, outcomes, message_ids, instants, subjects, reasons,
-        is_settled, delay_ms, is_doubtful, refused, holder_name) again;
+      select * into again from settle_mail(claim => claim, verdicts => verdicts, returned => '{}');
+      sent := sent + again.sent;
     end if;
   end if;
   return next;

@@ -69,7 +69,7 @@ export async function migrateDatabase(
     if (isRenamed) {
       await forgetOtherFunctions(client, functions);
       await inShortLocks(client, how, async () => {
-        for (const name of earlierOnly()) await client.query(`drop function if exists ${name}() cascade`);
+        for (const name of earlierOnly()) await client.query(`drop function if exists ${name} cascade`);
         await client.query('alter table contacts drop column if exists subscription_before');
       });
     }

@@ -27,6 +27,7 @@ const removed = [
   'count_runs_on_insert',
   'count_ended_run',
   'recount_moved_event',
+  'settle_claim',
 ];
 const removedTriggers = [
   'events_routed',

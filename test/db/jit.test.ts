@@ -42,7 +42,7 @@ test('what steers plans turns compiling off by itself, for connections that get 
       `select proname as name, proconfig as settings from pg_proc
        where pronamespace = 'public'::regnamespace and proconfig::text like '%enable_%'`,
     );
-    expect(functions.map(({ name }) => name)).toContain('settle_claim');
+    expect(functions.map(({ name }) => name)).toContain('settle_mail');
     for (const { name, settings } of functions) expect(settings, name).toContain('jit=off');
   } finally {
     await pool.end();

@@ -3,7 +3,7 @@ import { applyNotification } from '../../src/feedback/reports/notify.ts';
 import { firstIdAt, newId } from '../../src/lib/ids.ts';
 import { cancelQueued } from '../../src/mail/emails/queries.ts';
 import { writeSuppressed } from '../../src/mail/engine/suppression.ts';
-import { type Settlement, settleQueued } from '../../src/mail/ledger/settle.ts';
+import { type Settlement, settleMail } from '../../src/mail/ledger/settle.ts';
 import { audience } from './audience.ts';
 import type { TestDatabase } from './database.ts';
 import { aContact, queueMail, type TestProject } from './delivery-fixtures.ts';
@@ -136,5 +136,5 @@ async function settle(db: TestDatabase['db'], random: ReturnType<typeof seeded>,
       return { emailId, outcome: 'BOUNCED', reason: { code: 'refused', number: 406, words: 'Inactive' }, ...texts };
     return { emailId, outcome: 'SENT', messageId: `m-${emailId}`, at, stream: 'outbound', ...texts };
   });
-  await settleQueued(db, claimId, 'postmark', settlements);
+  await settleMail(db, { id: claimId, provider: 'postmark' }, settlements);
 }

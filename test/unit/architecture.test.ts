@@ -42,7 +42,7 @@ describe('the project', () => {
     expect(brokenRules(sources)).toEqual([]);
   });
 
-  test('inserts events in one function of the database, which one file of the code calls, and mail in one file', () => {
+  test('inserts events and settles mail in functions of the database, each called by one file, and inserts mail in one file', () => {
     const functions = readdirSync(`${root}migrations/functions`).map((file) => `migrations/functions/${file}`);
     const texts = new Map(functions.map((path) => [path, readFileSync(`${root}${path}`, 'utf8')]));
     for (const [path, text] of sources) if (/^(src|activities|packages|tools)\//.test(path)) texts.set(path, text);
@@ -52,6 +52,12 @@ describe('the project', () => {
       'src/store/record-events.ts',
     ]);
     expect(having(/insert\s+into\s+emails \(/i)).toEqual(['src/mail/ledger/accept.ts']);
+    expect(having(/\bsettle_mail\(/).filter((path) => !path.endsWith('.sql'))).toEqual(['src/mail/ledger/settle.ts']);
+    // Only a report of the provider can say too that a mail was sent.
+    expect(having(/update\s+emails\b(?:(?!\bwhere\b)[\s\S])*?\bsent_at = /)).toEqual([
+      'migrations/functions/settle_mail.sql',
+      'src/feedback/reports/notify.ts',
+    ]);
   });
 
   test('has no function above 80 lines', () => {

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { expandPage, loadExpansion } from '../../src/campaigns/audience/expansion.ts';
 import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claims.ts';
-import { readRecipients, settleClaim } from '../../src/campaigns/delivery/ledger.ts';
+import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
 import { openSend } from '../../src/campaigns/state.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { bucketMade } from '../../src/mail/engine/claim.ts';
 import { acceptMail } from '../../src/mail/ledger/queries.ts';
+import { settleMail } from '../../src/mail/ledger/settle.ts';
 import { type Database, Query } from '../../src/store/sql.ts';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aCampaign, campaignRow, contacts } from '../support/campaign-fixtures.ts';
@@ -151,8 +152,13 @@ test('a recipient who was given up and proves to have the message is settled, re
   if (claim === undefined) throw new Error('Nothing was claimed');
   const [first, second] = await readRecipients(db.db, key, claim);
   if (first === undefined || second === undefined) throw new Error('Nobody was claimed');
-  const place = { ...key, claim, holder: 'late', provider: 'postmark', stream: 'broadcast' } as const;
-  const open = { settled: false, delayMs: 0, unconfirmed: true, attempt: false } as const;
+  const end = { settled: false, delayMs: 0, unconfirmed: true, attempt: false } as const;
+  const open = {
+    id: claim.id,
+    provider: 'postmark',
+    stream: 'broadcast',
+    send: { ...key, holder: 'late', end },
+  } as const;
   const rated = async () =>
     (
       await db.db.row<{ n: number }>('select sum(rated)::int as n from mail_count_changes where project_id = $1', [
@@ -167,15 +173,15 @@ test('a recipient who was given up and proves to have the message is settled, re
   } as const;
   const sent = { outcome: 'SENT', at: new Date().toISOString(), subject: 'Herons' } as const;
 
-  expect(await settleClaim(db.db, place, [failed], open)).toEqual({ sent: 0, skipped: 0, failed: 1 });
-  expect(await settleClaim(db.db, place, [failed], open)).toEqual({ sent: 0, skipped: 0, failed: 0 });
+  expect(await settleMail(db.db, open, [failed])).toEqual({ sent: 0, skipped: 0, failed: 1 });
+  expect(await settleMail(db.db, open, [failed])).toEqual({ sent: 0, skipped: 0, failed: 0 });
   expect(await rated()).toBe(people - 1);
   const both = [
     { ...sent, emailId: first.emailId, messageId: 'm-1' },
     { ...sent, emailId: second.emailId, messageId: 'm-2' },
   ];
-  expect(await settleClaim(db.db, place, both, open)).toEqual({ sent: 2, skipped: 0, failed: 0 });
-  expect(await settleClaim(db.db, place, both, open)).toEqual({ sent: 0, skipped: 0, failed: 0 });
+  expect(await settleMail(db.db, open, both)).toEqual({ sent: 2, skipped: 0, failed: 0 });
+  expect(await settleMail(db.db, open, both)).toEqual({ sent: 0, skipped: 0, failed: 0 });
   expect(await rated()).toBe(people);
   const rows = await db.db.rows('select status, reason from emails where id = any ($1)', [
     [first.emailId, second.emailId],
@@ -198,32 +204,33 @@ test('a claim with verdicts of every kind: rows, contact, events and counters sa
   const [claim] = claims;
   if (claim === undefined) throw new Error('Nothing was claimed');
   const [first, second, gone, refused, left, stopped] = await readRecipients(db.db, key, claim);
-  const place = { ...key, claim, holder: 'mixed', provider: 'postmark', stream: 'broadcast' } as const;
+  const end = { settled: false, delayMs: 0, unconfirmed: false, attempt: true } as const;
+  const place = {
+    id: claim.id,
+    provider: 'postmark',
+    stream: 'broadcast',
+    send: { ...key, holder: 'mixed', end },
+  } as const;
   const sent = { outcome: 'SENT', subject: 'The herons are back' } as const;
   const settle = () =>
-    settleClaim(
-      db.db,
-      place,
-      [
-        { ...sent, emailId: first?.emailId ?? '', messageId: 'pm-1', at: '2026-03-02T09:15:00.000Z' },
-        { ...sent, emailId: second?.emailId ?? '', messageId: 'pm-2', at: '2026-03-02T09:15:01.000Z' },
-        {
-          outcome: 'BOUNCED',
-          emailId: gone?.emailId ?? '',
-          reason: { code: 'provider', words: 'Inactive recipient' },
-          subject: 'The "herons"',
-        },
-        {
-          outcome: 'FAILED',
-          emailId: refused?.emailId ?? '',
-          reason: { code: 'provider', words: 'Invalid address' },
-          subject: null,
-        },
-        { outcome: 'FAILED', emailId: left?.emailId ?? '', reason: { code: 'unsubscribed' }, subject: null },
-        { outcome: 'FAILED', emailId: stopped?.emailId ?? '', reason: { code: 'campaign_cancelled' }, subject: null },
-      ],
-      { settled: false, delayMs: 0, unconfirmed: false, attempt: true },
-    );
+    settleMail(db.db, place, [
+      { ...sent, emailId: first?.emailId ?? '', messageId: 'pm-1', at: '2026-03-02T09:15:00.000Z' },
+      { ...sent, emailId: second?.emailId ?? '', messageId: 'pm-2', at: '2026-03-02T09:15:01.000Z' },
+      {
+        outcome: 'BOUNCED',
+        emailId: gone?.emailId ?? '',
+        reason: { code: 'provider', words: 'Inactive recipient' },
+        subject: 'The "herons"',
+      },
+      {
+        outcome: 'FAILED',
+        emailId: refused?.emailId ?? '',
+        reason: { code: 'provider', words: 'Invalid address' },
+        subject: null,
+      },
+      { outcome: 'FAILED', emailId: left?.emailId ?? '', reason: { code: 'unsubscribed' }, subject: null },
+      { outcome: 'FAILED', emailId: stopped?.emailId ?? '', reason: { code: 'campaign_cancelled' }, subject: null },
+    ]);
   expect(await settle()).toEqual({ sent: 2, skipped: 2, failed: 2 });
   expect(await settle()).toEqual({ sent: 0, skipped: 0, failed: 0 });
   const rows = await db.db.rows(
@@ -286,7 +293,7 @@ describe('a batch costs the same however many rows there are', () => {
 // Its plan cannot be asked for: what it may be made of is said by the settings of the function.
 test('settling reads no table and no campaign from end to end', async () => {
   const [settle] = await db.db.rows<{ settings: string[] }>(
-    `select proconfig as settings from pg_proc where proname = 'settle_claim'`,
+    `select proconfig as settings from pg_proc where proname = 'settle_mail'`,
   );
   const ways = ['seqscan', 'bitmapscan', 'nestloop'].map((way) => `enable_${way}=off`);
   expect(settle?.settings).toEqual(expect.arrayContaining(['plan_cache_mode=force_generic_plan', ...ways]));

@@ -1,11 +1,12 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { eventData } from '../../src/contacts/events/queries.ts';
 import { newId } from '../../src/lib/ids.ts';
 import { claimQueued } from '../../src/mail/engine/claim.ts';
 import type { DeliveryDeps } from '../../src/mail/engine/deps.ts';
 import { reconcileClaims } from '../../src/mail/engine/doubts.ts';
 import { type DeliveryRun, deliverPending, type Pace } from '../../src/mail/engine/pending.ts';
 import { handOverQueued } from '../../src/mail/engine/queue-ledger.ts';
-import { settleQueued } from '../../src/mail/ledger/settle.ts';
+import { settleMail } from '../../src/mail/ledger/settle.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import {
   aContact,
@@ -77,7 +78,7 @@ const eventsOf = (project: TestProject, name?: string) =>
     email_id: string | null;
     data: Record<string, unknown>;
   }>(
-    'select id, name, contact_id, email_id, data from events where project_id = $1 and ($2::text is null or name = $2) order by created_at, id',
+    `select id, name, contact_id, email_id, ${eventData('e')} as data from events e where project_id = $1 and ($2::text is null or name = $2) order by created_at, id`,
     [project.id, name ?? null],
   );
 const queued = (project: TestProject) =>
@@ -115,7 +116,7 @@ test('mail is handed over once, and its row, event and queue are settled togethe
   ]);
   expect(await eventsOf(project)).toEqual([
     {
-      id: expect.any(String),
+      id,
       name: 'email.sent',
       contact_id: contact,
       email_id: id,
@@ -232,12 +233,18 @@ test('settling a claim twice, or after somebody else did, changes nothing', asyn
   const texts = { subject: 's', body: 'b', stream: 'transactional' };
   const sent = (messageId: string, at: string) =>
     [one, other].map((mail) => ({ emailId: mail?.id ?? '', outcome: 'SENT' as const, messageId, at, ...texts }));
-  expect(await settleQueued(store.db, 'twice/1', 'fake', sent('m-1', '2026-03-01T10:00:00.000Z'))).toEqual({
+  expect(
+    await settleMail(store.db, { id: 'twice/1', provider: 'fake' }, sent('m-1', '2026-03-01T10:00:00.000Z')),
+  ).toEqual({
     sent: 2,
+    skipped: 0,
     failed: 0,
   });
-  expect(await settleQueued(store.db, 'twice/1', 'fake', sent('m-2', '2026-03-02T10:00:00.000Z'))).toEqual({
+  expect(
+    await settleMail(store.db, { id: 'twice/1', provider: 'fake' }, sent('m-2', '2026-03-02T10:00:00.000Z')),
+  ).toEqual({
     sent: 0,
+    skipped: 0,
     failed: 0,
   });
   const failed = {
@@ -247,7 +254,11 @@ test('settling a claim twice, or after somebody else did, changes nothing', asyn
     subject: null,
     body: null,
   };
-  expect(await settleQueued(store.db, 'twice/1', 'fake', [failed])).toEqual({ sent: 0, failed: 0 });
+  expect(await settleMail(store.db, { id: 'twice/1', provider: 'fake' }, [failed])).toEqual({
+    sent: 0,
+    skipped: 0,
+    failed: 0,
+  });
   expect(await eventsOf(project, 'email.sent')).toHaveLength(2);
   expect(await ledger(project)).toMatchObject([1, 2].map(() => ({ status: 'SENT', message_id: 'm-1', error: null })));
 });
@@ -257,17 +268,17 @@ test('a claim that was lost to another may neither fail, put back nor doubt its 
   await queueMany(store.db, project, 1);
   const [mail] = await claimQueued(store.db, project.id, 'new/1', { messages: 9, rate: 0, provider: 'fake' });
   const emailId = mail?.id ?? '';
-  await settleQueued(store.db, 'old/1', 'fake', [
+  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [
     { emailId, outcome: 'FAILED', reason: { code: 'provider', words: 'x' }, subject: null, body: null },
   ]);
-  await settleQueued(store.db, 'old/1', 'fake', [
+  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [
     { emailId, outcome: 'RETRY', delayMs: 0, attempt: true, words: null },
   ]);
-  await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'DOUBT', delayMs: 0 }]);
+  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [{ emailId, outcome: 'DOUBT', delayMs: 0 }]);
   expect(await ledger(project)).toMatchObject([{ status: 'PENDING' }]);
   expect(await queued(project)).toMatchObject([{ claim_id: 'new/1', attempts: 0, lookups: 0 }]);
   const sent = { messageId: 'm-1', at: '2026-03-01T10:00:00.000Z', subject: 's', body: 'b', stream: 'transactional' };
-  await settleQueued(store.db, 'old/1', 'fake', [{ emailId, outcome: 'SENT', ...sent }]);
+  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [{ emailId, outcome: 'SENT', ...sent }]);
   expect(await ledger(project)).toMatchObject([{ status: 'SENT' }]);
   expect(await queued(project)).toEqual([]);
 });

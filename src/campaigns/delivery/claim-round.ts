@@ -2,16 +2,11 @@ import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer
 import type { KeptTexts, Ledger, Outcome, Tried } from '../../mail/engine/deps.ts';
 import { findSuppressed, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
+import type { ClaimEnd, Verdict } from '../../mail/ledger/settle.ts';
 import { holdsClaim, type RangeClaim } from './claims.ts';
 import { campaignRefusal } from './content.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import {
-  type ClaimEnd,
-  type ClaimedRecipient,
-  countSuppressed,
-  provenInstant,
-  type RecipientSettlement,
-} from './ledger.ts';
+import { type ClaimedRecipient, countSuppressed, provenInstant } from './ledger.ts';
 
 // What the provider took is usually found soon; the first look comes before its indexing lag is over.
 const firstLookMs = 2000;
@@ -23,7 +18,7 @@ const shortestRestMs = 100;
  * written down together when the pass has ended.
  */
 export class ClaimRound implements Ledger<ClaimedRecipient> {
-  readonly settlements: RecipientSettlement[] = [];
+  readonly settlements: Verdict[] = [];
   /** The stream of the messages that were composed; null while there is none. */
   stream: MailStream | null = null;
   readonly open: Set<ClaimedRecipient>;
@@ -139,7 +134,7 @@ export class ClaimRound implements Ledger<ClaimedRecipient> {
     this.#close(recipient, { emailId: recipient.emailId, outcome, reason, subject });
   }
 
-  #close(recipient: ClaimedRecipient, settlement: RecipientSettlement): void {
+  #close(recipient: ClaimedRecipient, settlement: Verdict): void {
     this.settlements.push(settlement);
     this.open.delete(recipient);
   }

@@ -2,11 +2,12 @@ import { persistently } from '../../mail/engine/attempts.ts';
 import type { TakenClaim } from '../../mail/engine/deps.ts';
 import { handOver, judgeUnconfirmed, lookUpClaim } from '../../mail/engine/hand-over.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
+import { type ClaimEnd, type Settled, settleMail } from '../../mail/ledger/settle.ts';
 import { noteVersion } from '../results/versions.ts';
 import { ClaimRound } from './claim-round.ts';
 import { type RetakenClaim, renewClaim } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type ClaimEnd, type ClaimedRecipient, readRecipients, type SettledRecipients, settleClaim } from './ledger.ts';
+import { type ClaimedRecipient, readRecipients } from './ledger.ts';
 
 /** A claim in the hands of this process; with `lookUpOnly` nothing of it is handed over. */
 export type ClaimInHand = RetakenClaim & TakenClaim & { lookUpOnly?: boolean };
@@ -17,7 +18,7 @@ const settled: ClaimEnd = { settled: true };
  * Hands over the messages of a claim and writes down what became of them by one statement. What has no verdict afterwards
  * is put back with the claim. Rejects when that cannot be written; the claim then stays with its holder.
  */
-export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<SettledRecipients> {
+export async function deliverClaim(deps: LaneDeps, send: LaneSend, claim: ClaimInHand): Promise<Settled> {
   const recipients = await deps.statements(() => readRecipients(deps.db, send, claim));
   await noteFormer(deps, send, claim, recipients);
   const round = new ClaimRound(deps, send, claim, recipients);
@@ -94,8 +95,7 @@ async function settle(
   claim: ClaimInHand,
   round: ClaimRound,
   end: ClaimEnd,
-): Promise<SettledRecipients> {
-  const { projectId, campaignId, sendSeq, holder } = send;
-  const place = { projectId, campaignId, sendSeq, holder, claim, provider: mailer.name, stream: round.stream };
-  return persistently(() => statements(() => settleClaim(db, place, round.settlements, end)));
+): Promise<Settled> {
+  const settling = { id: claim.id, provider: mailer.name, stream: round.stream, send: { ...send, end } };
+  return persistently(() => statements(() => settleMail(db, settling, round.settlements)));
 }

@@ -2,10 +2,10 @@ import { pause } from '../../lib/time.ts';
 import { InFlight, inFlightMs, probeSize } from '../../mail/engine/attempts.ts';
 import { type Hold, longestHeldMs, mayCall } from '../../mail/engine/breaker.ts';
 import { bucketMade } from '../../mail/engine/claim.ts';
+import { type Settled, settleMail } from '../../mail/ledger/settle.ts';
 import { type ClaimAnswer, claimRanges, claimsOpen, claimsTogether, releaseClaims, retakeClaim } from './claims.ts';
 import { type ClaimInHand, deliverClaim } from './deliver-claim.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { type SettledRecipients, settleClaim } from './ledger.ts';
 
 /** How a lane paces itself. */
 export interface LanePace {
@@ -16,7 +16,7 @@ export interface LanePace {
 }
 
 /** How a lane ended. */
-export interface LaneReport extends SettledRecipients {
+export interface LaneReport extends Settled {
   /**
    * `empty`: nothing is left that it could claim. `share`: its time was over. `held`: the provider is. `paused`: the
    * campaign is. `stopped`: the campaign is no longer SENDING, or the worker stops.
@@ -51,10 +51,10 @@ export async function runLane(deps: LaneDeps, send: LaneSend, pace: LanePace, st
 }
 
 /** How a lane ended, but for what it settled. */
-type End = Omit<LaneReport, keyof SettledRecipients>;
+type End = Omit<LaneReport, keyof Settled>;
 
 class Lane {
-  readonly total: SettledRecipients = { sent: 0, skipped: 0, failed: 0 };
+  readonly total: Settled = { sent: 0, skipped: 0, failed: 0 };
   /** Claims under way. */
   readonly slots = new InFlight();
   readonly #deps: LaneDeps;
@@ -105,9 +105,9 @@ class Lane {
       if (leave.probing) await this.slots.ended();
       return null;
     }
-    const place = { ...this.#send, claim, provider: mailer.name, stream: null };
-    const back = { settled: false, delayMs: 0, unconfirmed: claim.handedMs !== null, attempt: false } as const;
-    await statements(() => settleClaim(db, place, [], back));
+    const end = { settled: false, delayMs: 0, unconfirmed: claim.handedMs !== null, attempt: false } as const;
+    const back = { id: claim.id, provider: mailer.name, send: { ...this.#send, end } };
+    await statements(() => settleMail(db, back, []));
     return heldEnd(leave.hold);
   }
 

@@ -28,12 +28,12 @@ export function mailTags(alias: string): string {
 }
 
 /**
- * The data of an event that the alias names. An `email.sent` of a campaign is stored without any: all of it is in the
- * ledger row, and a copy of that for each message would be larger than the row.
+ * The data of an event that the alias names. An `email.sent` is stored without any: all of it is in the ledger row, and a copy of
+ * that for each message would be larger than the row. Those of earlier releases may have their data.
  */
 export function eventData(alias: string): string {
   return `case when ${alias}.data is null and ${alias}.name = 'email.sent' then (
-    select ${mailPayload('mail', `'sentAt', ${isoText('mail.sent_at')}`)} from emails mail where mail.id = ${alias}.email_id)
+    select ${mailPayload('mail', `'sentAt', ${isoText('mail.sent_at')}`)} || ${mailTags('mail')} from emails mail where mail.id = ${alias}.email_id)
     else ${alias}.data end`;
 }
 

@@ -56,8 +56,8 @@ export async function applyNotification(
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
   const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
-  // Made first: the event of a hand-over stands before what followed it.
-  const [sentId, flipId] = [newId(), newId()];
+  // Made before the ID of the report's own event, which follows the flip.
+  const flipId = newId();
   const flip = contactsWritten(
     raw('m.project_id'),
     unsubscribing(effect, flipId),
@@ -107,7 +107,7 @@ export async function applyNotification(
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
       else 'unknown' end as outcome, (select count(*) from flipped) as flips`;
-  const events = eventsOf(effect, name, at, sentId);
+  const events = eventsOf(effect, name, at);
   const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
   return row?.outcome ?? 'unknown';
 }
@@ -184,14 +184,13 @@ function countedLink(link: string | null): Query {
 }
 
 /** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
-function eventsOf(effect: Effect, name: string | null, at: Query, sentId: string): Query {
+function eventsOf(effect: Effect, name: string | null, at: Query): Query {
   const { kind } = effect;
   const ofMail = { projectId: sql`m.project_id`, contactId: sql`m.contact_id`, emailId: sql`m.id` };
   const sent = newEvent({
     ...ofMail,
-    id: sentId,
+    id: sql`m.id`,
     name: 'email.sent',
-    data: sql`${raw(mailPayload('m', `'sentAt', ${isoText('m.sent_at')}`))} || ${raw(mailTags('m'))}`,
     mailAt: sql`m.sent_at`,
   });
   const own = newEvent({

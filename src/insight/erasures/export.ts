@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
 import { takeAttempt } from '../../accounts/queries.ts';
 import { pseudonymOf } from '../../contacts/erased.ts';
+import { eventData } from '../../contacts/events/queries.ts';
 import { getContact } from '../../contacts/service.ts';
 import { leastId } from '../../lib/ids.ts';
 import { unseal } from '../../lib/seal.ts';
 import { streamOf } from '../../lib/streams.ts';
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { Erasure } from './entity.ts';
 
 /** Who is erased, as the steps need it. */
@@ -125,7 +126,7 @@ const sections: readonly Section[] = [
     rows: 200,
     first: `-infinity/${leastId}`,
     page: (project, contact, after, limit) => sql`
-      select e.created_at::text || '/' || e.id as key, to_jsonb(e) - '{project_id,contact_id}'::text[] as item
+      select e.created_at::text || '/' || e.id as key, (to_jsonb(e) - '{project_id,contact_id}'::text[]) || jsonb_build_object('data', ${raw(eventData('e'))}) as item
       from events e where e.project_id = ${project} and e.contact_id = ${contact}
         and (e.created_at, e.id) > (split_part(${after}, '/', 1)::timestamptz, split_part(${after}, '/', 2)::uuid)
       order by e.created_at, e.id limit ${limit}`,

@@ -1,7 +1,7 @@
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { type Database, type Query, sql } from '../../store/sql.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
-import { type Settlement, settleQueued } from '../ledger/settle.ts';
+import { type Settlement, settleMail } from '../ledger/settle.ts';
 import { abandonedAfterMs, inFlightMs, retryDelay } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import { readQueued } from './claim.ts';
@@ -129,7 +129,7 @@ async function settleDoubtful(deps: DeliveryDeps, mails: readonly DoubtfulMail[]
   const byClaim = Map.groupBy(mails, ({ claimId }) => claimId);
   for (const [claimId, claimed] of byClaim) {
     const settlements = await settlementsOf(deps, claimId, claimed);
-    const { sent, failed } = await settleQueued(deps.db, claimId, deps.mailer.name, settlements);
+    const { sent, failed } = await settleMail(deps.db, { id: claimId, provider: deps.mailer.name }, settlements);
     add(tally, { delivered: sent, failed });
     deps.log.info(
       { claimId, mails: claimed.length, found: sent },

@@ -5,7 +5,7 @@ import { sql } from '../../store/sql.ts';
 import type { MessageRecipient, prepareContent } from '../../templates/content/prepare.ts';
 import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';
 import type { Reason } from '../ledger/reasons.ts';
-import { type Settlement, settleQueued } from '../ledger/settle.ts';
+import { type Settlement, settleMail } from '../ledger/settle.ts';
 import { persistently } from './attempts.ts';
 import type { Claim, DeliveryDeps, KeptTexts, Ledger, Outcome, Tally } from './deps.ts';
 import { handOver } from './hand-over.ts';
@@ -107,7 +107,8 @@ class QueueLedger implements Ledger<ClaimedMail> {
   async settle(outcomes: readonly Outcome<ClaimedMail>[]): Promise<void> {
     const { db, mailer, lagMs } = this.#deps;
     const settlements = outcomes.map((outcome) => settlementOf(outcome, lagMs));
-    const { sent, failed } = await persistently(() => settleQueued(db, this.#claim.id, mailer.name, settlements));
+    const claim = { id: this.#claim.id, provider: mailer.name };
+    const { sent, failed } = await persistently(() => settleMail(db, claim, settlements));
     this.tally.delivered += sent;
     this.tally.failed += failed;
   }

@@ -8,7 +8,7 @@ const rated = `${out} and m.status <> 'FAILED' and not m.simulated`;
 
 /**
  * What each count of mail is of, as conditions on a row `m` of the ledger. Deleted mail is taken off by the trigger
- * `uncount_deleted_mail`, and `settle_claim` counts what it settles; both follow the same conditions.
+ * `uncount_deleted_mail`, and `settle_mail` counts what it settles; both follow the same conditions.
  */
 export const countConditions = {
   outgoing: out,

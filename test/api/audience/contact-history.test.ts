@@ -227,7 +227,7 @@ describe('causes', () => {
     const holding = (text: RegExp) => [...files].filter(([, words]) => text.test(words)).map(([file]) => file);
     expect(holding(/(insert into|update) contacts\b/)).toEqual(['migrations/functions/write_contacts.sql']);
     expect(holding(/write_contacts\(/).toSorted()).toEqual([
-      'migrations/functions/settle_claim.sql',
+      'migrations/functions/settle_mail.sql',
       'migrations/functions/write_contacts.sql',
       'src/contacts/write.ts',
     ]);

@@ -4,7 +4,7 @@ import { usageOf } from '../../../src/billing/usage-queries.ts';
 import type { Notification } from '../../../src/domains/providers/mailer.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { settleQueued } from '../../../src/mail/ledger/settle.ts';
+import { settleMail } from '../../../src/mail/ledger/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
@@ -92,7 +92,7 @@ test('mail that fails without having left gives its room back, and mail that was
   const [gone, refused] = sent.body.data.emails.map(({ email }: { email: string }) => email);
   expect((await send(project, 'c@example.com')).status).toBe(402);
   await database.db.count(`update email_queue set claim_id = 'c1' where project_id = $1`, [project.id]);
-  await settleQueued(database.db, 'c1', 'fake', [
+  await settleMail(database.db, { id: 'c1', provider: 'fake' }, [
     {
       emailId: gone,
       outcome: 'SENT',
@@ -113,7 +113,7 @@ test('without a limit usage is counted from the ledger, waiting mail included, a
   const project = await aProject(database);
   const sent = await send(project, ['a@example.com', 'b@example.com', 'c@example.com']);
   await database.db.count(`update email_queue set claim_id = 'c2' where project_id = $1`, [project.id]);
-  await settleQueued(database.db, 'c2', 'fake', [
+  await settleMail(database.db, { id: 'c2', provider: 'fake' }, [
     {
       emailId: sent.body.data.emails[0].email,
       outcome: 'SENT',
@@ -175,7 +175,7 @@ test('mail that was given up and proves to be delivered takes its room again', a
   const sent = await send(project, 'a@example.com');
   const emailId: string = sent.body.data.emails[0].email;
   await database.db.count(`update email_queue set claim_id = 'c3' where project_id = $1`, [project.id]);
-  await settleQueued(database.db, 'c3', 'fake', [
+  await settleMail(database.db, { id: 'c3', provider: 'fake' }, [
     { emailId, outcome: 'FAILED', reason: { code: 'submission_unknown' }, subject: null, body: null },
   ]);
   expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(0);

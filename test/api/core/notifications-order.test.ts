@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { MailEffect, Notification } from '../../../src/domains/providers/mailer.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { settleQueued } from '../../../src/mail/ledger/settle.ts';
+import { settleMail } from '../../../src/mail/ledger/settle.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aProject, type TestProject } from '../../support/delivery-fixtures.ts';
 import { aSentMail, type SentMail } from '../../support/sent-mail.ts';
@@ -189,7 +189,7 @@ test('reports that come before, between and after our own record of the hand-ove
         claim,
       ]);
       const settle = () =>
-        settleQueued(store.db, claim, 'test', [
+        settleMail(store.db, { id: claim, provider: 'test' }, [
           {
             emailId: mail.id,
             outcome: 'SENT',

@@ -6,7 +6,7 @@ import { receiversOf } from '../../../src/feedback/reputation/deliverability.ts'
 import { foldAndJudge } from '../../../src/feedback/reputation/service.ts';
 import { linksOf } from '../../../src/insight/setup/state.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { settleQueued } from '../../../src/mail/ledger/settle.ts';
+import { settleMail } from '../../../src/mail/ledger/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
@@ -97,7 +97,9 @@ const complaint = { RecordType: 'SpamComplaint', Type: 'SpamComplaint', TypeCode
 async function settle(id: string, outcome: object) {
   const claimId = newId();
   await database.db.count('update email_queue set claim_id = $2 where email_id = $1', [id, claimId]);
-  await settleQueued(database.db, claimId, 'postmark', [{ emailId: id, subject: 'A', body: 'B', ...outcome } as never]);
+  await settleMail(database.db, { id: claimId, provider: 'postmark' }, [
+    { emailId: id, subject: 'A', body: 'B', ...outcome } as never,
+  ]);
 }
 
 const stateOf = (project: TestProject) =>

@@ -218,9 +218,9 @@ const rowOf = (id: string) =>
     [id],
   );
 const namesOf = async (id: string) =>
-  (await store.db.rows<{ name: string }>('select name from events where email_id = $1 order by id', [id])).map(
-    ({ name }) => name,
-  );
+  (
+    await store.db.rows<{ name: string }>('select name from events where email_id = $1 order by created_at, id', [id])
+  ).map(({ name }) => name);
 
 test('queued mail goes out, each message once, whatever SES answers', async () => {
   const project = await aProject(store.db);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { eventData } from '../../../src/contacts/events/queries.ts';
 import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
 import { deliverPending } from '../../../src/mail/engine/pending.ts';
 import { prepareContent } from '../../../src/templates/content/prepare.ts';
@@ -285,7 +286,7 @@ test('tags are kept with a mail, told in its events, and lead to it', async () =
   const messageId = mailer.taken.find(({ message }) => message.emailId === tagged)?.messageId ?? '';
   await report({ id: tagged, messageId, to: 'tia@example.com' }, 'Delivery');
   const events = await database.db.rows<{ name: string; tags: unknown; id: string }>(
-    `select name, data -> 'tags' as tags, email_id as id from events where email_id = any($1::uuid[]) order by id`,
+    `select name, ${eventData('e')} -> 'tags' as tags, email_id as id from events e where email_id = any($1::uuid[]) order by created_at, id`,
     [[tagged, plain]],
   );
   expect(events.filter(({ id }) => id === tagged).map(({ name, tags: told }) => [name, told])).toEqual([
