@@ -76,9 +76,9 @@ const { tellOfUsage, reportUsage } = wf.proxyActivities<UsageActivities>({
 });
 
 /** Notifies members of limits that come near, and reports mail that is paid for. Answers how much of each. */
-export async function usageSweep(): Promise<{ told: number; reported: number }> {
-  const told = await tellOfUsage();
-  return { told, reported: await reportUsage() };
+export async function usageSweep(): Promise<{ notified: number; reported: number }> {
+  const notified = await tellOfUsage();
+  return { notified, reported: await reportUsage() };
 }
 
 const { enrolScheduledAudience } = wf.proxyActivities<EnrolmentActivities>({

@@ -41,7 +41,7 @@ export interface Sent {
 
 /**
  * Starts a send, now or at a time, or moves a scheduled one: status, number of the send and the outbox row commit
- * together, and Temporal is told after that (docs/contract/campaigns-and-workflows.md#2-5). Of two requests at once the second
+ * together, and Temporal is notified after that (docs/contract/campaigns-and-workflows.md#2-5). Of two requests at once the second
  * finds the status that the first made. A send that needs an approval waits for it as a draft.
  * @throws 422 for a drift without a fingerprint; 400 for a date that does not parse, the status, an empty audience, a canary of everybody or a time that is past; 404; 402 and 403 for the
  * billing limit; 403 for the domain; 409 REVIEW_STALE, REVIEW_NEEDED
@@ -194,7 +194,7 @@ export async function checkQuota(
   throw campaignTooLarge(recipients, quota);
 }
 
-/** Moves a locked campaign and writes down what Temporal must be told. @throws 400 when its status forbids it */
+/** Moves a locked campaign and stores the commands for Temporal. @throws 400 when its status forbids it */
 export async function commitSend(
   tx: Database,
   campaign: LockedCampaign,

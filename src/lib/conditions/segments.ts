@@ -71,7 +71,7 @@ export function checkSegmentReferences(condition: Condition, segments: SegmentMa
     if (!segments.has(segmentId))
       throw conditionFault([path], `No segment with id ${segmentId} exists in this project`);
     if (leadsIntoCycle(segmentId, new Set(selfId === undefined ? [] : [selfId]), new Set())) {
-      throw conditionFault([path], 'Segments cannot refer to each other in a circle');
+      throw conditionFault([path], 'Segments cannot refer to each other in a cycle');
     }
   }
   refuseOvergrowth(condition, segments);

@@ -66,7 +66,7 @@ export function clientOfKey({ project, scoped }: Pick<KeyOwner, 'project' | 'sco
   return { projectId: project.id, credential: scoped?.id ?? 'secret' };
 }
 
-/** The owner of a sign-in that failed, where its user name is a project; null for nobody that could be told. */
+/** The owner of a sign-in that failed, where its user name is a project; null where there is nobody to notify. */
 export function clientOfFailure(username: string): ClientOwner | null {
   const projectId = username.toLowerCase();
   return isUuid(projectId) ? { projectId, credential: 'unknown' } : null;

@@ -64,7 +64,7 @@ interface SmtpInOptions {
   connections: number;
   /** Most of them from one network that have not signed in. */
   waiting: number;
-  /** How long messages that are being read may take once the server is told to stop, in milliseconds. */
+  /** How long messages that are being read may take once the server is asked to stop, in milliseconds. */
   graceMs: number;
 }
 

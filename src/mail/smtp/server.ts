@@ -68,7 +68,7 @@ export interface SubmissionOptions {
   /** Most bytes of a message, and most recipients. */
   messageBytes: number;
   recipients: number;
-  /** How long messages that are being read may take once the server is told to stop, in milliseconds. */
+  /** How long messages that are being read may take once the server is asked to stop, in milliseconds. */
   graceMs: number;
 }
 
