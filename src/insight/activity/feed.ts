@@ -52,8 +52,8 @@ export async function listActivity(
     place !== null
       ? 0
       : contactId === null
-        ? totalOf(db, project.id, whole, asked)
-        : totalOfContact(db, project.id, contactId, whole, asked),
+        ? totalOf(db, project.id, whole, types)
+        : totalOfContact(db, project.id, contactId, whole, types),
   ]);
   const shown = rows.slice(0, limit);
   const bodies = bodiesOf(app, project, shown);

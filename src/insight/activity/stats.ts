@@ -17,7 +17,7 @@ import {
   type UpcomingQuery,
 } from './schema.ts';
 import { totalOf } from './total-queries.ts';
-import { sources } from './types.ts';
+import type { ActivityType } from './types.ts';
 
 const mostRunning = 50;
 const startedAt = raw(isoText('started_at'));
@@ -55,7 +55,7 @@ export async function holdOf(db: Database, provider: string, projectId: string):
   return waiting?.waits ? holdBody(provider, hold) : null;
 }
 
-const onlyEvents = sources.map(({ type }) => type === 'event.triggered');
+const onlyEvents = new Set<ActivityType>(['event.triggered']);
 
 /**
  * What happened within a window (docs/contract/platform.md#4-3). Mail is counted by when it was created, and its opens and clicks
