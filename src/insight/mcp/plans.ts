@@ -1,26 +1,58 @@
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import type { McpSettings, ScopedKey } from '../../http/context.ts';
 import { changedFields, type ReviewFacts } from '../../launches/review/findings.ts';
 import { AppError, conflict, forbidden, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { sha256 } from '../../lib/seal.ts';
 import { recordChange } from '../../projects/audit/record.ts';
-import { isoInstant } from '../../store/columns.ts';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns, isoInstant } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { WaitingPlan } from './facts.ts';
-import type { PlannedAction } from './server.ts';
+import type { PlannedAction } from './tool.ts';
 
-/** A plan as it is carried out. */
-interface StoredPlan extends Pick<PlannedAction, 'action' | 'operation' | 'input' | 'affects' | 'again'> {
-  contentHash: Buffer | null;
-  facts: ReviewFacts | null;
-  needsApproval: boolean;
-  isApproved: boolean;
-  isRefused: boolean;
-  isExpired: boolean;
-  result: object | null;
-}
+const p = defineEntity.properties;
 
-/** Whose plans these are. */
+/** A plan of a language model; see `PlannedAction`. `facts` are what its sentence stands for, `result` is set once it was carried out. */
+export const McpPlan = defineEntity({
+  name: 'McpPlan',
+  tableName: 'mcp_plans',
+  properties: {
+    id: baseColumns.id,
+    projectId: ofProject(),
+    keyId: p.uuid(),
+    action: p.text().$type<PlannedAction['action']>(),
+    operation: p.text().$type<PlannedAction['operation']>(),
+    input: p.json<PlannedAction['input']>(),
+    sentence: p.text(),
+    affects: p.integer(),
+    samples: p.array(),
+    contentHash: p.blob().nullable(),
+    facts: p.json<ReviewFacts>().nullable(),
+    again: p.boolean(),
+    needsApproval: p.boolean(),
+    approvedAt: p.datetime(3).nullable(),
+    approvedBy: p.uuid().nullable(),
+    refusedAt: p.datetime(3).nullable(),
+    refusedBy: p.uuid().nullable(),
+    committedAt: p.datetime(3).nullable(),
+    result: p.json<object>().nullable(),
+    expiresAt: p.datetime(3),
+    createdAt: baseColumns.createdAt,
+  },
+  indexes: [
+    { name: 'mcp_plans_content', properties: ['projectId', 'contentHash', 'committedAt'] },
+    {
+      name: 'mcp_plans_open',
+      properties: ['keyId', 'expiresAt'],
+      where: 'committed_at IS NULL AND refused_at IS NULL',
+    },
+    { name: 'mcp_plans_project', properties: ['projectId', 'createdAt'] },
+  ],
+});
+type McpPlan = InferEntity<typeof McpPlan>;
+
+/** The project and the key that plans belong to. */
 export interface PlanOwner {
   projectId: string;
   key: ScopedKey & { mcp: McpSettings };
@@ -29,6 +61,8 @@ export interface PlanOwner {
 }
 
 const mostOpen = 100;
+const minuteMs = 60_000;
+const hourMs = 60 * minuteMs;
 
 /**
  * Keeps a plan for ten minutes, or for a day where a member has to approve it. `rehearse` tries its operation without keeping anything,
@@ -59,29 +93,27 @@ export async function keepPlan(
   const needsApproval = needsHuman === 'always' || isLarge;
   const facts = await rehearse();
   const id = newId();
-  const row = await db.transaction(async (tx) => {
+  const expiresAt = new Date(Date.now() + (needsApproval ? 24 * hourMs : 10 * minuteMs));
+  await db.transaction(async (tx) => {
     await refuseOneMore(tx, key.id);
-    return tx.row<{ expiresAt: string }>(sql`
-      insert into mcp_plans (id, project_id, key_id, action, operation, input, sentence, affects, samples, content_hash, facts, again,
-          needs_approval, expires_at)
-        values (${id}, ${projectId}, ${key.id}, ${action}, ${operation}, ${JSON.stringify(input)}::jsonb, ${sentence}, ${affects},
-          ${[...samples]}, ${contentHash}, ${JSON.stringify(facts)}::jsonb, ${again}, ${needsApproval},
-          now() + case when ${needsApproval} then interval '1 day' else interval '10 minutes' end)
-        returning expires_at::text as "expiresAt"`);
+    tx.em.create(McpPlan, {
+      id,
+      projectId,
+      keyId: key.id,
+      ...{ action, operation, input, sentence, affects, samples: [...samples], contentHash, facts, again },
+      needsApproval,
+      expiresAt,
+    });
   });
-  const expiresAt = isoInstant(row?.expiresAt ?? '');
-  const plan = { planId: id, sentence, affects, samples, expiresAt, needsApproval };
+  const plan = { planId: id, sentence, affects, samples, expiresAt: expiresAt.toISOString(), needsApproval };
   return needsApproval ? { ...plan, approvalUrl: owner.approvalUrl } : plan;
 }
 
 async function refuseOneMore(tx: Database, keyId: string): Promise<void> {
   // Two plans at once must not both see room for one more.
   await tx.row(sql`select 1 as locked from pg_advisory_xact_lock(hashtextextended(${`plans ${keyId}`}, 0))`);
-  const { count } = (await tx.row<{ count: number }>(sql`
-    select count(*)::int as count from (
-      select from mcp_plans where key_id = ${keyId} and committed_at is null and refused_at is null and expires_at > now()
-      limit ${mostOpen}) open`)) ?? { count: 0 };
-  if (count >= mostOpen)
+  const open = { committedAt: null, refusedAt: null, expiresAt: { $gt: new Date() } };
+  if ((await tx.em.count(McpPlan, { keyId, ...open })) >= mostOpen)
     throw new AppError(
       409,
       'TOO_MANY_PLANS',
@@ -103,54 +135,47 @@ export function commitPlan(
     factsNow,
     act,
   }: {
-    factsNow(tx: Database, plan: StoredPlan): Promise<ReviewFacts>;
-    act(tx: Database, plan: StoredPlan): Promise<object>;
+    factsNow(tx: Database, plan: McpPlan): Promise<ReviewFacts>;
+    act(tx: Database, plan: McpPlan): Promise<object>;
   },
 ): Promise<object> {
   return db.transaction(async (tx) => {
-    const plan = isUuid(id)
-      ? await tx.row<StoredPlan>(sql`
-          select action, operation, input, affects, again, content_hash as "contentHash", facts, needs_approval as "needsApproval",
-              approved_at is not null as "isApproved", refused_at is not null as "isRefused", expires_at <= now() as "isExpired", result
-            from mcp_plans where project_id = ${projectId} and key_id = ${key.id} and id = ${id} for update`)
-      : null;
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const plan = isUuid(id) ? await tx.em.findOne(McpPlan, { projectId, keyId: key.id, id }, { lockMode }) : null;
     if (plan === null) throw notFound('plan', id);
-    if (plan.result !== null) return { ...plan.result, alreadyDone: true };
-    if (plan.isRefused)
+    if (plan.result) return { ...plan.result, alreadyDone: true };
+    if (plan.refusedAt)
       throw new AppError(409, 'PLAN_REFUSED', 'A member of the project refused this plan: do not make it again');
-    if (plan.isExpired) throw conflict('This plan has expired: make a new one');
-    if (plan.needsApproval && !plan.isApproved)
+    if (plan.expiresAt <= new Date()) throw conflict('This plan has expired: make a new one');
+    if (plan.needsApproval && !plan.approvedAt)
       throw new AppError(409, 'APPROVAL_NEEDED', `A member of the project has to approve this plan: ${approvalUrl}`, {
         details: { approvalUrl },
       });
     // Two plans of the same content that are committed at once must see each other.
-    if (plan.contentHash !== null && !plan.again) {
+    if (plan.contentHash && !plan.again) {
       await tx.row(sql`select pg_advisory_xact_lock(hashtextextended(encode(${plan.contentHash}, 'hex'), 0))`);
       const earlier = await doneWithin(tx, projectId, plan.contentHash, id);
       if (earlier !== null) throw conflict('Another plan has done the same within the last hour: plan it with "again"');
     }
-    const changed = plan.facts === null ? ['plan'] : changedFields(plan.facts, await factsNow(tx, plan));
+    const changed = plan.facts ? changedFields(plan.facts, await factsNow(tx, plan)) : ['plan'];
     if (changed.length > 0)
       throw new AppError(409, 'PLAN_STALE', `Not as it was planned any more: ${changed.join(', ')}. Make a new plan`, {
         details: { changed },
       });
     const result = await act(tx, plan);
-    await tx.count(sql`
-      update mcp_plans set committed_at = clock_timestamp(), result = ${JSON.stringify(result)}::jsonb where id = ${id}`);
+    tx.em.assign(plan, { committedAt: new Date(), result });
     await recordChange(tx, projectId, { action: `mcp.${plan.action}`, target: id, after: { affects: plan.affects } });
     return { ...result, alreadyDone: false };
   });
 }
 
-/** The result of a plan with this content that was carried out within the last hour. */
-async function doneWithin(db: Database, projectId: string, contentHash: Buffer | null, but: string | null) {
+/** Finds the result of another plan with this content that was carried out within the last hour. */
+async function doneWithin(db: Database, projectId: string, contentHash: Uint8Array | null, but: string | null) {
   if (contentHash === null) return null;
-  const row = await db.row<{ result: object }>(sql`
-    select result from mcp_plans
-      where project_id = ${projectId} and content_hash = ${contentHash} and committed_at > now() - interval '1 hour'
-        and id is distinct from ${but}::uuid
-      order by committed_at limit 1`);
-  return row?.result ?? null;
+  const committed = { projectId, contentHash, committedAt: { $gt: new Date(Date.now() - hourMs) } };
+  const which = but === null ? committed : { ...committed, id: { $ne: but } };
+  const plan = await db.em.findOne(McpPlan, which, { orderBy: { committedAt: 'asc' } });
+  return plan?.result ?? null;
 }
 
 /** Plans of the project that wait for a person, the oldest first. */
@@ -164,7 +189,7 @@ export async function waitingPlans(db: Database, projectId: string): Promise<Wai
   return rows.map((row) => ({ ...row, expiresAt: isoInstant(row.expiresAt), createdAt: isoInstant(row.createdAt) }));
 }
 
-/** What a member says to a plan. */
+/** The decision of a member on a plan. */
 export type PlanVerdict = 'approved' | 'refused';
 
 /** Decides on a plan that waits. An approved one may be committed until it expires, for ten minutes at least. @throws 404 for one that does not wait */
@@ -174,18 +199,21 @@ export function decidePlan(
   id: string,
   decision: PlanVerdict,
 ): Promise<void> {
-  const decided =
-    decision === 'approved'
-      ? sql`approved_at = now(), approved_by = ${userId}, expires_at = greatest(expires_at, now() + interval '10 minutes')`
-      : sql`refused_at = now(), refused_by = ${userId}`;
   return db.transaction(async (tx) => {
-    const row = await tx.row<{ action: string; affects: number }>(sql`
-      update mcp_plans set ${decided}
-        where project_id = ${projectId} and id = ${id} and needs_approval and approved_at is null and refused_at is null
-          and expires_at > now()
-        returning action, affects`);
-    if (row === null) throw notFound('plan', id);
-    await recordChange(tx, projectId, { action: `mcp.${decision}`, target: id, after: row });
+    const now = new Date();
+    const waiting = { needsApproval: true, approvedAt: null, refusedAt: null, expiresAt: { $gt: now } };
+    const lockMode = LockMode.PESSIMISTIC_WRITE;
+    const plan = await tx.em.findOne(McpPlan, { projectId, id, ...waiting }, { lockMode });
+    if (plan === null) throw notFound('plan', id);
+    const longer = new Date(now.getTime() + 10 * minuteMs);
+    const expiresAt = plan.expiresAt > longer ? plan.expiresAt : longer;
+    const decided =
+      decision === 'approved'
+        ? { approvedAt: now, approvedBy: userId, expiresAt }
+        : { refusedAt: now, refusedBy: userId };
+    tx.em.assign(plan, decided);
+    const { action, affects } = plan;
+    await recordChange(tx, projectId, { action: `mcp.${decision}`, target: id, after: { action, affects } });
   });
 }
 

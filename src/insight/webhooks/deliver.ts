@@ -7,12 +7,12 @@ import { callOut, NoAnswer } from '../../http/guarded-requests/call.ts';
 import { AddressRefused } from '../../http/guarded-requests/guard.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
-import { unseal } from '../../lib/seal.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import type { HorizonTimes } from '../../segments/changes.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import { secretsOf, WebhookEndpoint } from './entity.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
 import { payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
 import { afterCall, type CallConsequence } from './retries.ts';
@@ -105,17 +105,13 @@ export async function deliverWebhooks(
   return report;
 }
 
-async function findEndpoint({ db, encryptionKeys }: WebhookDeps, id: string): Promise<Endpoint | null> {
-  const row = await db.row<Omit<Endpoint, 'secrets'> & { secret: string; oldSecret: string | null }>(sql`
-    select id, project_id as "projectId", url, payload, ordered, secret_sealed as secret,
-      case when old_secret_until > now() then old_secret_sealed end as "oldSecret",
-      resting_until is not null as "isSlow",
-      greatest(0, extract(epoch from coalesce(resting_until, now()) - now()) * 1000)::float8 as "restMs"
-    from webhook_endpoints where id = ${id} and status = 'ENABLED'`);
+async function findEndpoint({ db, encryptionKeys }: WebhookDeps, endpointId: string): Promise<Endpoint | null> {
+  const row = await db.session().em.findOne(WebhookEndpoint, { id: endpointId, status: 'ENABLED' });
   if (row === null) return null;
-  const { secret, oldSecret, ...endpoint } = row;
-  const sealed = oldSecret === null ? [secret] : [secret, oldSecret];
-  return { ...endpoint, secrets: sealed.map((text) => unseal(text, encryptionKeys)) };
+  const { id, projectId, url, payload, ordered, restingUntil } = row;
+  const restMs = Math.max(0, (restingUntil?.getTime() ?? 0) - Date.now());
+  const secrets = secretsOf(row, encryptionKeys);
+  return { id, projectId, url, payload, ordered, isSlow: restingUntil != null, restMs, secrets };
 }
 
 // In order, the oldest one that waits holds back all others; otherwise whichever is due.

@@ -135,7 +135,7 @@ function widePage({ projectId, events, cursorAt, cursorId }: Place, horizon: str
       where project_id = ${projectId} and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
         and created_at < ${horizon}::timestamptz
       order by created_at, id limit ${pageSize}),
-    matching as (select * from seen where ${subscribes(sql`name`, events)})`;
+    matching as (select * from seen where ${subscribes('name', events)})`;
 }
 
 interface Replay {
@@ -168,7 +168,7 @@ export function replayPage(db: Database, endpointId: string): Promise<boolean> {
         where project_id = ${replay.projectId} and created_at <= ${replay.until}::timestamptz
           and (created_at, id) > (${replay.placeAt}::timestamptz, ${replay.placeId}::uuid)
         order by created_at, id limit ${pageSize}),
-      matching as (select * from seen where ${subscribes(sql`name`, replay.events)}),
+      matching as (select * from seen where ${subscribes('name', replay.events)}),
       repeated as (
         update webhook_deliveries d set status = 'PENDING', attempts = 0, due_at = now()
         from matching m

@@ -4,7 +4,8 @@ import { notFound } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../lib/pages.ts';
 import { isoInstant } from '../../store/columns.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { WebhookEndpoint } from './entity.ts';
 import { type DeliveredEvent, payloadOf, subscribes, webhookIdOf } from './payload.ts';
 import { countMissed } from './retries.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
@@ -28,6 +29,7 @@ function deliveryBody({ id: _, dueAt, ...row }: DeliveryRow): DeliveryBody {
 
 // A type that hardly any delivery has would otherwise be searched for in all of them.
 const mostLookedAt = 20_000;
+const longestSpanMs = 31 * 86_400_000;
 
 /** A page of an endpoint's deliveries, the latest first; with a type it looks at 20,000 of them at most. */
 export async function listDeliveries(db: Database, endpointId: string, query: ListDeliveries) {
@@ -35,30 +37,23 @@ export async function listDeliveries(db: Database, endpointId: string, query: Li
   const size = clampLimit(query.limit, 20, 100);
   const [before] = cursor === undefined ? [Number.MAX_SAFE_INTEGER] : decodeCursor(cursor, 1);
   if (typeof before !== 'number' || !Number.isSafeInteger(before)) throw foreignCursor();
+  const most = type === undefined ? size + 1 : mostLookedAt;
   // The status stands in the text, because a plan that is kept for any value uses no partial index.
-  const looked = (most: number) => sql`
-    select d.* from webhook_deliveries d
-    where d.endpoint_id = ${endpointId} and d.sequence < ${before}::bigint
-      ${status === null ? sql`` : sql`and d.status = ${raw(`'${status}'`)}`}
-    order by d.sequence desc limit ${most}`;
-  const found =
-    type === undefined
-      ? looked(size + 1)
-      : sql`
-    select d.* from (${looked(mostLookedAt)}) d where ${subscribes(sql`d.event_name`, [type])}
-    order by d.sequence desc limit ${size + 1}`;
-  const rows = await db.rows<DeliveryRow>(sql`select ${columns} from (${found}) d order by d.sequence desc`);
-  const page = rows.slice(0, size);
-  const last = rows.length > size ? (page.at(-1)?.sequence ?? null) : null;
-  const next = last ?? (type === undefined ? null : await lookedUpTo(db, looked(mostLookedAt)));
-  return { data: page.map(deliveryBody), cursor: next === null ? null : encodeCursor([next]), hasMore: next !== null };
-}
-
-/** The last sequence that was looked at where there may be more behind it. */
-async function lookedUpTo(db: Database, looked: Query): Promise<number | null> {
-  const row = await db.row<{ last: number }>(sql`
-    select min(sequence)::float8 as last from (${looked}) l having count(*) = ${mostLookedAt}`);
-  return row?.last ?? null;
+  const ofStatus = raw(status === null ? '' : `and status = '${status}'`);
+  const rows = await db.rows<(DeliveryRow | { id: null }) & { lookedUpTo: number | null }>(sql`
+    with looked as materialized (
+      select * from webhook_deliveries where endpoint_id = ${endpointId} and sequence < ${before}::bigint ${ofStatus}
+      order by sequence desc limit ${most}),
+    ended as (select case when count(*) = ${mostLookedAt} then min(sequence)::float8 end as "lookedUpTo" from looked)
+    select ${columns}, "lookedUpTo"
+    from ended left join looked d on ${subscribes('d.event_name', [type ?? '*'])}
+    order by d.sequence desc limit ${size + 1}`);
+  const found = rows.filter((row) => row.id !== null);
+  const page = found.slice(0, size);
+  const last = found.length > size ? (page.at(-1)?.sequence ?? null) : null;
+  const next = last ?? rows[0]?.lookedUpTo ?? null;
+  const data = page.map(({ lookedUpTo: _, ...row }) => deliveryBody(row));
+  return { data, cursor: next === null ? null : encodeCursor([next]), hasMore: next !== null };
 }
 
 interface HourRow {
@@ -125,28 +120,28 @@ export async function redeliver(db: Database, endpointId: string, eventId: strin
  * 31 days.
  */
 export async function auditEndpoint(db: Database, endpointId: string, span: AuditSpan): Promise<EndpointAudit> {
-  const row = await db.row<{
-    projectId: string;
-    events: string[];
-    from: string;
-    until: string;
-  }>(sql`
-    select project_id as "projectId", events, greatest(counted_from, ${span.from ?? null}::timestamptz, now() - interval '31 days')::text as "from",
-      least(cursor_at, ${span.until ?? null}::timestamptz)::text as until
-    from webhook_endpoints where id = ${endpointId}`);
-  if (row === null) throw notFound('webhook endpoint', endpointId);
+  const endpoint = await db.em.findOne(WebhookEndpoint, { id: endpointId });
+  if (endpoint === null) throw notFound('webhook endpoint', endpointId);
+  const { projectId, events, countedFrom, cursorAt } = endpoint;
+  const earliest = [countedFrom.getTime(), Date.parse(span.from ?? ''), Date.now() - longestSpanMs];
+  const from = new Date(Math.max(...earliest.filter((ms) => !Number.isNaN(ms)))).toISOString();
+  const latest = Math.min(
+    cursorAt.getTime(),
+    span.until === undefined ? Number.POSITIVE_INFINITY : Date.parse(span.until),
+  );
+  const until = new Date(latest).toISOString();
   const counts = await db.row<Omit<EndpointAudit, 'from' | 'until' | 'addsUp'>>(sql`
-    select (select count(*)::int from events where project_id = ${row.projectId} and created_at >= ${row.from}::timestamptz
-        and created_at < ${row.until}::timestamptz and ${subscribes(sql`name`, row.events)}) as events,
+    select (select count(*)::int from events where project_id = ${projectId} and created_at >= ${from}::timestamptz
+        and created_at < ${until}::timestamptz and ${subscribes('name', events)}) as events,
       count(*) filter (where status = 'DELIVERED')::int as delivered, count(*) filter (where status = 'FAILED')::int as failed,
       count(*) filter (where status = 'PENDING')::int as pending,
       min(sequence)::float8 as "firstSequence", max(sequence)::float8 as "lastSequence"
     from webhook_deliveries
-    where endpoint_id = ${endpointId} and event_at >= ${row.from}::timestamptz and event_at < ${row.until}::timestamptz`);
+    where endpoint_id = ${endpointId} and event_at >= ${from}::timestamptz and event_at < ${until}::timestamptz`);
   if (counts === null) throw new Error('Postgres did not answer');
   // Equal counts are cheap to compare, and usual.
   const addsUp =
     counts.events === counts.delivered + counts.failed + counts.pending ||
-    (await countMissed(db, endpointId, { ...row, cursorAt: row.until, cursorId: leastId })) === 0;
-  return { from: isoInstant(row.from), until: isoInstant(row.until), ...counts, addsUp };
+    (await countMissed(db, endpointId, { projectId, events, from, cursorAt: until, cursorId: leastId })) === 0;
+  return { from, until, ...counts, addsUp };
 }

@@ -4,7 +4,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { invalid } from '../../lib/errors.ts';
 import { editDistance, likeText } from '../../lib/text.ts';
 import { dayMs, sqlSpan } from '../../lib/time.ts';
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 // What the service records below the prefixes that are its own.
 const ownNames = [
@@ -56,10 +56,10 @@ export function isNarrow(events: readonly string[]): boolean {
   return !events.some((event) => event.endsWith('*'));
 }
 
-/** SQL: whether the name of an event is subscribed to. */
-export function subscribes(name: Query, events: readonly string[]): Query {
+/** SQL: whether the name of an event, a column, is subscribed to. */
+export function subscribes(column: string, events: readonly string[]): Query {
   const likes = events.map((event) => likeText(event).replace(/\*$/, '%'));
-  return sql`${name} like any(${likes}::text[])`;
+  return sql`${raw(column)} like any(${likes}::text[])`;
 }
 
 /** An event with whom it is about, as it is delivered. */

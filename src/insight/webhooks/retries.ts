@@ -95,7 +95,7 @@ export async function countMissed(db: Database, endpointId: string, looked: Look
 
 /** SQL: the events of a span that the feed has passed and the endpoint was never queued. */
 function missedOf(endpointId: string, { projectId, events, from, cursorAt, cursorId }: Looked): Query {
-  const named = isNarrow(events) ? sql`e.name = any(${events}::text[])` : subscribes(sql`e.name`, events);
+  const named = isNarrow(events) ? sql`e.name = any(${events}::text[])` : subscribes('e.name', events);
   return sql`
     select e.id, e.name, e.created_at from events e
     where e.project_id = ${projectId} and e.created_at >= ${from}::timestamptz and e.created_at <= ${cursorAt}::timestamptz

@@ -14,9 +14,9 @@ import {
 } from '../../lib/validation/fields.ts';
 
 /** What a delivery carries: the whole event, or what is needed to look it up. */
-const payloadKinds = ['full', 'thin'] as const;
+export const payloadKinds = ['full', 'thin'] as const;
 /** ENABLED is called; PAUSED waits for a person; DISABLED was given up by the service, for `disabledReason`. */
-const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
+export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 /** The states of a delivery. */
 const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 

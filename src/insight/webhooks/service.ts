@@ -1,13 +1,16 @@
+import { isDeepStrictEqual } from 'node:util';
+import { LockMode } from '@mikro-orm/core';
 import type { buildConnector } from 'undici';
 import { isRefusedPort } from '../../http/guarded-requests/guard.ts';
 import { conflict, invalidField, notFound } from '../../lib/errors.ts';
 import { leastId, newId } from '../../lib/ids.ts';
-import { seal, unseal } from '../../lib/seal.ts';
+import { seal } from '../../lib/seal.ts';
 import { type Clock, parseDate } from '../../lib/time.ts';
 import { recordChange } from '../../projects/audit/record.ts';
-import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
+import { isoInstant } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { callEndpoint } from './deliver.ts';
+import { secretsOf, WebhookEndpoint } from './entity.ts';
 import { newSecret, payloadOf, refuseUnknownEvents, webhookIdOf } from './payload.ts';
 import { afterCall } from './retries.ts';
 import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
@@ -27,42 +30,39 @@ export interface EndpointSettings {
 }
 
 const mostEndpoints = 10;
-const dayMs = 86_400_000;
+const hourMs = 3_600_000;
+const dayMs = 24 * hourMs;
 const longestReachDays = 30;
 
-interface EndpointRow extends EndpointBody {
-  projectId: string;
-}
-
-const columns = sql`id, project_id as "projectId", url, description, events, payload, ordered, status, disabled_reason as "disabledReason",
-  sequence::float8 as "lastSequence", failing_since::text as "failingSince",
-  case when resting_until > now() then resting_until::text end as "restingUntil",
-  created_at::text as "createdAt", updated_at::text as "updatedAt"`;
-
-function endpointBody({ projectId: _, ...row }: EndpointRow): EndpointBody {
+function endpointBody(row: WebhookEndpoint): EndpointBody {
+  const { id, url, events, payload, ordered, status, failingSince, restingUntil } = row;
   return {
-    ...row,
-    failingSince: isoInstantOrNull(row.failingSince),
-    restingUntil: isoInstantOrNull(row.restingUntil),
-    createdAt: isoInstant(row.createdAt),
-    updatedAt: isoInstant(row.updatedAt),
+    ...{ id, url, description: row.description ?? null, events, payload, ordered, status },
+    disabledReason: row.disabledReason ?? null,
+    lastSequence: row.sequence,
+    failingSince: failingSince?.toISOString() ?? null,
+    restingUntil: restingUntil && restingUntil > new Date() ? restingUntil.toISOString() : null,
+    createdAt: row.createdAt.toISOString(),
+    updatedAt: row.updatedAt.toISOString(),
   };
 }
 
 /** The endpoints of a project, the oldest first. */
 export async function listEndpoints(db: Database, projectId: string): Promise<EndpointBody[]> {
-  const rows = await db.rows<EndpointRow>(
-    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} order by created_at, id`,
-  );
+  const rows = await db.em.find(WebhookEndpoint, { projectId }, { orderBy: { createdAt: 'asc', id: 'asc' } });
   return rows.map(endpointBody);
 }
 
 /** One endpoint of the project. @throws 404 */
 export async function getEndpoint(db: Database, projectId: string, id: string): Promise<EndpointBody> {
-  const row = await db.row<EndpointRow>(
-    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id}`,
-  );
-  return endpointBody(found(row, id));
+  return endpointBody(await load(db, projectId, id));
+}
+
+async function load(db: Database, projectId: string, id: string, lockMode?: LockMode): Promise<WebhookEndpoint> {
+  const options = lockMode === undefined ? {} : { lockMode };
+  const endpoint = await db.em.findOne(WebhookEndpoint, { projectId, id }, options);
+  if (endpoint === null) throw notFound('webhook endpoint', id);
+  return endpoint;
 }
 
 /**
@@ -83,34 +83,36 @@ export async function createEndpoint(
   const row = await db.transaction(async (tx) => {
     // Two requests at once must not both see room for one more.
     await tx.row(sql`select from projects where id = ${projectId} for no key update`);
-    const { count } = (await tx.row<{ count: number }>(
-      sql`select count(*)::int as count from webhook_endpoints where project_id = ${projectId}`,
-    )) ?? { count: 0 };
-    if (count >= mostEndpoints)
+    if ((await tx.em.count(WebhookEndpoint, { projectId })) >= mostEndpoints)
       throw conflict(`A project has at most ${mostEndpoints} webhook endpoints: delete one first`);
-    const created = await tx.row<EndpointRow>(sql`
-      insert into webhook_endpoints (id, project_id, url, description, events, payload, ordered, secret_sealed, cursor_at, cursor_id, counted_from)
-      values (${newId()}, ${projectId}, ${wanted.url}, ${wanted.description ?? null}, ${wanted.events}, ${wanted.payload}, ${wanted.ordered},
-        ${seal(secret, settings.APP_ENCRYPTION_KEY)}, ${from}::timestamptz, ${leastId}, ${from}::timestamptz)
-      returning ${columns}`);
-    const after = found(created, '');
+    const { url, description = null, events, payload, ordered } = wanted;
+    const endpoint = tx.em.create(WebhookEndpoint, {
+      ...{ projectId, url, description, events, payload, ordered, status: 'ENABLED' },
+      secretSealed: seal(secret, settings.APP_ENCRYPTION_KEY),
+      cursorAt: from,
+      cursorId: leastId,
+      countedFrom: from,
+      sequence: 0,
+      missing: 0,
+    });
+    await tx.em.flush();
     await recordChange(tx, projectId, {
       action: 'webhook_endpoint.created',
-      target: after.id,
-      after: settingsOf(after),
+      target: endpoint.id,
+      after: settingsOf(endpoint),
     });
-    return after;
+    return endpoint;
   });
   return { ...endpointBody(row), secret };
 }
 
-function startOf(from: string, now: Date): string {
-  if (from === 'now') return now.toISOString();
+function startOf(from: string, now: Date): Date {
+  if (from === 'now') return now;
   const at = parseDate(from);
   if (at === null) throw invalidField('from', 'must be "now" or an ISO instant', 'invalid_date');
   if (now.getTime() - at.getTime() > longestReachDays * dayMs)
     throw invalidField('from', `must be at most ${longestReachDays} days ago`, 'too_small');
-  return at > now ? now.toISOString() : at.toISOString();
+  return at > now ? now : at;
 }
 
 function checkUrl(text: string, { WEBHOOK_ALLOWED_HOSTS: allowed }: EndpointSettings): void {
@@ -148,63 +150,48 @@ export async function patchEndpoint(
   change: PatchEndpoint,
 ): Promise<EndpointBody> {
   if (change.url !== undefined) checkUrl(change.url, settings);
-  const has = (key: keyof PatchEndpoint) => change[key] !== undefined;
   const row = await db.transaction(async (tx) => {
-    const before = await lockedEndpoint(tx, projectId, id);
-    const added = (change.events ?? []).map((name) => (before.events.includes(name) ? '*' : name));
+    const endpoint = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const { status, events, failingSince, countedFrom } = endpoint;
+    const before = settingsOf(endpoint);
+    const added = (change.events ?? []).map((name) => (events.includes(name) ? '*' : name));
     await refuseUnknownEvents(tx, projectId, added);
-    const changed = await tx.row<EndpointRow>(sql`
-        update webhook_endpoints set url = coalesce(${change.url ?? null}, url),
-          description = case when ${has('description')} then ${change.description ?? null} else description end,
-          events = coalesce(${change.events ?? null}::text[], events),
-          counted_from = case when ${has('events')} and events <> ${change.events ?? []}::text[] then greatest(counted_from, cursor_at) else counted_from end,
-          payload = coalesce(${change.payload ?? null}, payload), ordered = coalesce(${change.ordered ?? null}::boolean, ordered),
-          status = case ${change.paused ?? null}::boolean when true then 'PAUSED' when false then 'ENABLED' else status end,
-          disabled_reason = case when ${has('paused')} then null else disabled_reason end,
-          failing_since = case when ${change.paused === false} then null else failing_since end,
-          resting_until = case when ${change.paused === false} then null else resting_until end,
-          updated_at = now()
-        where project_id = ${projectId} and id = ${id}
-        returning ${columns}`);
-    const after = found(changed, id);
-    if (before.status === 'DISABLED' && after.status === 'ENABLED') await reviveDeliveries(tx, before);
-    const settings = { before: settingsOf(before), after: settingsOf(after) };
-    await recordChange(tx, projectId, { action: 'webhook_endpoint.updated', target: after.id, ...settings });
-    return after;
+    const { paused, ...given } = change;
+    tx.em.assign(endpoint, { ...given, updatedAt: new Date() }, { ignoreUndefined: true });
+    // Events that the feed has passed were chosen by the earlier subscription.
+    const passed = new Date(endpoint.cursorAt.getTime() + 1);
+    if (!isDeepStrictEqual(endpoint.events, events)) endpoint.countedFrom = passed > countedFrom ? passed : countedFrom;
+    if (paused !== undefined) tx.em.assign(endpoint, { status: paused ? 'PAUSED' : 'ENABLED', disabledReason: null });
+    if (paused === false) tx.em.assign(endpoint, { failingSince: null, restingUntil: null });
+    if (status === 'DISABLED' && paused === false) await reviveDeliveries(tx, id, failingSince ?? null);
+    await tx.em.flush();
+    const settings = { before, after: settingsOf(endpoint) };
+    await recordChange(tx, projectId, { action: 'webhook_endpoint.updated', target: id, ...settings });
+    return endpoint;
   });
   return endpointBody(row);
 }
 
 // A delivery that failed for good notes when that was.
-async function reviveDeliveries(tx: Database, { id, failingSince }: EndpointRow): Promise<void> {
+async function reviveDeliveries(tx: Database, endpointId: string, failingSince: Date | null): Promise<void> {
   await tx.count(sql`
     update webhook_deliveries d set status = 'PENDING', attempts = 0, due_at = now()
-    where endpoint_id = ${id} and (status = 'PENDING' or status = 'FAILED' and due_at >= ${failingSince}::timestamptz
+    where endpoint_id = ${endpointId} and (status = 'PENDING' or status = 'FAILED' and due_at >= ${failingSince?.toISOString()}::timestamptz
       and exists (select from events e where e.id = d.event_id))`);
 }
 
 /** Deletes an endpoint with its deliveries. @throws 404 */
 export function deleteEndpoint(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
-    const before = await lockedEndpoint(tx, projectId, id);
-    await tx.count(sql`delete from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
-    await recordChange(tx, projectId, {
-      action: 'webhook_endpoint.deleted',
-      target: before.id,
-      before: settingsOf(before),
-    });
+    const endpoint = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    const before = settingsOf(endpoint);
+    tx.em.remove(endpoint);
+    await recordChange(tx, projectId, { action: 'webhook_endpoint.deleted', target: id, before });
   });
 }
 
-async function lockedEndpoint(tx: Database, projectId: string, id: string): Promise<EndpointRow> {
-  const row = await tx.row<EndpointRow>(
-    sql`select ${columns} from webhook_endpoints where project_id = ${projectId} and id = ${id} for update`,
-  );
-  return found(row, id);
-}
-
 // The path of an address may be a secret of its receiver.
-function settingsOf({ url, events, payload, ordered, status }: EndpointRow) {
+function settingsOf({ url, events, payload, ordered, status }: WebhookEndpoint) {
   return { host: URL.parse(url)?.host, events, payload, ordered, status };
 }
 
@@ -218,19 +205,19 @@ export async function rotateSecret(
 ): Promise<EndpointBody & { secret: string }> {
   const secret = newSecret();
   const row = await db.transaction(async (tx) => {
-    await lockedEndpoint(tx, projectId, id);
-    const rotated = await tx.row<EndpointRow>(sql`
-        update webhook_endpoints set old_secret_sealed = secret_sealed,
-          old_secret_until = now() + ${overlapHours}::int * interval '1 hour',
-          secret_sealed = ${seal(secret, settings.APP_ENCRYPTION_KEY)}, updated_at = now()
-        where project_id = ${projectId} and id = ${id}
-        returning ${columns}`);
+    const endpoint = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    tx.em.assign(endpoint, {
+      oldSecretSealed: endpoint.secretSealed,
+      oldSecretUntil: new Date(Date.now() + overlapHours * hourMs),
+      secretSealed: seal(secret, settings.APP_ENCRYPTION_KEY),
+    });
+    await tx.em.flush();
     await recordChange(tx, projectId, {
       action: 'webhook_endpoint.secret_rotated',
       target: id,
       after: { overlapHours },
     });
-    return found(rotated, id);
+    return endpoint;
   });
   return { ...endpointBody(row), secret };
 }
@@ -243,11 +230,7 @@ export async function testEndpoint(
   id: string,
   type: string,
 ) {
-  const endpoint = await db.row<{ url: string; payload: 'full' | 'thin'; secrets: string[] }>(sql`
-    select url, payload, array_remove(array[secret_sealed, case when old_secret_until > now() then old_secret_sealed end], null)
-      as secrets
-    from webhook_endpoints where project_id = ${projectId} and id = ${id}`);
-  const { url, payload, secrets } = found(endpoint, id);
+  const endpoint = await load(db, projectId, id);
   const eventId = newId();
   const body = payloadOf(
     {
@@ -258,11 +241,11 @@ export async function testEndpoint(
       contact: { id: newId(), email: 'ada@example.com' },
       emailId: null,
     },
-    payload,
+    endpoint.payload,
   );
   const { at, retryAfter, ...attempt } = await callEndpoint(
     { connect, clock },
-    { url, secrets: secrets.map((sealed) => unseal(sealed, settings.encryptionKeys)) },
+    { url: endpoint.url, secrets: secretsOf(endpoint, settings.encryptionKeys) },
     { id: webhookIdOf(eventId), sequence: '0', body },
     new AbortController().signal,
   );
@@ -314,9 +297,4 @@ function replayBody(row: ReplayBody): ReplayBody {
     until: isoInstant(row.until),
     createdAt: isoInstant(row.createdAt),
   };
-}
-
-function found<Row>(row: Row | null, id: string): Row {
-  if (row === null) throw notFound('webhook endpoint', id);
-  return row;
 }

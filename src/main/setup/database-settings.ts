@@ -8,6 +8,8 @@ import * as contacts from '../../contacts/entity.ts';
 import * as suppressions from '../../contacts/suppressions/rules.ts';
 import * as domains from '../../domains/queries.ts';
 import * as erasures from '../../insight/erasures/entity.ts';
+import * as plans from '../../insight/mcp/plans.ts';
+import * as webhooks from '../../insight/webhooks/entity.ts';
 import * as wipes from '../../insight/wipes/queries.ts';
 import type { Config } from '../../lib/config/config.ts';
 import * as invitations from '../../projects/invitations/service.ts';
@@ -27,7 +29,7 @@ const content = [uploads, templates];
  * The tables that code reads or writes by the entity manager. Relations are `mapToPk`: a row carries the ID of the other, and nothing
  * is loaded for it. `migrations/schema.sql` describes all tables.
  */
-export const entities = [platform, audience, content, campaigns, automations, erasures]
+export const entities = [platform, audience, content, campaigns, automations, erasures, plans, webhooks]
   .flat()
   .flatMap((exported) => Object.values(exported).filter((value) => value instanceof EntitySchema));
 
