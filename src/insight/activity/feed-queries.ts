@@ -45,11 +45,11 @@ export interface FeedRow {
   contactId: string | null;
   contactEmail: string | null;
   mail: ItemMail | null;
-  /** What other sources than mail say in `metadata`. */
+  /** The `metadata` of an item that is not about mail. */
   facts: JsonObjectValue | null;
 }
 
-/** What a page is asked for. `bounds` and `asked` have one entry for each of `sources`. */
+/** A request for a page. `bounds` and `asked` have one entry for each of `sources`. */
 export interface FeedPageRequest {
   contactId: string | null;
   /** The first instant that belongs to the feed; `-infinity` for no such. */
@@ -113,14 +113,13 @@ const [mails, campaigns, runs] = [places('mail', 'suppressed'), places('campaign
 export function feedPage(db: Database, projectId: string, request: FeedPageRequest): Promise<FeedRow[]> {
   const { contactId, limit } = request;
   const ofProject = contactId === null;
-  // Rows of a contact belong to its project, so that the contact alone has to be checked.
-  const contact = sql`with contact as materialized (
-    select id from contacts where id = ${contactId}::uuid and project_id = ${projectId})`;
   const whose = ofProject ? sql`e.project_id = ${projectId}` : sql`e.contact_id = (select id from contact)`;
   const keys = sources
     .filter(({ rows }) => ofProject || rows !== 'campaigns')
     .map((source) => keysOf(source, whose, request));
-  return db.rows<FeedRow>(sql`${ofProject ? raw('') : contact}
+  // Rows of a contact belong to its project, so that the contact alone has to be checked.
+  return db.rows<FeedRow>(sql`
+    with contact as materialized (select id from contacts where id = ${contactId}::uuid and project_id = ${projectId})
     select i.source, i.item as id, i.id as uuid, i.at::text as at, i.contact_id as "contactId", c.email as "contactEmail",
       case when m.id is not null then ${mailFacts} end as mail,
       case

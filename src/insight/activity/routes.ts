@@ -16,7 +16,7 @@ import {
 import { activityStats, holdOf, recentCount, runningNow, upcoming } from './stats.ts';
 import { activityTypes } from './types.ts';
 
-/** What happened in a project, what it adds up to, and what is going to happen. */
+/** Routes of the feed of a project, its totals, and its upcoming activity. */
 export const activityRoutes = [
   route.get('/activity', {
     heavy: true,

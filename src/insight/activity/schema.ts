@@ -55,7 +55,7 @@ export type ActivityPage = v.InferOutput<typeof ActivityPage>;
 export const StatsQuery = v.object(window);
 export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 
-/** What happened within a window; rates are percentages of the mail. */
+/** Totals of a window; rates are percentages of the mail. */
 export const ActivityStats = v.object({
   totalEvents: field('Number of events tracked.', v.number()),
   totalEmailsSent: field('Number of emails created or received, except suppressed ones.', v.number()),
@@ -117,7 +117,7 @@ export const UpcomingQuery = v.object({
 });
 export type UpcomingQuery = v.InferOutput<typeof UpcomingQuery>;
 
-/** What is going to happen, the earliest first. */
+/** Upcoming activity, the earliest first. */
 export const Upcoming = v.object({ activities: field('Upcoming activities, soonest first.', v.array(ActivityItem)) });
 export type Upcoming = v.InferOutput<typeof Upcoming>;
 

@@ -22,7 +22,7 @@ import type { ActivityType } from './types.ts';
 const mostRunning = 50;
 const startedAt = raw(isoText('started_at'));
 
-/** What is being worked on in a project, the latest first: each kind is read by an index of its unfinished rows alone. */
+/** Returns the unfinished work of a project, the latest first: each kind is read by an index of its unfinished rows alone. */
 export function runningNow(db: Database, projectId: string): Promise<Running['data']> {
   return db.rows(sql`
     select type, id, name, progress, is_paused as "isPaused", ${startedAt} as "startedAt" from (
@@ -58,7 +58,7 @@ export async function holdOf(db: Database, provider: string, projectId: string):
 const onlyEvents = new Set<ActivityType>(['event.triggered']);
 
 /**
- * What happened within a window (docs/contract/platform.md#4-3). Mail is counted by when it was created, and its opens and clicks
+ * Adds up the activity of a window (docs/contract/platform.md#4-3). Mail is counted by when it was created, and its opens and clicks
  * with it; suppressed mail is not counted.
  * @throws 400 for what is no date, and for an end before the beginning
  */
@@ -98,12 +98,12 @@ export function percent(part: number, whole: number): number {
 export async function recentCount(db: Database, projectId: string, given: string | undefined, now: Date) {
   const minutes = positiveInteger(given, 5, 60);
   const since = new Date(now.getTime() - minutes * 60_000);
-  const at = sql`${since.toISOString()}::timestamptz`;
+  const at = since.toISOString();
   // The id of a mail says when it was created.
   const row = await db.row<{ count: number }>(sql`
-    select ((select count(*) from events where project_id = ${projectId} and created_at > ${at})
+    select ((select count(*) from events where project_id = ${projectId} and created_at > ${at}::timestamptz)
       + (select count(*) from emails where project_id = ${projectId} and source_type = any(${mailSources}::text[]) and id >= ${firstIdAt(since)}::uuid)
-      + (select count(*) from automation_runs where project_id = ${projectId} and started_at > ${at}))::float8 as count`);
+      + (select count(*) from automation_runs where project_id = ${projectId} and started_at > ${at}::timestamptz))::float8 as count`);
   return { count: row?.count ?? 0, minutes };
 }
 

@@ -20,7 +20,7 @@ export async function totalOf(
 ): Promise<number> {
   const has = (type: ActivityType) => types.has(type);
   const kinds = countedKinds(types);
-  // What is not counted yet is the end of one index. The upper bound tells the planner that it is little; otherwise it would combine
+  // Events that are not counted yet are the end of one index. The upper bound tells the planner that it is little; otherwise it would combine
   // indexes of the whole table.
   const row = await db.row<{ total: number }>(sql`
     select sum(items)::float8 as total from (

@@ -7,7 +7,7 @@ import type { ErasureStepBody } from './schema.ts';
 import { findMentions, hashOfLedger } from './settle.ts';
 import { findErasure, moveErasure } from './work.ts';
 
-/** What others keep for how many days, by settings; 0 where they keep nothing. */
+/** Days for which other systems keep data, by settings; 0 where they keep nothing. */
 export interface Retentions {
   /** Name of the mail provider. */
   provider: string;
@@ -17,7 +17,6 @@ export interface Retentions {
   temporalDays: number;
 }
 
-/** What a certificate is issued with. */
 export interface CertifyDeps {
   encryptionKeys: readonly string[];
   retentions: Retentions;
@@ -77,7 +76,7 @@ function nextDue(steps: readonly ErasureStepBody[]): Date | null {
   return due.length === 0 ? null : new Date(Math.min(...due));
 }
 
-/** What each count of an erasure says. */
+/** Descriptions of the counts of an erasure, for its certificate. */
 const descriptions: Readonly<Record<string, string>> = {
   mail: 'Mail that had not left: cancelled',
   runs: 'Executions of workflows and enrollments: deleted',

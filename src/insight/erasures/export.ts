@@ -14,7 +14,7 @@ export interface Subject {
   erasureId: string;
   projectId: string;
   contactId: string;
-  /** What stands in place of an address from now on. */
+  /** Replaces the addresses. */
   pseudonym: string;
   /** The addresses that the contact had; none once the certificate was issued. */
   addresses: readonly string[];

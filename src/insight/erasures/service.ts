@@ -1,3 +1,4 @@
+import { LockMode } from '@mikro-orm/core';
 import { ensureErasureKey, findErasureKey } from '../../contacts/erased.ts';
 import { conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
@@ -5,13 +6,13 @@ import { clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
 import { seal } from '../../lib/seal.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { type Database, sql } from '../../store/sql.ts';
 import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
 import { Erasure } from './entity.ts';
 import { subjectOf } from './export.ts';
 import type { EraseContact, ErasureBody, ErasureVerification, LiftSuppression, ListErasures } from './schema.ts';
 import { startOfErasure } from './start.ts';
-import { findErasure } from './work.ts';
+import { added, findErasure } from './work.ts';
 
 /** An erasure that was asked for, and the ticket that starts it after the commit; null when it had been asked for before. */
 export interface RequestedErasure {
@@ -174,18 +175,21 @@ function erasureBody(row: Erasure, suppressed: boolean): ErasureBody {
   };
 }
 
-// What could be left under the ID of a contact, by how many rows.
-const remains: Readonly<Record<string, string>> = {
-  contact: 'contacts where id = $id',
-  trash: 'contacts_trash where id = $id',
-  'mail with content': `emails where contact_id = $id
-    and (coalesce(to_name, nullif(subject, '(erased)'), render::text, headers::text, attachments::text) is not null or body <> '' or reason ? 'words'
-      or source_type <> 'INBOUND' and to_address not like 'erased-%@erased.invalid')`,
-  'events with data': 'events where contact_id = $id and data is not null',
-  history: 'contact_history where contact_id = $id',
-  executions: 'automation_runs where contact_id = $id',
-  memberships: 'segment_memberships where contact_id = $id',
-};
+/** Counts the rows that are left under the ID of a contact, by their kind. */
+async function remains(db: Database, contactId: string): Promise<ErasureVerification['left']> {
+  const row = await db.row<Record<string, number>>(sql`
+    select (select count(*) from contacts where id = c.id)::int as contact,
+      (select count(*) from contacts_trash where id = c.id)::int as trash,
+      (select count(*) from emails where contact_id = c.id
+        and (coalesce(to_name, nullif(subject, '(erased)'), render::text, headers::text, attachments::text) is not null or body <> ''
+          or reason ? 'words' or source_type <> 'INBOUND' and to_address not like 'erased-%@erased.invalid'))::int as "mail with content",
+      (select count(*) from events where contact_id = c.id and data is not null)::int as "events with data",
+      (select count(*) from contact_history where contact_id = c.id)::int as history,
+      (select count(*) from automation_runs where contact_id = c.id)::int as executions,
+      (select count(*) from segment_memberships where contact_id = c.id)::int as memberships
+    from (values (${contactId}::uuid)) c (id)`);
+  return Object.entries(row ?? {}).flatMap(([what, rows]) => (rows > 0 ? [{ what, rows }] : []));
+}
 
 /** Whether a certificate is genuine, and whether anything is left of the contact now. @throws 404 */
 export async function verifyErasure(
@@ -198,13 +202,7 @@ export async function verifyErasure(
   const key = await findErasureKey(db, projectId, encryptionKeys);
   const signed = isSigned(erasure);
   const keyOfProject = key !== null && key.publicKey === erasure.publicKey;
-  const left: ErasureVerification['left'] = [];
-  for (const [what, from] of Object.entries(remains)) {
-    const row = await db.row<{ rows: number }>(
-      sql`select count(*)::int as rows from ${raw(from.replace('$id', `'${erasure.contactId}'::uuid`))}`,
-    );
-    if (row !== null && row.rows > 0) left.push({ what, rows: row.rows });
-  }
+  const left = await remains(db, erasure.contactId);
   return { valid: signed && keyOfProject && left.length === 0, signed, keyOfProject, left };
 }
 
@@ -220,7 +218,9 @@ export async function addressesOf(
 
 /** Notes how many messages the provider has deleted; a repetition, which finds none, leaves the number. */
 export async function noteProvider(db: Database, erasureId: string, messages: number): Promise<void> {
-  await db.count(sql`
-    update erasures set counts = counts || jsonb_build_object('sandbox', coalesce((counts ->> 'sandbox')::int, 0) + ${messages}::int),
-      updated_at = now() where id = ${erasureId} and finished_at is null`);
+  await db.transaction(async (tx) => {
+    const open = { id: erasureId, finishedAt: null };
+    const erasure = await tx.em.findOne(Erasure, open, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (erasure !== null) erasure.counts = added(erasure.counts, { sandbox: messages });
+  });
 }

@@ -39,7 +39,7 @@ export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise
   return final === null ? null : ledgerHash(db, ledger);
 }
 
-/** What members write by hand, and data of other contacts: columns that are searched, and reported in the certificate, but not changed. */
+/** Columns that members write by hand, and data of other contacts: they are searched and named in the certificate, but not changed. */
 export const searched: Readonly<
   Record<string, { type: string; columns: readonly string[]; project?: string; id?: string }>
 > = {
@@ -124,13 +124,15 @@ export async function settleContact(tx: Database, subject: Subject): Promise<Rec
   await lockMail(tx, contactId);
   if (await isLeaving(tx, contactId)) throw new StillLeaving();
   const mail = await dropMail(tx, contactId);
-  const runs = await tx.count(sql`delete from automation_runs where contact_id = ${contactId}`);
-  const pending = await tx.count(sql`delete from automation_arrivals where contact_id = ${contactId}`);
-  const entries = await tx.count(sql`delete from automation_entries where contact_id = ${contactId}`);
+  const runs = await tx.count(sql`
+    with runs as (delete from automation_runs where contact_id = ${contactId} returning 1),
+    pending as (delete from automation_arrivals where contact_id = ${contactId} returning 1),
+    entries as (delete from automation_entries where contact_id = ${contactId} returning 1)
+    select from runs union all select from pending union all select from entries`);
   const contact = await removeContact(tx, subject);
   // A step of a workflow may have queued mail a moment before its execution was deleted.
   if ((await tx.row(sql`select from emails e where ${unsent(contactId)} limit 1`)) !== null) throw new StillLeaving();
-  return { mail, runs: runs + pending + entries, ...contact };
+  return { mail, runs, ...contact };
 }
 
 // Campaign, then its send, as everywhere: nobody claims mail whose row, or whose send, is locked.

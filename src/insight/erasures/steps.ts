@@ -1,9 +1,9 @@
 import { firstIdAt, leastId } from '../../lib/ids.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import type { Subject } from './export.ts';
 import { redactAudit } from './settle.ts';
 
-/** What one transaction of a step did. `after`: where the next one goes on, null when the step is done for this pass. */
+/** The result of one transaction of a step. `after`: where the next one continues, null when the step is done for this pass. */
 export interface StepPage {
   rows: number;
   after: string | null;
@@ -17,13 +17,13 @@ export interface Step {
 }
 
 const rowsPerPage = 500;
-/** What stands in place of a subject. */
+/** Replaces the subject of a mail. */
 export const erasedText = '(erased)';
 
 const rowsPerScan = 2_000;
 
 /**
- * What is emptied, in order. A pass over all of them is repeated until it finds nothing, because a request that was under way may
+ * Steps that empty rows, in order. A pass over all of them is repeated until it finds nothing, because a request that was under way may
  * have written meanwhile. Which columns each step is for: `places.ts`.
  */
 export const steps: readonly Step[] = [
@@ -79,21 +79,16 @@ function replaced(table: string, columns: Readonly<Record<string, 'text' | 'json
   return once(key, ({ pattern, pseudonym, projectId }) => {
     if (pattern === null) return null;
     const { set, found } = replacing(columns, pattern, pseudonym);
-    return sql`update ${raw(table)} set ${set} where project_id = ${projectId} and ${found}`;
+    return sql`update ${raw(table)} set ${set} where project_id = ${projectId} and (${found})`;
   });
 }
 
 function replacing(columns: Readonly<Record<string, 'text' | 'jsonb'>>, pattern: string, pseudonym: string) {
   const each = Object.entries(columns).map(([name, type]) => ({ column: raw(`"${name}"`), type: raw(type) }));
-  const [first, ...others] = each;
-  if (first === undefined) throw new Error('A step that replaces needs a column');
-  const setOne = ({ column, type }: typeof first) =>
+  const set = ({ column, type }: (typeof each)[number]) =>
     sql`${column} = regexp_replace(${column}::text, ${pattern}, ${pseudonym}, 'gi')::${type}`;
-  const foundOne = ({ column }: typeof first) => sql`coalesce(${column}::text ~* ${pattern}, false)`;
-  return {
-    set: others.reduce((query, one) => sql`${query}, ${setOne(one)}`, setOne(first)),
-    found: sql`(${others.reduce((query, one) => sql`${query} or ${foundOne(one)}`, foundOne(first))})`,
-  };
+  const found = ({ column }: (typeof each)[number]) => sql`coalesce(${column}::text ~* ${pattern}, false)`;
+  return { set: join(each.map(set), ', '), found: join(each.map(found), ' or ') };
 }
 
 // The row stays, for campaigns and the ledger count it: what it was to, and all that it said, goes. Of mail that was received the
@@ -225,13 +220,13 @@ async function scan(
   if (pattern === null) return { rows: 0, after: null };
   const { set, found } = replacing(columns, pattern, pseudonym);
   const name = raw(table);
-  // What is written later was asked for later, by whom the address belongs to then.
+  // Rows of later belong to whoever has the address then.
   const until = firstIdAt(new Date(requestedAt.getTime() + 60_000));
   const page = await tx.row<{ last: string | null; rows: number }>(sql`
     with page as materialized (
       select id from ${name} where project_id = ${projectId} and id > ${after ?? leastId} and id < ${until}::uuid
       order by id limit ${rowsPerScan}),
-    changed as (update ${name} set ${set} where id in (select id from page) and ${which} and ${found} returning 1)
+    changed as (update ${name} set ${set} where id in (select id from page) and ${which} and (${found}) returning 1)
     select (select id from page order by id desc limit 1) as last, (select count(*) from changed)::int as rows`);
   return { rows: page?.rows ?? 0, after: page?.last ?? null };
 }

@@ -67,7 +67,7 @@ async function takeStep(db: Database, erasure: Erasure, subject: Subject): Promi
       row.phase = 'LEDGERS';
     });
   if (erasure.phase === 'LEDGERS') return readLedgers(db, erasure, subject);
-  // What comes after a waiting time: reports that came late.
+  // Reports may have come while it waited.
   if (erasure.phase === 'WAITING') return moveErasure(db, erasure, (_, row) => beginRows(row));
   const step = steps[erasure.place];
   if (step === undefined) return endPass(db, erasure);
@@ -119,7 +119,8 @@ async function isImporting(db: Database, { projectId, createdAt }: Erasure): Pro
   return open !== null;
 }
 
-function added(
+/** Adds counts of rows, by their names. */
+export function added(
   counts: Readonly<Record<string, number>>,
   more: Readonly<Record<string, number>>,
 ): Record<string, number> {

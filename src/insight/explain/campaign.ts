@@ -1,7 +1,7 @@
 import { needsSubscription } from '../../campaigns/audience/audience.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
 import { AppError } from '../../lib/errors.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import type { Database } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
@@ -30,11 +30,8 @@ export async function explainCampaign(
   const named = `The campaign "${campaign.name}"`;
   if (sentAt === null || status === 'DRAFT' || status === 'SCHEDULED') return notBegun();
   const begun = recorded('campaign.began', 'pass', `${named} began on ${onDate(sentAt)}.`, { at: sentAt, source });
-  const mail = await findMail(
-    db,
-    projectId,
-    sql`e.campaign_id = ${campaign.id} and e.send_seq = ${campaign.sendSeq} and e.contact_id = ${contact.id}`,
-  );
+  const { id: campaignId, sendSeq } = campaign;
+  const mail = await findMail(db, projectId, { campaignId, sendSeq, contactId: contact.id });
   if (mail !== null) {
     const chosen = 'The contact was in its audience when that was frozen.';
     const inside = recorded('audience.frozen', 'pass', chosen, { at: mail.createdAt, source });
@@ -137,11 +134,8 @@ async function chosenBy(
   const { segment, resendOf, resendSeq, correction, audienceType } = campaign;
   const source = campaignSource(campaign.id);
   if (resendOf !== null) {
-    const first = await findMail(
-      db,
-      projectId,
-      sql`e.campaign_id = ${resendOf} and e.send_seq = ${resendSeq} and e.contact_id = ${contact.id}`,
-    );
+    const earlier = { campaignId: resendOf, sendSeq: resendSeq, contactId: contact.id };
+    const first = await findMail(db, projectId, earlier);
     if (correction !== null) return [gotEarlier(first, correction, resendOf, at)];
     const sentence = 'This campaign goes to contacts that an earlier one missed, and this contact was not among them.';
     const missed = first !== null && first.verdict !== 'handed_over';
@@ -198,7 +192,7 @@ function gotEarlier(
       );
 }
 
-/** What somebody had done with a mail by an instant. */
+/** Returns whether a contact had done this with a mail by an instant. */
 function hasDone(mail: ExplainedMail, who: EarlierRecipients['who'], at: string): boolean {
   const { sentAt, updatedAt, openedAt, clickedAt, bouncedAt } = mail;
   const before = (instant: string | null) => instant !== null && Date.parse(instant) <= Date.parse(at);

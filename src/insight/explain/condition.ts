@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery } from '../../contacts/conditions.ts';
-import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
+import type { Activity, Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
@@ -20,7 +20,7 @@ interface Branch {
   parts: (Branch | Leaf)[];
 }
 
-/** What became of a condition, and of every filter of it, for one contact. */
+/** The result of a condition, and of each of its filters, for one contact. */
 export interface Trace {
   holds: boolean;
   decisions: Decision[];
@@ -129,7 +129,6 @@ async function actualValues(
     leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<ConditionFilter, { kind: Kind }>] : []));
   const names = [...new Set(of('event').map(({ name }) => name))];
   const segmentIds = [...new Set(of('segment').map(({ segmentId }) => segmentId))];
-  const columns = [...new Set(of('activity').map(({ activity }) => activity))];
   const events = new Map(
     (names.length === 0
       ? []
@@ -141,17 +140,16 @@ async function actualValues(
     ).map(({ name, at }) => [name, at]),
   );
   const mail =
-    columns.length === 0
+    of('activity').length === 0
       ? null
-      : await db.row<Record<string, string | null>>(sql`
-          select ${join(
-            columns.map((name) => {
-              const column = raw(`e.${name}_at`);
-              return sql`max(${column}) filter (where ${column} <= ${until}::timestamptz)::text as ${raw(name)}`;
-            }),
-            ', ',
-          )}
-          from emails e where e.contact_id = ${contact.id} and e.project_id = ${projectId}`);
+      : await db.row<Record<Activity, string | null>>(sql`
+          select max(sent_at) filter (where sent_at <= ${until}::timestamptz)::text as sent,
+            max(delivered_at) filter (where delivered_at <= ${until}::timestamptz)::text as delivered,
+            max(opened_at) filter (where opened_at <= ${until}::timestamptz)::text as opened,
+            max(clicked_at) filter (where clicked_at <= ${until}::timestamptz)::text as clicked,
+            max(bounced_at) filter (where bounced_at <= ${until}::timestamptz)::text as bounced,
+            max(complained_at) filter (where complained_at <= ${until}::timestamptz)::text as complained
+          from emails where contact_id = ${contact.id} and project_id = ${projectId}`);
   const memberships = new Map(
     (segmentIds.length === 0
       ? []

@@ -4,7 +4,7 @@ import { type Finding, finding, onDate, recorded } from './finding.ts';
 import { type ExplainedMail, flipsAround } from './queries.ts';
 import type { Decision } from './schema.ts';
 
-/** What became of a mail, from its row in the ledger and the events of its contact. */
+/** Explains the status of a mail by its row in the ledger and the events of its contact. */
 export async function explainMail(db: Database, projectId: string, mail: ExplainedMail): Promise<Finding> {
   const decisions = [
     recorded('mail.accepted', 'pass', `The email to ${mail.to} was accepted on ${onDate(mail.createdAt)}.`, {

@@ -26,11 +26,12 @@ export interface ContactFacts {
 
 /** The contact of an id or an address, or null. */
 export function contactFacts(db: Database, projectId: string, contact: string): Promise<ContactFacts | null> {
-  const isIt = isUuid(contact) ? sql`c.id = ${contact.toLowerCase()}` : sql`c.email = ${contact.toLowerCase()}`;
+  const idOrEmail = contact.toLowerCase();
   return db.row(sql`
     select c.id, c.email, c.subscribed, c.data, ${iso('c.created_at')} as "createdAt", ${iso('c.updated_at')} as "updatedAt",
       ${iso('now()')} as "readAt", false as "isFormer"
-    from contacts c where c.project_id = ${projectId} and ${isIt}`);
+    from contacts c where c.project_id = ${projectId} and c.id = coalesce(${isUuid(contact) ? idOrEmail : null}::uuid,
+      (select id from contacts where project_id = ${projectId} and email = ${idOrEmail}))`);
 }
 
 /** The contact as it was at an instant; as it is now where its history does not reach back so far. */
@@ -125,7 +126,7 @@ export interface ExplainedMail {
   rule: { ruleId: string; name: string; kind: string; pattern: string } | null;
   provider: string | null;
   attempts: number | null;
-  /** What the provider answered to the latest of them. */
+  /** The response of the provider to the latest of them. */
   lastRefusal: string | null;
   isClaimed: boolean;
   dueAt: string | null;
@@ -139,8 +140,24 @@ export interface ExplainedMail {
   complainedAt: string | null;
 }
 
-/** The mail that a condition over `e` names, the newest first. */
-export function findMail(db: Database, projectId: string, which: Query): Promise<ExplainedMail | null> {
+/** Which mail is asked about: that of a send, of a step, of an ID, or the latest that was sent to the contact up to an instant. */
+type MailOf =
+  | { campaignId: string; sendSeq: number | null; contactId: string }
+  | { stepRunId: string }
+  | { emailId: string; contactId: string }
+  | { contactId: string; until: string };
+
+// Each is found by an index of its own.
+function isMailOf(of: MailOf): Query {
+  if ('campaignId' in of)
+    return sql`e.campaign_id = ${of.campaignId} and e.send_seq = ${of.sendSeq} and e.contact_id = ${of.contactId}`;
+  if ('stepRunId' in of) return sql`e.workflow_step_execution_id = ${of.stepRunId}`;
+  if ('emailId' in of) return sql`e.id = ${of.emailId} and e.contact_id = ${of.contactId}`;
+  return sql`e.contact_id = ${of.contactId} and e.created_at <= ${of.until}::timestamptz and e.source_type <> 'INBOUND'`;
+}
+
+/** Returns the newest such mail of the project, or null. */
+export function findMail(db: Database, projectId: string, of: MailOf): Promise<ExplainedMail | null> {
   return db.row(sql`
     select e.id, e.contact_id as "contactId", e.to_address as "to", e.status, e.campaign_id as "campaignId",
       exists (select from campaigns k where k.id = e.campaign_id and k.paused_at is not null) as "isPaused",
@@ -158,7 +175,7 @@ export function findMail(db: Database, projectId: string, which: Query): Promise
       ${iso('e.opened_at')} as "openedAt", ${iso('e.clicked_at')} as "clickedAt", ${iso('e.bounced_at')} as "bouncedAt",
       ${iso('e.complained_at')} as "complainedAt"
     from emails e left join email_queue q on q.email_id = e.id
-    where e.project_id = ${projectId} and ${which} order by e.id desc limit 1`);
+    where e.project_id = ${projectId} and ${isMailOf(of)} order by e.id desc limit 1`);
 }
 
 /** A change of a contact's subscription. */
@@ -177,19 +194,24 @@ export async function flipsAround(
   contactId: string,
   at: string,
 ): Promise<{ before: Flip | null; after: Flip | null }> {
-  const flip = (where: Query, order: Query) =>
-    db.row<Flip>(sql`
-      select created_at::text as at, name = 'contact.subscribed' as subscribed, data ->> 'reason' as reason,
-        email_id as "emailId"
-      from events where contact_id = ${contactId} and project_id = ${projectId}
-        and name in ('contact.subscribed', 'contact.unsubscribed') and ${where}
-      order by ${order} limit 1`);
-  const [before, after] = await Promise.all([
-    flip(sql`created_at <= ${at}::timestamptz`, raw('created_at desc, id desc')),
-    flip(sql`created_at > ${at}::timestamptz`, raw('created_at, id')),
-  ]);
-  const iso = (one: Flip | null) => one && { ...one, at: isoInstant(one.at) };
-  return { before: iso(before), after: iso(after) };
+  const flips = await db.rows<Flip & { isBefore: boolean }>(sql`
+    select "isBefore", created_at::text as at, name = 'contact.subscribed' as subscribed, data ->> 'reason' as reason,
+      email_id as "emailId"
+    from (
+      (select *, true as "isBefore" from events where contact_id = ${contactId} and project_id = ${projectId}
+        and name in ('contact.subscribed', 'contact.unsubscribed') and created_at <= ${at}::timestamptz
+        order by created_at desc, id desc limit 1)
+      union all
+      (select *, false from events where contact_id = ${contactId} and project_id = ${projectId}
+        and name in ('contact.subscribed', 'contact.unsubscribed') and created_at > ${at}::timestamptz
+        order by created_at, id limit 1)) flips`);
+  const one = (isBefore: boolean): Flip | null => {
+    const flip = flips.find((found) => found.isBefore === isBefore);
+    if (flip === undefined) return null;
+    const { subscribed, reason, emailId } = flip;
+    return { at: isoInstant(flip.at), subscribed, reason, emailId };
+  };
+  return { before: one(true), after: one(false) };
 }
 
 /** When a contact was a member of a static segment, at an instant; null when it was not. */

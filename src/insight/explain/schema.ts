@@ -3,7 +3,7 @@ import { field, GivenInstant, Instant, nameSchemas, Uuid } from '../../lib/valid
 
 const Sentence = v.string();
 
-/** What an explanation is about. */
+/** The subject of an explanation. */
 const About = v.union(
   [
     v.strictObject({ campaignId: field('ID of the campaign to explain.', Uuid) }),

@@ -3,7 +3,7 @@ import { takeAttempt } from '../../accounts/queries.ts';
 import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import { notFound } from '../../lib/errors.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import type { Database } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
 import { evaluated, type Finding, finding } from './finding.ts';
 import { explainMail } from './mail.ts';
@@ -66,14 +66,14 @@ async function findingOf(
   if ('workflowId' in about)
     return explainWorkflow(db, projectId, contact, about.workflowId, new Date(at).toISOString());
   if ('emailId' in about) {
-    const mail = await findMail(db, projectId, sql`e.id = ${about.emailId} and e.contact_id = ${contact.id}`);
+    const mail = await findMail(db, projectId, { emailId: about.emailId, contactId: contact.id });
     if (mail === null) throw notFound('email', about.emailId);
     return explainMail(db, projectId, mail);
   }
   return explainAny(db, projectId, contact, at);
 }
 
-// What keeps every mail from a contact, then what became of the latest one.
+// Whatever keeps all mail from a contact, then the status of the latest mail.
 async function explainAny(db: Database, projectId: string, contact: ContactFacts, at: string): Promise<Finding> {
   const rule = suppressionOf(await enabledRules(db, projectId), contact.email, new Date());
   const dataAsOf = contact.readAt;
@@ -93,11 +93,7 @@ async function explainAny(db: Database, projectId: string, contact: ContactFacts
           source: { type: 'suppression rule', id: rule.ruleId, href: '/suppressions' },
         }),
   ];
-  const latest = await findMail(
-    db,
-    projectId,
-    sql`e.contact_id = ${contact.id} and e.created_at <= ${at}::timestamptz and e.source_type <> 'INBOUND'`,
-  );
+  const latest = await findMail(db, projectId, { contactId: contact.id, until: at });
   if (latest === null) {
     const only = contact.subscribed ? '' : ' It is not subscribed: only transactional email reaches it.';
     const sentence = `No email to this contact has been accepted yet.${only}`;

@@ -93,12 +93,12 @@ export function runFacts(
   contactId: string,
   { eventId, at }: { eventId: string | null; at: string },
 ): Promise<RunFacts | null> {
-  const which = eventId === null ? sql`r.started_at <= ${at}::timestamptz` : sql`r.source_event_id = ${eventId}`;
   return db.row(sql`
     select r.id, r.status, r.exit_reason as "exitReason", ${iso('r.started_at')} as "startedAt",
       ${iso('r.completed_at')} as "completedAt", v.version
     from automation_runs r join automation_versions v on v.id = r.version_id
-    where r.automation_id = ${automationId} and r.contact_id = ${contactId} and ${which}
+    where r.automation_id = ${automationId} and r.contact_id = ${contactId}
+      and case when ${eventId}::uuid is null then r.started_at <= ${at}::timestamptz else r.source_event_id = ${eventId}::uuid end
     order by r.started_at desc, r.id desc limit 1`);
 }
 

@@ -1,6 +1,6 @@
 import { notFound } from '../../lib/errors.ts';
 import { editDistance } from '../../lib/text.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import type { Database } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
 import { evaluated, type Finding, finding, onDate, recorded } from './finding.ts';
 import { explainMail } from './mail.ts';
@@ -191,7 +191,7 @@ async function inside(
     decisions.push(stepDecision(step, source));
     if (step.completedAt === null) open = step;
     if (step.type !== 'SEND_EMAIL' || step.status !== 'COMPLETED') continue;
-    const mail = await findMail(db, projectId, sql`e.workflow_step_execution_id = ${step.id}`);
+    const mail = await findMail(db, projectId, { stepRunId: step.id });
     if (mail === null) continue;
     mailed = await explainMail(db, projectId, mail);
     decisions.push(...mailed.decisions);

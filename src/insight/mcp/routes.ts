@@ -18,7 +18,7 @@ import type { McpContext, PlannedAction } from './server.ts';
 // A commit holds a connection while what it calls may need another one.
 const commits = pLimit(4);
 
-/** What a key without a setting may do, and the secret key of a project: look. */
+/** The mode of a key without a setting, and of the secret key of a project. */
 const readOnly = { mode: 'read', mostRecipients: 0, needsHuman: 'always' } as const;
 
 /** The tools of language models (docs/contract/reach.md#5-mcp). */

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import { sentenceOf } from '../../lib/validation/fields.ts';
 import { type FieldProblem, fieldProblems } from '../../lib/validation/problems.ts';
 
-/** What a key may do: only look, also make plans, or also carry them out. */
+/** The mode of a key: it only reads, also makes plans, or also carries them out. */
 export type ToolMode = 'read' | 'plan' | 'act';
 
 /** An action as it is planned: an operation of the API with its input, and what it would do. */
@@ -20,7 +20,7 @@ export interface PlannedAction {
     | 'undo';
   operation: OperationId;
   input: { path?: Record<string, string>; body?: unknown };
-  /** What would happen, in one sentence. Values of others stand in it quoted. */
+  /** Says in one sentence what would happen. Values of others are quoted. */
   sentence: string;
   /** How many contacts it reaches. */
   affects: number;
@@ -30,7 +30,7 @@ export interface PlannedAction {
   again: boolean;
 }
 
-/** What the tools need of the service. */
+/** The service as tools use it. */
 export interface McpContext {
   /** Version of the server, as reported to clients. */
   version: string;
@@ -75,7 +75,7 @@ export function idOf(what: string) {
   return v.pipe(v.string(), v.uuid('must be a UUID'), v.description(`ID of the ${what}.`));
 }
 
-/** What is wrong with the arguments of a tool, in a sentence for each: `"to.0" must be an email address.` */
+/** Returns a sentence for each invalid argument of a tool: `"to.0" must be an email address.` */
 export function inputProblems(issues: readonly v.BaseIssue<unknown>[]): string {
   return issues
     .flatMap((issue) => fieldProblems([issue]).map((problem) => `${sentence(named(problem, issue))}.`))

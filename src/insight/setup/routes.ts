@@ -4,7 +4,7 @@ import { route } from '../../http/route.ts';
 import { field } from '../../lib/validation/fields.ts';
 import { SetupState, setupState } from './state.ts';
 
-/** What a new project still lacks. */
+/** Routes of the set-up checklist. */
 export const setupRoutes = [
   route.get('/projects/:id/setup-state', {
     access: 'project',

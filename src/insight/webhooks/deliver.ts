@@ -18,7 +18,6 @@ import { payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
 import { afterCall, type CallConsequence } from './retries.ts';
 import type { AttemptBody } from './schema.ts';
 
-/** What delivering needs. */
 export interface WebhookDeps {
   db: Database;
   /** Opens connections; see `guardedConnector`. */

@@ -4,11 +4,11 @@ import type { TemporalConnection } from '../../../temporal/connection.ts';
 import { leastId } from '../../lib/ids.ts';
 import { describeFailure } from '../../lib/network.ts';
 import { type HorizonTimes, settledHorizon } from '../../segments/changes.ts';
+import { removeSome } from '../../store/columns.ts';
 import { signalOrStart } from '../../store/outbox/calls.ts';
 import { type Database, join, type Query, sql, unprepared } from '../../store/sql.ts';
 import { isNarrow, subscribes } from './payload.ts';
 
-/** What a watch is built from. */
 interface WebhookWatchDeps {
   db: Database;
   temporal: TemporalConnection;
@@ -201,10 +201,8 @@ export function replayPage(db: Database, endpointId: string): Promise<boolean> {
 
 /** Deletes up to `limit` deliveries older than `days`, with their log. Those that still wait are kept. Answers how many. */
 export function removeOldDeliveries(db: Database, days: number, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from webhook_deliveries where ctid = any(array(
-      select ctid from webhook_deliveries
-      where created_at < now() - ${days}::int * interval '1 day' and status <> 'PENDING' limit ${limit}))`);
+  const old = sql`created_at < now() - ${days}::int * interval '1 day' and status <> 'PENDING'`;
+  return removeSome(db, 'webhook_deliveries', old, limit);
 }
 
 /** Endpoints that have something to do now: an event that is not queued yet, a delivery that is due, or a replay. */

@@ -6,7 +6,7 @@ import { editDistance, likeText } from '../../lib/text.ts';
 import { dayMs, sqlSpan } from '../../lib/time.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
-// What the service records below the prefixes that are its own.
+// Events that the service records below its own prefixes.
 const ownNames = [
   ...['sent', 'delivery', 'open', 'click', 'bounce', 'complaint', 'failed', 'received'].map((name) => `email.${name}`),
   ...['sent', 'paused', 'cancelled', 'held'].map((name) => `campaign.${name}`),

@@ -1,7 +1,8 @@
 import { type Database, type Query, sql } from '../../store/sql.ts';
+import { WebhookEndpoint } from './entity.ts';
 import { isNarrow, subscribes } from './payload.ts';
 
-/** What of an endpoint is checked: events from `from` up to the place that the feed has come to. */
+/** The events of an endpoint that are checked: those from `from` up to the place that the feed has come to. */
 interface Looked {
   projectId: string;
   events: string[];
@@ -10,7 +11,7 @@ interface Looked {
   cursorId: string;
 }
 
-// What the horizon of the feed does not foresee appears behind its cursor soon, or when the clock of Postgres was set back.
+// Events that the horizon of the feed does not foresee appear behind its cursor soon, or when the clock of Postgres was set back.
 const lookBack = sql`least(now(), cursor_at) - interval '20 minutes'`;
 const lookedColumns = sql`project_id as "projectId", events, greatest(counted_from, ${lookBack})::text as "from",
   cursor_at::text as "cursorAt", cursor_id as "cursorId"`;
@@ -79,7 +80,7 @@ export async function auditEndpoints(db: Database): Promise<number> {
   for (const { id, missing: before, ...looked } of due) {
     if (performance.now() > endsAt) break;
     const missing = await countMissed(db, id, looked);
-    await db.count(sql`update webhook_endpoints set audited_at = now(), missing = ${missing} where id = ${id}`);
+    await db.session().em.nativeUpdate(WebhookEndpoint, { id }, { auditedAt: new Date(), missing });
     if (before === 0 && missing > 0) lacking += 1;
   }
   return lacking;
@@ -103,13 +104,13 @@ function missedOf(endpointId: string, { projectId, events, from, cursorAt, curso
       and not exists (select from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = e.id)`;
 }
 
-/** What a call came to: an answer, or the reason why there is none. */
+/** The response to a call; null where there is none. */
 interface CallResult {
   statusCode: number | null;
   retryAfter: string | null;
 }
 
-/** What follows from a call. */
+/** The next state of a delivery and its endpoint after a call. */
 export interface CallConsequence {
   status: 'DELIVERED' | 'PENDING' | 'FAILED';
   /** When a pending delivery is tried again, in milliseconds from now. */

@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from '../../lib/validation/fields.ts';
 
-/** What a delivery carries: the whole event, or what is needed to look it up. */
+/** The content of a delivery: the whole event, or only the IDs to read it by. */
 export const payloadKinds = ['full', 'thin'] as const;
 /** ENABLED is called; PAUSED waits for a person; DISABLED was given up by the service, for `disabledReason`. */
 export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
@@ -81,7 +81,7 @@ export const PatchEndpoint = v.object({
 });
 export type PatchEndpoint = v.InferOutput<typeof PatchEndpoint>;
 
-/** What became of the events of one hour. */
+/** Deliveries of the events of one hour, by status. */
 const HealthHour = v.object({
   at: field('When the hour begins.', Instant),
   delivered: field('Number of events of this hour that were delivered.', v.number()),

@@ -22,7 +22,6 @@ declare module '../../http/context.ts' {
   }
 }
 
-/** What the settings say of endpoints. */
 export interface EndpointSettings {
   APP_ENCRYPTION_KEY: string;
   encryptionKeys: readonly string[];
@@ -269,7 +268,7 @@ export async function startReplay(
   if (Date.parse(end) < Date.parse(since)) throw invalidField('until', 'must be after "since"', 'too_small');
   if (now.getTime() - Date.parse(since) > longestReachDays * dayMs)
     throw invalidField('since', `must be at most ${longestReachDays} days ago`, 'too_small');
-  // What the feed has not come to yet, it queues itself.
+  // The feed itself queues the events that it has not come to yet.
   const row = await db.row<ReplayBody>(sql`
     insert into webhook_replays (id, endpoint_id, since, until, events, "only", place_at, place_id)
     select ${newId()}, id, ${since}::timestamptz, least(${end}::timestamptz, date_trunc('milliseconds', cursor_at) - interval '1 millisecond'),

@@ -45,7 +45,7 @@ export async function markForReset(tx: Database, projectId: string): Promise<boo
   return true;
 }
 
-/** What a project leaves behind elsewhere. */
+/** Things of a deleted project at other services, which are ended there. */
 export interface LeftBehind {
   subscription: string | null;
   domains: { domain: string; providerId: string | null }[];

@@ -12,7 +12,7 @@ interface WipedTable {
   rows: number;
 }
 
-// What waits to be sent goes first, then what refers to others, so that little is left for foreign keys to take along.
+// Queued mail goes first, then rows that refer to others, so that little is left for foreign keys to take along.
 // Catalogues come last, for deleting contacts and events writes to them.
 const content: readonly WipedTable[] = [
   { table: 'email_queue', by: 'any', rows: 10_000 },
