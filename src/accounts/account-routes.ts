@@ -31,7 +31,7 @@ import { newSession, signedIn } from './sign-in.ts';
 
 const mine = { access: 'cookie', tag: 'auth' } as const;
 
-/** What somebody sees and changes of their own account. */
+/** Routes of the caller's own account. */
 export const accountRoutes = [
   route.get('/users/@me/account', {
     ...mine,

@@ -2,7 +2,7 @@ import type { Config } from '../lib/config/config.ts';
 import { badRequest, conflict, invalidField } from '../lib/errors.ts';
 import { noSoonerThan } from '../lib/time.ts';
 import type { OutboxTicket } from '../store/outbox/queries.ts';
-import { type Database, sql } from '../store/sql.ts';
+import type { Database } from '../store/sql.ts';
 import { User } from './entity.ts';
 import {
   type AttemptLimit,
@@ -118,11 +118,10 @@ export async function resetPassword(db: Database, token: string, newPassword: st
   const passwordHash = await hashPassword(newPassword);
   await db.transaction(async (tx) => {
     const userId = await takeToken(tx, token, 'RESET_PASSWORD');
-    const user = await tx.row<{ id: string; email: string }>(sql`
-      update users set password_hash = ${passwordHash}, email_verified = true, session_version = session_version + 1,
-          updated_at = now()
-        where id = ${userId} and type = 'PASSWORD' returning id, email`);
+    const user = userId === null ? null : await tx.em.findOne(User, { id: userId, type: 'PASSWORD' });
     if (user === null) throw badToken();
+    await tx.em.nativeUpdate(User, { id: user.id }, { passwordHash, emailVerified: true });
+    await endAllSessions(tx, user.id);
     await removeTokens(tx, user.id, 'RESET_PASSWORD');
     await forgetAttempts(tx, 'login', user.email);
   });

@@ -23,7 +23,7 @@ export interface OAuthEndpoints {
   identity: string;
 }
 
-/** What a browser takes along to the provider and brings back. */
+/** State that a browser takes to the provider and brings back. */
 interface OAuthStart {
   url: string;
   state: string;
@@ -62,7 +62,7 @@ const answersWithinMs = 10_000;
 const GithubEmails = v.array(v.object({ email: v.string(), primary: v.boolean(), verified: v.boolean() }));
 const GoogleIdentity = v.object({ email: v.string(), email_verified: v.boolean() });
 
-/** What differs between the providers. */
+/** The differences between the providers. */
 interface OAuthFacts {
   accountType: AccountType;
   scopes: string[];
@@ -120,7 +120,7 @@ function oauthProvider(
       const late = new Promise<never>((_, reject) => {
         signal.addEventListener('abort', () => reject(new Error('The provider does not answer')), { once: true });
       });
-      // What loses the race must not end the process.
+      // The loser of the race must not end the process.
       late.catch(() => undefined);
       const tokens = await Promise.race([client.validateAuthorizationCode(token, code, verifier), late]);
       const answer = await fetch(identity, {

@@ -2,11 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { AppError } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { sha256 } from '../lib/seal.ts';
-import { removeSome } from '../store/columns.ts';
+import { hourMs } from '../lib/time.ts';
+import { removePast } from '../store/columns.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { AccountToken, AttemptWindow, type User } from './entity.ts';
 
-/** What is counted: each kind of attempt has windows of its own. */
+/** A kind of attempt, with windows of its own. */
 export type AttemptScope =
   | 'login'
   | 'login-ip'
@@ -31,7 +32,7 @@ export interface AttemptLimit {
   seconds: number;
 }
 
-/** Counts an attempt. Answers null while the limit holds it, else the seconds until the window ends. */
+/** Counts an attempt. Returns null within the limit, else the seconds until the window ends. */
 export async function countAttempt(
   db: Database,
   { scope, subject, limit, seconds }: AttemptLimit,
@@ -63,22 +64,18 @@ export function tooManyAttempts(message: string, retryAfter: number): AppError {
   });
 }
 
-const knownDays = 90;
+const knownMs = 90 * 24 * hourMs;
 
 /** Remembers for 90 days that an address has signed in from a network. */
 export async function rememberNetwork(db: Database, email: string, network: string): Promise<void> {
-  await db.count(sql`
-    insert into attempt_windows (scope, subject, used, ends_at)
-      values ('login-from', ${sha256(`${email} ${network}`)}, 1, now() + make_interval(days => ${knownDays}))
-      on conflict (scope, subject) do update set ends_at = excluded.ends_at`);
+  const endsAt = new Date(Date.now() + knownMs);
+  await db.em.upsert(AttemptWindow, { scope: 'login-from', subject: sha256(`${email} ${network}`), used: 1, endsAt });
 }
 
-/** Whether an address has signed in from a network within 90 days. */
+/** Reports whether an address has signed in from a network within 90 days. */
 export async function isKnownNetwork(db: Database, email: string, network: string): Promise<boolean> {
-  const known = await db.row(sql`
-    select 1 from attempt_windows
-    where scope = 'login-from' and subject = ${sha256(`${email} ${network}`)} and ends_at > now()`);
-  return known !== null;
+  const subject = sha256(`${email} ${network}`);
+  return (await db.em.count(AttemptWindow, { scope: 'login-from', subject, endsAt: { $gt: new Date() } })) > 0;
 }
 
 /** Forgets the attempts of a subject. */
@@ -92,15 +89,15 @@ export async function giveBackAttempt(db: Database, scope: AttemptScope, subject
     update attempt_windows set used = greatest(0, used - 1) where scope = ${scope} and subject = ${sha256(subject)}`);
 }
 
-/** Removes windows that are over; answers how many. */
+/** Removes windows that are over; returns how many. */
 export function removeOldAttempts(db: Database, limit: number): Promise<number> {
-  return removeSome(db, 'attempt_windows', sql`ends_at < clock_timestamp()`, limit);
+  return removePast(db, 'attempt_windows', 'ends_at', limit);
 }
 
-/** What a token proves the right to. */
+/** The action that a token permits. */
 export type TokenPurpose = AccountToken['purpose'];
 
-/** Makes a token for a user that works once and for an hour, in place of those from before. Only its hash is kept. */
+/** Makes a token for a user that works once within an hour, and revokes earlier ones. Only its hash is stored. */
 export async function newToken(tx: Database, userId: string, purpose: TokenPurpose): Promise<string> {
   // Whoever reads an old mail later finds a dead link.
   await removeTokens(tx, userId, purpose);
@@ -111,7 +108,7 @@ export async function newToken(tx: Database, userId: string, purpose: TokenPurpo
   return token;
 }
 
-/** Uses a token up. Answers its user, or null when it is unknown, used or too old. */
+/** Uses a token up. Returns the ID of its user, or null for a token that is unknown, used or expired. */
 export async function takeToken(db: Database, token: string, purpose: TokenPurpose): Promise<string | null> {
   const row = await db.row<{ userId: string; fresh: boolean }>(sql`
     delete from account_tokens where token_hash = ${sha256(token)} and purpose = ${purpose}
@@ -119,7 +116,7 @@ export async function takeToken(db: Database, token: string, purpose: TokenPurpo
   return row?.fresh ? row.userId : null;
 }
 
-/** Whether a token could be used up now. */
+/** Reports whether a token could be used up now. */
 export async function isTokenUsable(db: Database, token: string, purpose: TokenPurpose): Promise<boolean> {
   const usable = await db.row(sql`
     select 1 from account_tokens
@@ -127,14 +124,14 @@ export async function isTokenUsable(db: Database, token: string, purpose: TokenP
   return usable !== null;
 }
 
-/** Takes all tokens of a user for this purpose out of use. */
+/** Revokes all tokens of a user for this purpose. */
 export async function removeTokens(db: Database, userId: string, purpose: TokenPurpose): Promise<void> {
   await db.em.nativeDelete(AccountToken, { userId, purpose });
 }
 
-/** Removes tokens that are too old to be used; answers how many. */
+/** Removes expired tokens; returns how many. */
 export function removeOldTokens(db: Database, limit: number): Promise<number> {
-  return removeSome(db, 'account_tokens', sql`expires_at < now()`, limit);
+  return removePast(db, 'account_tokens', 'expires_at', limit);
 }
 
 /** Kinds of accounts; an account keeps its kind. */
@@ -142,7 +139,7 @@ export type AccountType = User['type'];
 
 interface NewUser extends Pick<User, 'email' | 'type' | 'emailVerified'> {
   passwordHash: string | null;
-  /** Whether they signed up without an operator, on a service whose mail reaches people. */
+  /** True for somebody who signed up without an operator, on a service whose mail reaches people. */
   selfRegistered: boolean;
 }
 

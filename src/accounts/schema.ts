@@ -28,7 +28,7 @@ export const UserBody = v.object({
 });
 export type UserBody = v.InferOutput<typeof UserBody>;
 
-/** What a sign-in answers. */
+/** The reply to a sign-in. */
 export const SignedIn = v.object({
   success: field('Always true.', v.literal(true)),
   data: field('The user who signed in.', UserBody),

@@ -6,9 +6,9 @@ import { type Role, sessionCookie } from '../lib/access.ts';
 import type { Config } from '../lib/config/config.ts';
 import { newId } from '../lib/ids.ts';
 import { sha256 } from '../lib/seal.ts';
-import { isoInstant, removeSome } from '../store/columns.ts';
+import { removePast } from '../store/columns.ts';
 import { type Database, sql } from '../store/sql.ts';
-import { type User, UserSession } from './entity.ts';
+import { User, UserSession } from './entity.ts';
 import type { SessionBody } from './schema.ts';
 
 /** How long a session lasts, in seconds; it does not slide. */
@@ -41,8 +41,8 @@ export function signSession(claims: SessionClaims, secret: string, now: Date): P
 }
 
 /**
- * What a session is known by once somebody has signed out of it: a hash of what is signed. The signature is left out, for
- * base64url has spare bits, so that one signature can be written in several ways.
+ * Returns the hash by which a session is stored once somebody has signed out of it. The signature is left out: base64url has
+ * spare bits, so that one signature can be written in several ways.
  */
 export function sessionHash(token: string): Buffer {
   return sha256(token.slice(0, token.lastIndexOf('.')));
@@ -122,13 +122,13 @@ export interface SessionUser extends Pick<User, 'id' | 'email' | 'type' | 'email
   role: Role | null;
 }
 
-/** What the database knows of a session: whether somebody has signed out of it, and its user; null for that of nobody. */
+/** A session as the database knows it: whether somebody has signed out of it, and its user; null for a session of nobody. */
 export interface SessionState {
   ended: boolean;
   user: SessionUser | null;
 }
 
-/** Whether a session goes on, and its user with their role in the project, when one is named. */
+/** Reads whether a session is still open, and its user with their role in the project, when one is named. */
 export async function sessionState(
   db: Database,
   session: { id: string; hash: Buffer },
@@ -149,16 +149,16 @@ export async function sessionState(
 type Nullable<T> = { [Name in keyof T]: T[Name] | null };
 
 /** Ends a session before its time; it is kept for as long as a session lasts. `hash` is of `sessionHash`. */
-export async function endSession(db: Database, hash: Buffer): Promise<void> {
+export async function endSession(db: Database, hash: Uint8Array): Promise<void> {
   await db.count(sql`
       with listed as (delete from user_sessions where session_hash = ${hash})
       insert into ended_sessions (session_hash, expires_at)
         values (${hash}, now() + make_interval(secs => ${sessionSeconds})) on conflict do nothing`);
 }
 
-/** Forgets sessions whose time is over; answers how many. */
+/** Removes the record of sign-outs whose sessions would have expired; returns how many. */
 export function removeEndedSessions(db: Database, limit: number): Promise<number> {
-  return removeSome(db, 'ended_sessions', sql`expires_at < now()`, limit);
+  return removePast(db, 'ended_sessions', 'expires_at', limit);
 }
 
 /** Where a session was begun. */
@@ -179,6 +179,7 @@ export async function listSession(
   { ip, userAgent }: SessionOrigin,
   expires: Date,
 ): Promise<void> {
+  // One statement whether or not the user exists, so that the time does not tell.
   await db.count(sql`
     insert into user_sessions (id, user_id, session_hash, session_version, user_agent, ip, expires_at)
       select ${newId()}, id, ${hash}, ${user.sessionVersion}, ${userAgent.slice(0, 500)}, ${ip}, ${expires.toISOString()}::timestamptz
@@ -187,27 +188,28 @@ export async function listSession(
 
 /** The open sessions of a user, the latest first, at most 100. `current` is the hash of the one that asks. */
 export async function openSessions(db: Database, userId: string, current: Buffer): Promise<SessionBody[]> {
-  const rows = await db.rows<SessionBody>(sql`
-    select s.id, s.user_agent as "userAgent", s.ip, s.session_hash = ${current} as current,
-        s.created_at::text as "createdAt", s.expires_at::text as "expiresAt"
-      from user_sessions s join users u on u.id = s.user_id and u.session_version = s.session_version
-      where s.user_id = ${userId} and s.expires_at > now() order by s.created_at desc, s.id desc limit 100`);
-  return rows.map((row) => ({
-    ...row,
-    createdAt: isoInstant(row.createdAt),
-    expiresAt: isoInstant(row.expiresAt),
+  const { sessionVersion } = await db.em.findOneOrFail(User, userId);
+  const open = { userId, sessionVersion, expiresAt: { $gt: new Date() } };
+  const sessions = await db.em.find(UserSession, open, { orderBy: { createdAt: 'desc', id: 'desc' }, limit: 100 });
+  return sessions.map(({ id, userAgent, ip, sessionHash: hash, createdAt, expiresAt }) => ({
+    id,
+    userAgent,
+    ip,
+    current: current.equals(hash),
+    createdAt: createdAt.toISOString(),
+    expiresAt: expiresAt.toISOString(),
   }));
 }
 
 /** Ends one session of a user before its time; false when they have no such session. */
 export async function endListedSession(db: Database, userId: string, id: string): Promise<boolean> {
-  const ended = await db.count(sql`
-    with gone as (delete from user_sessions where id = ${id} and user_id = ${userId} returning session_hash, expires_at)
-    insert into ended_sessions (session_hash, expires_at) select session_hash, expires_at from gone`);
-  return ended > 0;
+  const session = await db.em.findOne(UserSession, { id, userId });
+  if (session === null) return false;
+  await endSession(db, session.sessionHash);
+  return true;
 }
 
-/** Ends every session of a user, also those that are not listed. Answers the version that new sessions need. */
+/** Ends every session of a user, also those that are not listed. Returns the version that new sessions need. */
 export async function endAllSessions(tx: Database, userId: string): Promise<number> {
   const user = await tx.row<{ sessionVersion: number }>(sql`
     update users set session_version = session_version + 1, updated_at = now() where id = ${userId}
@@ -217,7 +219,7 @@ export async function endAllSessions(tx: Database, userId: string): Promise<numb
   return user.sessionVersion;
 }
 
-/** Forgets sessions whose time is over; answers how many. */
+/** Removes expired sessions from the lists of their users; returns how many. */
 export function removeOldSessions(db: Database, limit: number): Promise<number> {
-  return removeSome(db, 'user_sessions', sql`expires_at < now()`, limit);
+  return removePast(db, 'user_sessions', 'expires_at', limit);
 }

@@ -24,7 +24,7 @@ export async function verifyPassword(hashed: string | null, password: string): P
   return hashed !== null && matches;
 }
 
-/** What a request tells of where somebody signs in. */
+/** The parts of a request that a new session is made from. */
 interface SignInRequest {
   app: Pick<App, 'config' | 'clock'>;
   db: Database;

@@ -60,7 +60,12 @@ export function isoText(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Deletes up to `limit` of the rows of a table that fit, in any order; answers how many. For sweeps, which repeat it. */
+/** Deletes up to `limit` rows whose instant in `column` is past; returns how many. For sweeps, which repeat it. */
+export function removePast(db: Database, table: string, column: string, limit: number): Promise<number> {
+  return removeSome(db, table, sql`${raw(column)} < now()`, limit);
+}
+
+/** Deletes up to `limit` of the rows of a table that fit, in any order; returns how many. For sweeps, which repeat it. */
 export function removeSome(db: Database, table: string, which: Query, limit: number): Promise<number> {
   return db.count(sql`
     delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);

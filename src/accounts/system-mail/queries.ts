@@ -1,6 +1,6 @@
 import { removeSome } from '../../store/columns.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
-import { type Database, type Query, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** A mail of the service that is on its way. */
 export interface PendingMail {
@@ -10,14 +10,14 @@ export interface PendingMail {
   contentSealed: string;
   /** Hand-overs that were begun. */
   attempts: number;
-  /** What the last one was refused for; null when its outcome is not known, or there was none. */
+  /** Reason why the last one was refused; null when its outcome is not known, or there was none. */
   error: string | null;
   /** Milliseconds since the last hand-over was begun, and since the mail was queued. */
   sinceMs: number;
   ageMs: number;
 }
 
-/** Adds mails; those whose key is known are left out. Answers the ids that were added. */
+/** Adds mails, except those whose key is known. Returns the IDs that were added. */
 export async function insertMails(
   db: Database,
   rows: readonly {
@@ -62,30 +62,42 @@ export async function noteRefusal(db: Database, id: string, reason: string): Pro
 
 /** Notes that the provider has the mail. `at` is an ISO instant. */
 export async function noteSent(db: Database, id: string, messageId: string, at: string): Promise<void> {
-  await settle(db, id, sql`status = 'SENT', message_id = ${messageId}, sent_at = ${at}::timestamptz, error = null`);
+  await settle(db, id, { status: 'SENT', messageId, at });
 }
 
 /** Gives the mail up. */
 export async function noteFailed(db: Database, id: string, reason: string): Promise<void> {
-  await settle(db, id, sql`status = 'FAILED', error = ${reason.slice(0, 500)}`);
+  await settle(db, id, { status: 'FAILED', error: reason.slice(0, 500) });
+}
+
+interface Outcome {
+  status: 'SENT' | 'FAILED';
+  messageId?: string | null;
+  at?: string | null;
+  error?: string | null;
 }
 
 // The content goes with its secrets; that the mail was sent stays.
-async function settle(db: Database, id: string, outcome: Query): Promise<void> {
+async function settle(
+  db: Database,
+  id: string,
+  { status, messageId = null, at = null, error = null }: Outcome,
+): Promise<void> {
   await db.count(sql`
-    update system_mails set ${outcome}, content_sealed = null, updated_at = clock_timestamp()
+    update system_mails set status = ${status}, message_id = ${messageId}, sent_at = ${at}::timestamptz, error = ${error},
+        content_sealed = null, updated_at = clock_timestamp()
       where id = ${id} and status = 'PENDING'`);
 }
 
 /** Mails that nobody has tried for a while. */
 export function stalledMails(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  const at = sql`updated_at`;
+  const at = raw('updated_at');
   return db.rows(sql`
     select id, updated_at::text as at from system_mails
-      where status = 'PENDING' and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
+      where status = 'PENDING' and ${isStalled(at, query)} and ${stalledPage(at, raw('id'), query)}`);
 }
 
-/** Removes mails of more than 60 days ago; answers how many. */
+/** Removes mails of more than 60 days ago; returns how many. */
 export function removeOldMails(db: Database, limit: number): Promise<number> {
   return removeSome(db, 'system_mails', sql`created_at < now() - interval '60 days' and status <> 'PENDING'`, limit);
 }

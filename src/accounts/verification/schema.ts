@@ -10,7 +10,7 @@ export const VerifyBody = v.object({
   ),
 });
 
-/** What is known about an address (docs/contract/core.md#2-10). */
+/** The facts about an address (docs/contract/core.md#2-10). */
 const AddressVerification = v.object({
   email: field('The address as it was sent.', v.string()),
   valid: field('Whether the address can receive mail, as far as can be known.', v.boolean()),

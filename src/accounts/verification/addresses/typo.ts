@@ -16,7 +16,7 @@ export interface Lists {
   personal: ReadonlySet<string>;
   /** Forwarding services that hide the address behind. */
   alias: ReadonlySet<string>;
-  /** What a mistyped domain was most likely meant to be, most used first. */
+  /** The domains that a mistyped one was most likely meant to be, most used first. */
   popular: readonly PopularDomain[];
   /** Real domains that look like a mistyped popular one. */
   notTypos: ReadonlySet<string>;

@@ -6,7 +6,7 @@ import { type Lists, shippedLists, suggestDomain } from './typo.ts';
 /** The record types that tell whether a domain lives and takes mail. */
 export type RecordType = 'NS' | 'MX' | 'A' | 'AAAA';
 
-/** What verification asks of the DNS. */
+/** Looks up records in the DNS. */
 export interface Resolver {
   /** Whether the name has a usable record of the type. Never rejects: a failure or a timeout counts as no record. */
   hasRecord(name: string, type: RecordType): Promise<boolean>;
@@ -59,13 +59,13 @@ function takesMail(records: { exchange: string }[]): boolean {
   return records.length > 1 || (first.exchange !== '' && first.exchange !== '.');
 }
 
-/** What verification needs: a way to ask the DNS, and the domain lists; those that ship with the package when absent. */
+/** The DNS to ask, and the domain lists; those that ship with the package when absent. */
 interface VerificationDeps {
   resolver: Resolver;
   lists?: Lists;
 }
 
-/** What is known about an address. */
+/** The facts about an address. */
 export interface Verification extends DomainFacts {
   email: string;
   valid: boolean;
