@@ -22,7 +22,7 @@ const most = 100;
 const upTo = <const Item extends v.GenericSchema<unknown, string>>(item: Item) =>
   v.pipe(v.array(item), v.maxLength(most, `must have at most ${most} items`));
 
-/** What the key allows a language model at `POST /mcp`; reading only when absent. */
+/** Permissions of a language model with the key at `POST /mcp`; reading only when absent. */
 const Mcp = v.object({
   mode: field(
     '`read`: read only. `plan`: also create plans. `act`: also carry them out.',

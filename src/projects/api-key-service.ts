@@ -1,12 +1,16 @@
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
+import { User } from '../accounts/entity.ts';
 import type { ScopedKey } from '../http/context.ts';
+import type { Scope } from '../lib/access.ts';
 import { AppError, conflict, invalidField, notFound } from '../lib/errors.ts';
-import { isUuid, newId } from '../lib/ids.ts';
+import { isUuid } from '../lib/ids.ts';
 import { sha256 } from '../lib/seal.ts';
-import { isoInstant, isoInstantOrNull } from '../store/columns.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { baseColumns } from '../store/columns.ts';
+import type { Database } from '../store/sql.ts';
 import type { ApiKeyBody, CreateApiKey, NewApiKey, PatchApiKey } from './api-key-schema.ts';
 import { recordChange } from './audit/record.ts';
 import { keyPrefix, newScopedKey } from './directory.ts';
+import { lockProject, ofProject } from './queries.ts';
 
 /**
  * Checks that a key of a language model may do this by itself: what its setting `mcp` wants planned, or approved by a member, it may not
@@ -33,38 +37,64 @@ export function checkUnplanned(key: ScopedKey | null, reached: number): void {
 const mostKeys = 100;
 const hourMs = 3_600_000;
 
-const columns = sql`k.id, k.name, k.prefix, k.scopes, k.sender_domains as "senderDomains", k.recipients, k.mcp, k.expires_at::text as "expiresAt",
-  case when k.old_hash_until > now() then k.old_hash_until::text end as "overlapUntil", k.last_used_at::text as "lastUsedAt",
-  (select jsonb_build_object('id', u.id, 'email', u.email) from users u where u.id = k.created_by) as "createdBy",
-  k.created_at::text as "createdAt", k.updated_at::text as "updatedAt"`;
+const p = defineEntity.properties;
 
-function keyBody(row: ApiKeyBody): ApiKeyBody {
+/** A key with scopes. Until `oldHashUntil`, the key that it had before its last rotation works too. */
+export const ApiKey = defineEntity({
+  name: 'ApiKey',
+  tableName: 'api_keys',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    prefix: p.text(),
+    hash: p.blob().unique(),
+    oldHash: p.blob().nullable().unique(),
+    oldHashUntil: p.datetime(3).nullable(),
+    scopes: p.array<Scope>(),
+    senderDomains: p.array().nullable(),
+    recipients: p.json<NonNullable<ApiKeyBody['recipients']>>().nullable(),
+    mcp: p.json<NonNullable<ApiKeyBody['mcp']>>().nullable(),
+    expiresAt: p.datetime(3).nullable(),
+    lastUsedAt: p.datetime(3).nullable(),
+    createdBy: () => p.manyToOne(User).deleteRule('set null').updateRule('no action').nullable(),
+  },
+  indexes: [{ name: 'api_keys_project', properties: ['projectId', 'createdAt'] }],
+});
+type ApiKey = InferEntity<typeof ApiKey>;
+
+/** Returns the keys with scopes of a project, oldest first. */
+export async function listApiKeys(db: Database, projectId: string): Promise<ApiKeyBody[]> {
+  const oldestFirst = { createdAt: 'asc', id: 'asc' } as const;
+  const keys = await db.em.find(ApiKey, { projectId }, { populate: ['createdBy'], orderBy: oldestFirst });
+  return keys.map(keyBody);
+}
+
+function keyBody(key: ApiKey): ApiKeyBody {
+  const { id, name, prefix, scopes, createdBy, oldHashUntil } = key;
   return {
-    ...row,
-    expiresAt: isoInstantOrNull(row.expiresAt),
-    overlapUntil: isoInstantOrNull(row.overlapUntil),
-    lastUsedAt: isoInstantOrNull(row.lastUsedAt),
-    createdAt: isoInstant(row.createdAt),
-    updatedAt: isoInstant(row.updatedAt),
+    id,
+    name,
+    prefix,
+    scopes,
+    senderDomains: key.senderDomains ?? null,
+    recipients: key.recipients ?? null,
+    mcp: key.mcp ?? null,
+    expiresAt: key.expiresAt?.toISOString() ?? null,
+    overlapUntil: oldHashUntil && oldHashUntil > new Date() ? oldHashUntil.toISOString() : null,
+    lastUsedAt: key.lastUsedAt?.toISOString() ?? null,
+    createdBy: createdBy ? { id: createdBy.id, email: createdBy.email } : null,
+    createdAt: key.createdAt.toISOString(),
+    updatedAt: key.updatedAt.toISOString(),
   };
 }
 
-/** The keys with scopes of a project, the oldest first. */
-export async function listApiKeys(db: Database, projectId: string): Promise<ApiKeyBody[]> {
-  const rows = await db.rows<ApiKeyBody>(
-    sql`select ${columns} from api_keys k where k.project_id = ${projectId} order by k.created_at, k.id`,
-  );
-  return rows.map(keyBody);
-}
-
-async function keyOf(db: Database, projectId: string, id: string): Promise<ApiKeyBody> {
-  const row = isUuid(id)
-    ? await db.row<ApiKeyBody>(
-        sql`select ${columns} from api_keys k where k.project_id = ${projectId} and k.id = ${id} for update`,
-      )
-    : null;
-  if (row === null) throw notFound('API key', id);
-  return keyBody(row);
+async function lockKey(tx: Database, projectId: string, id: string): Promise<ApiKey> {
+  const lock = { lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+  const key = isUuid(id) ? await tx.em.findOne(ApiKey, { projectId, id }, lock) : null;
+  if (key === null) throw notFound('API key', id);
+  await tx.em.populate(key, ['createdBy']);
+  return key;
 }
 
 /** Creates a key, at most 100 a project. @throws 409 for one more, 422 for one that has expired already */
@@ -77,37 +107,43 @@ export function createApiKey(
   const { name, scopes, senderDomains = null, recipients = null, expiresAt = null, mcp = null } = wanted;
   if (expiresAt !== null && new Date(expiresAt) <= now)
     throw invalidField('expiresAt', 'must be in the future', 'too_small');
-  const [id, key] = [newId(), newScopedKey()];
+  const secret = newScopedKey();
   return db.transaction(async (tx) => {
     // Two requests at once must not both see room for one more.
-    await tx.row(sql`select from projects where id = ${projectId} for no key update`);
-    const { count } = (await tx.row<{ count: number }>(
-      sql`select count(*)::int as count from api_keys where project_id = ${projectId}`,
-    )) ?? { count: 0 };
-    if (count >= mostKeys) throw conflict(`A project has at most ${mostKeys} keys with scopes: delete one first`);
-    await tx.count(sql`
-      insert into api_keys (id, project_id, name, prefix, hash, scopes, sender_domains, recipients, mcp, expires_at, created_by)
-      values (${id}, ${projectId}, ${name}, ${keyPrefix(key)}, ${sha256(key)}, ${scopes}, ${senderDomains},
-        ${recipients && JSON.stringify(recipients)}::jsonb, ${mcp && JSON.stringify(mcp)}::jsonb,
-        ${expiresAt}, ${userId})`);
+    await lockProject(tx, projectId);
+    if ((await tx.em.count(ApiKey, { projectId })) >= mostKeys)
+      throw conflict(`A project has at most ${mostKeys} keys with scopes: delete one first`);
+    const key = tx.em.create(ApiKey, {
+      projectId,
+      name,
+      prefix: keyPrefix(secret),
+      hash: sha256(secret),
+      scopes,
+      senderDomains,
+      recipients,
+      mcp,
+      expiresAt: expiresAt === null ? null : new Date(expiresAt),
+      createdBy: userId,
+    });
+    await tx.em.flush();
+    await tx.em.populate(key, ['createdBy']);
     await recordChange(tx, projectId, {
       action: 'api_key.created',
-      target: id,
+      target: key.id,
       after: { name, scopes, senderDomains, recipients, expiresAt, mcp },
     });
-    return { ...(await keyOf(tx, projectId, id)), key };
+    return { ...keyBody(key), key: secret };
   });
 }
 
 /** Changes the name or the scopes of a key. @throws 404 */
 export function patchApiKey(db: Database, projectId: string, id: string, wanted: PatchApiKey): Promise<ApiKeyBody> {
   return db.transaction(async (tx) => {
-    const before = await keyOf(tx, projectId, id);
-    const { name, scopes, mcp } = { ...before, ...wanted };
-    await tx.count(sql`
-      update api_keys set name = ${name}, scopes = ${scopes}, mcp = ${mcp && JSON.stringify(mcp)}::jsonb, updated_at = now()
-        where project_id = ${projectId} and id = ${id}`);
-    const after = await keyOf(tx, projectId, id);
+    const key = await lockKey(tx, projectId, id);
+    const before = keyBody(key);
+    tx.em.assign(key, { ...wanted, updatedAt: new Date() });
+    await tx.em.flush();
+    const after = keyBody(key);
     await recordChange(tx, projectId, {
       action: 'api_key.updated',
       target: id,
@@ -128,24 +164,24 @@ export function rotateApiKey(
   id: string,
   { overlapHours, now }: { overlapHours: number; now: Date },
 ): Promise<NewApiKey> {
-  const key = newScopedKey();
+  const secret = newScopedKey();
   const until = overlapHours === 0 ? null : new Date(now.getTime() + overlapHours * hourMs);
   return db.transaction(async (tx) => {
-    await keyOf(tx, projectId, id);
-    await tx.count(sql`
-      update api_keys set hash = ${sha256(key)}, prefix = ${keyPrefix(key)}, old_hash_until = ${until},
-          old_hash = ${until === null ? sql`null` : sql`hash`}, updated_at = now()
-        where project_id = ${projectId} and id = ${id}`);
+    const key = await lockKey(tx, projectId, id);
+    const oldHash = until === null ? null : key.hash;
+    const current = { hash: sha256(secret), prefix: keyPrefix(secret), updatedAt: new Date() };
+    tx.em.assign(key, { ...current, oldHash, oldHashUntil: until });
+    await tx.em.flush();
     await recordChange(tx, projectId, { action: 'api_key.rotated', target: id, after: { overlapHours } });
-    return { ...(await keyOf(tx, projectId, id)), key };
+    return { ...keyBody(key), key: secret };
   });
 }
 
 /** Takes a key away. @throws 404 */
 export function deleteApiKey(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
-    const { name, scopes } = await keyOf(tx, projectId, id);
-    await tx.count(sql`delete from api_keys where project_id = ${projectId} and id = ${id}`);
+    const { name, scopes } = await lockKey(tx, projectId, id);
+    await tx.em.nativeDelete(ApiKey, { projectId, id });
     await recordChange(tx, projectId, { action: 'api_key.deleted', target: id, before: { name, scopes } });
   });
 }

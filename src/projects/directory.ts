@@ -38,7 +38,7 @@ declare module '../http/context.ts' {
   interface RequestProject extends ProjectFacts {}
 }
 
-/** What requests and mail need to know of a project. */
+/** The facts about a project that requests and mail need. */
 export interface ProjectFacts
   extends Pick<
     ProjectRecord,
@@ -55,7 +55,7 @@ export interface ProjectFacts
   resetting: boolean;
   /** Messages a second, when the project is set lower than the deployment. */
   sendRate: number | null;
-  /** What it may use in a month. */
+  /** Monthly limits. */
   billing: ProjectBilling;
 }
 

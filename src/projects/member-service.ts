@@ -46,6 +46,20 @@ export async function listMembers(db: Database, projectId: string): Promise<List
   return rows.map((row) => ({ ...row, createdAt: isoInstant(row.createdAt) }));
 }
 
+/** Makes a user a member and records it. Returns false for somebody who is one already. */
+export async function join(
+  tx: Database,
+  projectId: string,
+  user: { id: string; email: string },
+  role: AddMember['role'],
+): Promise<boolean> {
+  const added = await tx.count(sql`
+    insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
+  if (added === 0) return false;
+  await recordChange(tx, projectId, { action: 'member.added', target: user.id, after: { email: user.email, role } });
+  return true;
+}
+
 /** Makes the user with this address a member. @throws 404 without such an account, 409 for a member */
 export async function addMember(db: Database, projectId: string, { email, role }: AddMember): Promise<Member> {
   const user = await db.em.findOne(User, { email });
@@ -54,10 +68,7 @@ export async function addMember(db: Database, projectId: string, { email, role }
       details: { resource: 'user', id: email },
     });
   return db.transaction(async (tx) => {
-    const added = await tx.count(sql`
-      insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
-    if (added === 0) throw conflict(`${email} is a member already`);
-    await recordChange(tx, projectId, { action: 'member.added', target: user.id, after: { email, role } });
+    if (!(await join(tx, projectId, user, role))) throw conflict(`${email} is a member already`);
     return { userId: user.id, email, role };
   });
 }
@@ -98,12 +109,11 @@ const notOwner = (projectId: string, userId: string) => ({ projectId, userId, ro
 
 async function memberOrRefuse(db: Database, projectId: string, userId: string, refusal: string): Promise<Member> {
   if (!isUuid(userId)) throw noMember(userId);
-  const member = await db.row<Member>(sql`
-    select m.user_id as "userId", u.email, m.role from memberships m join users u on u.id = m.user_id
-      where m.project_id = ${projectId} and m.user_id = ${userId}`);
+  const member = await db.em.findOne(Membership, { projectId, userId });
   if (member === null) throw noMember(userId);
   if (member.role === 'OWNER') throw forbidden(refusal, { reason: 'owner' });
-  return member;
+  const { id, email } = await db.em.findOneOrFail(User, member.userId);
+  return { userId: id, email, role: member.role };
 }
 
 function noMember(userId: string): AppError {

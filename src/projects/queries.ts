@@ -53,7 +53,7 @@ export type Project = InferEntity<typeof Project>;
 /** A column that names the project a row belongs to; rows go with their project. */
 export const ofProject = () => p.manyToOne(Project).mapToPk().deleteRule('cascade');
 
-/** What a user may do in a project. */
+/** The role of a user in a project. */
 export const Membership = defineEntity({
   name: 'Membership',
   tableName: 'memberships',
@@ -66,11 +66,11 @@ export const Membership = defineEntity({
   indexes: [{ name: 'memberships_user', properties: ['userId'] }],
 });
 
-/** What mail is counted as (docs/contract/platform.md#6-7). */
+/** Categories of usage (docs/contract/platform.md#6-7). */
 export const usageCategories = ['WORKFLOW', 'CAMPAIGN', 'TRANSACTIONAL', 'INBOUND'] as const;
 export type UsageCategory = (typeof usageCategories)[number];
 
-/** What a project may use, as its row says. */
+/** The limits of a project, as its row says. */
 export interface ProjectBilling {
   /** Whether an operator vouches for it: it has no daily limit. */
   trusted: boolean;
@@ -145,7 +145,12 @@ export async function changeProject(
   return projectRecord(db, id, encryptionKeys);
 }
 
-/** Whether a user is a member of a disabled project. */
+/** Locks a project until the transaction ends, so that requests that count its rows do so one after the other. */
+export async function lockProject(tx: Database, id: string): Promise<void> {
+  await tx.row(sql`select from projects where id = ${id} for no key update`);
+}
+
+/** Reports whether a user is a member of a disabled project. */
 export async function isInDisabledProject(db: Database, userId: string): Promise<boolean> {
   const found = await db.row(sql`
     select 1 from memberships m join projects p on p.id = m.project_id

@@ -119,7 +119,7 @@ export const ChangeProject = v.object({
 });
 export type ChangeProject = v.InferOutput<typeof ChangeProject>;
 
-/** What `regenerate-keys` answers. */
+/** The reply to `regenerate-keys`. */
 export const RotatedProject = v.object({
   ...v.pick(ProjectRecord, ['id', 'name', 'createdAt', 'updatedAt', 'disabled', 'customer', 'subscription']).entries,
   public: field('New public key.', v.string()),

@@ -5,6 +5,7 @@ import { newId } from '../../lib/ids.ts';
 import { clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
 import { seal } from '../../lib/seal.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import { lockProject } from '../../projects/queries.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
@@ -35,7 +36,7 @@ export function requestErasure(
   return db.transaction(async (tx) => {
     // The key's row is the project's: requests to erase wait for each other.
     const key = await ensureErasureKey(tx, projectId, encryptionKeys);
-    await tx.row(sql`select from projects where id = ${projectId} for no key update`);
+    await lockProject(tx, projectId);
     const earlier = await tx.em.findOne(Erasure, { projectId, contactId });
     if (earlier !== null) {
       // Whoever asks again has a request of their own to prove; the first one's is in the certificate.

@@ -12,22 +12,23 @@ import * as plans from '../../insight/mcp/plans.ts';
 import * as webhooks from '../../insight/webhooks/entity.ts';
 import * as wipes from '../../insight/wipes/queries.ts';
 import type { Config } from '../../lib/config/config.ts';
+import * as keys from '../../projects/api-key-service.ts';
 import * as invitations from '../../projects/invitations/service.ts';
 import * as projects from '../../projects/queries.ts';
 import * as segments from '../../segments/definition.ts';
 import type { HeavyReadLimits } from '../../store/heavy-reads.ts';
 import type { Store } from '../../store/orm.ts';
 import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../../store/postgres/connection.ts';
+import * as blocks from '../../templates/blocks/service.ts';
 import * as templates from '../../templates/queries.ts';
 import * as uploads from '../../templates/uploads/service.ts';
 
-const platform = [accounts, projects, invitations, domains, wipes];
+const platform = [accounts, projects, keys, invitations, domains, wipes];
 const audience = [contacts, segments, suppressions];
-const content = [uploads, templates];
+const content = [uploads, templates, blocks];
 
 /**
- * The tables that code reads or writes by the entity manager. Relations are `mapToPk`: a row carries the ID of the other, and nothing
- * is loaded for it. `migrations/schema.sql` describes all tables.
+ * The tables that code reads or writes by the entity manager. Relations are `mapToPk` where a row only carries the ID of the other. `migrations/schema.sql` describes all tables.
  */
 export const entities = [platform, audience, content, campaigns, automations, erasures, plans, webhooks]
   .flat()

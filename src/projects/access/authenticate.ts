@@ -13,7 +13,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { KeyOwner } from '../directory.ts';
 import { admitMember, admitUser } from './session.ts';
 
-/** What access is decided by. */
+/** The parts of the app that decide access. */
 export interface AccessDeps extends Pick<App, 'config' | 'clock' | 'db' | 'directory'> {
   /** Origins whose pages may make requests with the cookie of a session. */
   origins: ReadonlySet<string>;

@@ -9,7 +9,7 @@ export const redactedAction = 'audit_log.redacted';
 interface Redaction {
   /** Of the erasure, which the log names. */
   by: string;
-  /** What takes the place of a target that fits as text. */
+  /** Replaces a target that is an address. */
   target: string;
   /** The condition, on the columns of `audit_log`. */
   which: Query;
@@ -51,7 +51,7 @@ type Values = Readonly<Record<string, unknown>>;
 
 /** A change, as a service names it. */
 interface Change {
-  /** What was changed and how: `campaign.sent`. */
+  /** The kind of thing and the change: `campaign.sent`. */
   action: string;
   /** The ID of what was changed. */
   target?: string;

@@ -17,7 +17,7 @@ import { baseColumns, isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { recordChange } from '../audit/record.ts';
-import { AddMember } from '../member-service.ts';
+import { AddMember, join } from '../member-service.ts';
 import { ofProject } from '../queries.ts';
 
 const p = defineEntity.properties;
@@ -58,7 +58,7 @@ export async function writeInvitation(
   return { email, role, invitedBy: inviter.email, ...withInstants(row) };
 }
 
-/** The invitations of a project that nobody has accepted, the latest first; those that are too old too, to be sent again. */
+/** Returns the open invitations of a project, newest first, up to 500; expired ones too, to be sent again. */
 export async function openInvitations(db: Database, projectId: string): Promise<InvitationBody[]> {
   const rows = await db.rows<InvitationBody>(sql`
     select i.id, i.email, i.role, u.email as "invitedBy", i.created_at::text as "createdAt", i.expires_at::text as "expiresAt"
@@ -73,7 +73,7 @@ const withInstants = <Row extends { createdAt: string; expiresAt: string }>(row:
   expiresAt: isoInstant(row.expiresAt),
 });
 
-/** The invitation as its reader sees it, while its token is valid. */
+/** Reads an invitation by its token, as its reader sees it; null for a token that does not work. */
 export async function invitationOf(db: Database, token: string): Promise<FoundInvitation | null> {
   const row = await db.row<Omit<FoundInvitation, 'project'> & { projectId: string; name: string }>(sql`
     select p.id as "projectId", p.name, i.email, i.role, inviter.email as "invitedBy", i.expires_at::text as "expiresAt",
@@ -86,7 +86,7 @@ export async function invitationOf(db: Database, token: string): Promise<FoundIn
   return { project: { id: projectId, name }, ...rest, expiresAt: isoInstant(expiresAt) };
 }
 
-/** Uses an invitation up. Null when it is unknown, used, too old, or for another address than this. */
+/** Uses an invitation up. Returns null for one that is unknown, used, expired or for another address. */
 export async function takeInvitation(
   tx: Database,
   token: string,
@@ -157,7 +157,7 @@ nameSchemas({ Invitation: InvitationBody, FoundInvitation });
 const badToken = () =>
   badRequest('This invitation is unknown, already used or older than seven days: ask for a new one');
 
-/** Who invites whom to what. */
+/** An invitation to send, with its sender. */
 interface Inviting {
   projectId: string;
   inviter: { id: string; email: string };
@@ -213,7 +213,7 @@ export async function revokeInvitation(db: Database, projectId: string, id: stri
   });
 }
 
-/** What the link of an invitation offers. @throws 400 */
+/** Reads the invitation behind a link. @throws 400 */
 export async function findInvitation(db: Database, token: string): Promise<FoundInvitation> {
   const found = await invitationOf(db, token);
   if (found === null) throw badToken();
@@ -232,7 +232,7 @@ export async function acceptInvitation(
   const { email } = await findInvitation(db, token);
   if (email !== user.email)
     throw forbidden(`This invitation is for ${email}: sign in with that address`, { reason: 'address' });
-  return db.transaction((tx) => join(tx, token, user));
+  return db.transaction((tx) => accept(tx, token, user));
 }
 
 /**
@@ -253,19 +253,16 @@ export async function signUpInvited(
     const facts = { passwordHash, type: 'PASSWORD', emailVerified: true, selfRegistered: mailLeaves } as const;
     const user = await insertUser(tx, { email, ...facts });
     if (user === null) throw taken();
-    await join(tx, token, user);
+    await accept(tx, token, user);
     return user;
   });
 }
 
-async function join(tx: Database, token: string, user: { id: string; email: string }): Promise<string> {
+async function accept(tx: Database, token: string, user: { id: string; email: string }): Promise<string> {
   const invitation = await takeInvitation(tx, token, user.email);
   if (invitation === null) throw badToken();
   const { projectId, role } = invitation;
-  const added = await tx.count(sql`
-    insert into memberships (project_id, user_id, role) values (${projectId}, ${user.id}, ${role}) on conflict do nothing`);
   await tx.em.nativeUpdate(User, { id: user.id, emailVerified: false }, { emailVerified: true, updatedAt: new Date() });
-  if (added > 0)
-    await recordChange(tx, projectId, { action: 'member.added', target: user.id, after: { email: user.email, role } });
+  await join(tx, projectId, user, role);
   return projectId;
 }
