@@ -1,5 +1,6 @@
 import { notFound } from '../lib/errors.ts';
 import { billingColumns, Project, type ProjectBilling } from '../projects/queries.ts';
+import { removeSome } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import type { ChangeLimits } from './schema.ts';
 
@@ -42,7 +43,7 @@ export function usageMoved(rows: string, settled: string, failed: string): strin
 /** SQL: the running day of daily counters, in UTC. */
 const today = raw(`(now() at time zone 'UTC')::date`);
 
-/** What was accepted today. */
+/** Returns how many emails of the project were accepted today. */
 export async function acceptedToday(db: Database, projectId: string): Promise<number> {
   const row = await db.row<{ accepted: number }>(
     sql`select accepted from daily_usage where project_id = ${projectId} and day = ${today}`,
@@ -84,11 +85,10 @@ export async function giveBackToday(db: Database, projectId: string, count: numb
 
 /** Removes up to `limit` counts of earlier days; returns how many. */
 export function removeEarlierDays(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from daily_usage where ctid in (select ctid from daily_usage where day < ${today} - 1 limit ${limit})`);
+  return removeSome(db, 'daily_usage', sql`day < ${today} - 1`, limit);
 }
 
-/** What a project has with the payment processor. */
+/** A project with its customer and subscription at the payment processor. */
 export interface BillingProject {
   id: string;
   name: string;
@@ -145,11 +145,9 @@ export async function noteCustomer(
   customer: string,
   subscription: string | null,
 ): Promise<boolean> {
-  const changed = await tx.count(sql`
-    update projects p set customer = ${customer}, subscription = ${subscription}, updated_at = now()
-      where p.id = ${projectId} and p.deleted_at is null
-        and not exists (select from projects other where other.customer = ${customer} and other.id <> p.id)`);
-  return changed > 0;
+  if ((await tx.em.count(Project, { customer, id: { $ne: projectId } })) > 0) return false;
+  const paid = { customer, subscription, updatedAt: new Date() };
+  return (await tx.em.nativeUpdate(Project, { id: projectId, deletedAt: null }, paid)) > 0;
 }
 
 /** Takes a subscription off its project, unless it has another one by now. */

@@ -20,7 +20,7 @@ const paid = {
   tag: 'billing',
 } as const;
 
-/** What a project may use and what it pays. */
+/** Routes of limits, usage and payment. */
 export const billingRoutes = [
   route.post('/users/@me/projects/:id/checkout', {
     ...paid,

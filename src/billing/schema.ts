@@ -53,7 +53,7 @@ export const ChangeLimits = v.object({
 });
 export type ChangeLimits = v.InferOutput<typeof ChangeLimits>;
 
-/** What the running month came to so far (docs/contract/platform.md#6-5). Amounts are in the currency's smallest unit. */
+/** Usage and cost of the running month so far (docs/contract/platform.md#6-5). Amounts are in the currency's smallest unit. */
 export const Consumption = v.object({
   period: field(
     'The running billing period.',

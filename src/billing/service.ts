@@ -35,7 +35,7 @@ export interface MailRequest {
   /** See `usageCategory`. */
   category: UsageCategory;
   count: number;
-  /** What the project may use, where the caller knows it; else it is read. */
+  /** Limits of the project, where the caller knows them; else they are read. */
   billing?: ProjectBilling;
   /** Lets in as many as the quota allows, in place of all or none. */
   partly?: boolean;
@@ -45,7 +45,7 @@ export interface MailRequest {
 export interface GrantedQuota {
   granted: number;
   limit: number | null;
-  /** What was used before. */
+  /** Usage before this. */
   usage: number | null;
   /** The limit is that of a day. */
   isDaily?: true;
@@ -186,7 +186,7 @@ export function campaignTooLarge(recipients: number, { usage, limit }: GrantedQu
   );
 }
 
-/** What a project may send of a category in a day and in a month; null for no limit. */
+/** How many mails of a category a project may send in a day and in a month; null for no limit. */
 async function limitsOf(
   db: Database,
   settings: BillingSettings,

@@ -1,5 +1,6 @@
 import type { MessageClass, SourceType } from '../lib/message-kinds.ts';
 import { billingColumns, type ProjectBilling, type UsageCategory, usageCategories } from '../projects/queries.ts';
+import { removeSome } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import { category as mailCategory, thisMonth } from './daily-queries.ts';
 
@@ -43,7 +44,7 @@ export function usageGate(
   return freeTier === null || !isFree ? null : { category: 'TOTAL', limit: freeTier };
 }
 
-/** What a project may use; null when it is gone. */
+/** Reads the limits of a project; null when it is gone. */
 export async function projectBilling(db: Database, projectId: string): Promise<ProjectBilling | null> {
   const row = await db.row<{ billing: ProjectBilling }>(
     sql`select ${raw(billingColumns('p'))} as billing from projects p where p.id = ${projectId}`,
@@ -146,7 +147,7 @@ export async function usageOf(db: Database, projectId: string): Promise<Usage> {
   return { ...(own as Record<UsageCategory, number>), TOTAL: counts.get('TOTAL') ?? null };
 }
 
-/** What counts against a limit of this category; that of the free tier has all of them. */
+/** Returns the usage that counts against a limit of this category; the limit of the free tier counts all of them. */
 export function usedOf(used: Usage, category: UsageGate['category']): number {
   return category === 'TOTAL' ? (used.TOTAL ?? sumOf(used)) : used[category];
 }
@@ -156,13 +157,11 @@ export function sumOf(used: Usage): number {
   return used.WORKFLOW + used.CAMPAIGN + used.TRANSACTIONAL + used.INBOUND;
 }
 
-/** Removes up to `limit` counts of more than a year ago, and of projects that are gone; answers how many. */
+/** Removes up to `limit` counts of more than a year ago, and of projects that are gone; returns how many. */
 export function removeOldCounts(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from usage_counters where ctid in (
-      select ctid from usage_counters u where u.month < now() - interval '13 months'
-        or u.month < now() - interval '2 months' and not exists (select from projects p where p.id = u.project_id)
-      limit ${limit})`);
+  const isOld = sql`month < now() - interval '13 months' or month < now() - interval '2 months'
+    and not exists (select from projects p where p.id = usage_counters.project_id)`;
+  return removeSome(db, 'usage_counters', isOld, limit);
 }
 
 /** Counts a mail that a project received. */

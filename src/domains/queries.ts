@@ -1,7 +1,10 @@
-import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { isDeepStrictEqual } from 'node:util';
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { isUuid } from '../lib/ids.ts';
 import { unseal } from '../lib/seal.ts';
-import { ofProject, Project } from '../projects/queries.ts';
+import { dayMs } from '../lib/time.ts';
+import { Membership, ofProject, Project } from '../projects/queries.ts';
+import { databaseNow } from '../store/changes.ts';
 import { baseColumns } from '../store/columns.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
@@ -53,14 +56,13 @@ export const DomainRemoval = defineEntity({
   indexes: [{ name: 'domain_removals_due', properties: ['dueAt'] }],
 });
 
-/** Notes, inside the transaction that deletes a domain, that the provider must forget it as well. */
+/** Notes, in the transaction that deletes a domain, that the provider must forget it as well. */
 export async function removeLater(tx: Database, providerId: string, domain: string): Promise<void> {
-  await tx.count(sql`
-    insert into domain_removals (provider_id, domain, due_at) values (${providerId}, ${domain}, now() + interval '1 minute')
-      on conflict do nothing`);
+  const dueAt = new Date(Date.now() + 60_000);
+  await tx.em.upsert(DomainRemoval, { providerId, domain, dueAt }, { onConflictAction: 'ignore' });
 }
 
-/** The provider has forgotten it. */
+/** Notes that the provider has forgotten a domain. */
 export async function removalDone(db: Database, providerId: string): Promise<void> {
   await db.session().em.nativeDelete(DomainRemoval, { providerId });
 }
@@ -98,10 +100,11 @@ export async function signingKey(
 /** The project of a domain, for sessions that name none; null for a stranger, as for a domain that does not exist. */
 export async function projectOfDomain(db: Database, id: string, userId: string): Promise<string | null> {
   if (!isUuid(id)) return null;
-  const row = await db.row<{ projectId: string }>(sql`
-    select d.project_id as "projectId" from domains d
-      join memberships m on m.project_id = d.project_id and m.user_id = ${userId} where d.id = ${id}`);
-  return row?.projectId ?? null;
+  const { em } = db.session();
+  const domain = await em.findOne(Domain, id);
+  if (domain === null) return null;
+  const { projectId } = domain;
+  return (await em.count(Membership, { projectId, userId })) > 0 ? projectId : null;
 }
 
 /** A domain as a check reads it. */
@@ -125,7 +128,7 @@ export function takeDomain(db: Database, id: string, pauseMs: number): Promise<C
 
 /** Takes up to `limit` domains whose next check is due; nobody else gets them until they are due again. */
 export function takeDueDomains(db: Database, limit: number): Promise<CheckedDomain[]> {
-  // What nobody has set up in a month is checked once an hour (docs/contract/platform.md#3-4). The rest comes back a little
+  // A domain that nobody has set up in a month is checked once an hour (docs/contract/platform.md#3-4). The rest comes back a little
   // before the schedule does.
   return db.rows(sql`
     with due as (
@@ -136,15 +139,15 @@ export function takeDueDomains(db: Database, limit: number): Promise<CheckedDoma
       from due where d.id = due.id returning ${checkedColumns}`);
 }
 
-/** The notices that a check causes, at most as often as the contract says (docs/contract/platform.md#1-5). */
+/** Whether members are told of a change, as often as the contract allows (docs/contract/platform.md#1-5). */
 interface DomainNotices {
   tellVerified: boolean;
   tellFailed: boolean;
 }
 
 /**
- * Stores what a check found, inside a transaction, unless another check has moved the domain on meanwhile. Answers
- * returns the notices to send in the same transaction; null when nothing was written.
+ * Stores the result of a check, in the caller's transaction, unless another check has moved the domain on meanwhile. Returns
+ * whether members are to be told in the same transaction; null when nothing was written.
  */
 export async function settleCheck(
   tx: Database,
@@ -152,34 +155,37 @@ export async function settleCheck(
   after: Pick<CheckedDomain, 'verified' | 'status' | 'misses' | 'records' | 'dkimTokens'>,
 ): Promise<DomainNotices | null> {
   const { id, verified, status, misses } = before;
-  const isVerified = sql`${after.verified}::boolean`;
-  const notices = await tx.row<DomainNotices>(sql`
-    select not d.verified and ${isVerified}
-        and (d.verified_told_at is null or d.verified_told_at <= now() - interval '7 days') as "tellVerified",
-      d.verified and not ${isVerified} and (d.failed_told_at is null
-        or date_trunc('month', d.failed_told_at at time zone 'UTC') < date_trunc('month', now() at time zone 'UTC')) as "tellFailed"
-      from domains d where d.id = ${id} for no key update`);
-  if (notices === null) return null;
-  const records = sql`${JSON.stringify(after.records)}::jsonb`;
-  const given = sql`
-    changed as (
-    update domains d set verified = ${isVerified}, status = ${after.status}, misses = ${after.misses}, records = ${records},
-        dkim_tokens = ${JSON.stringify(after.dkimTokens)}::jsonb,
-        verified_at = case when ${isVerified} then coalesce(d.verified_at, now()) else d.verified_at end,
-        pending_since = case when d.verified and not ${isVerified} then now() else d.pending_since end,
-        verified_told_at = case when ${notices.tellVerified}::boolean then now() else d.verified_told_at end,
-        failed_told_at = case when ${notices.tellFailed}::boolean then now() else d.failed_told_at end,
-        updated_at = case when d.status <> ${after.status} or d.records <> ${records} then now() else d.updated_at end
-      where d.id = ${id} and d.verified = ${verified} and d.status = ${status} and d.misses = ${misses}
-      returning d.*)`;
-  const moved = newEvent({
-    projectId: sql`project_id`,
-    name: after.verified ? 'domain.verified' : 'domain.lost',
-    data: sql`jsonb_build_object('domainId', id, 'domain', domain)`,
-  });
-  const events = sql`select ${moved} from changed where ${after.verified !== verified}::boolean`;
-  const changed = await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }));
-  return changed === 0 ? null : notices;
+  const lock = { populate: ['verifiedToldAt', 'failedToldAt'], lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+  const domain = await tx.em.findOne(Domain, { id, verified, status, misses }, lock);
+  if (domain === null) return null;
+  const now = await databaseNow(tx);
+  const [gained, lost] = [after.verified && !verified, verified && !after.verified];
+  const tellVerified =
+    gained && !(domain.verifiedToldAt && domain.verifiedToldAt > new Date(now.getTime() - 7 * dayMs));
+  const tellFailed = lost && domain.failedToldAt?.toISOString().slice(0, 7) !== now.toISOString().slice(0, 7);
+  const isNews = status !== after.status || !isDeepStrictEqual(domain.records, after.records);
+  await tx.em.nativeUpdate(
+    Domain,
+    { id },
+    {
+      verified: after.verified,
+      status: after.status,
+      misses: after.misses,
+      records: after.records,
+      dkimTokens: after.dkimTokens,
+      ...(after.verified && !domain.verifiedAt && { verifiedAt: now }),
+      ...(lost && { pendingSince: now }),
+      ...(tellVerified && { verifiedToldAt: now }),
+      ...(tellFailed && { failedToldAt: now }),
+      ...(isNews && { updatedAt: now }),
+    },
+  );
+  if (gained || lost) {
+    const name = gained ? 'domain.verified' : 'domain.lost';
+    const event = newEvent({ projectId: before.projectId, name, data: { domainId: id, domain: before.domain } });
+    await tx.count(recordingEvents({ events: sql`select ${event}` }));
+  }
+  return { tellVerified, tellFailed };
 }
 
 /** How many templates and unfinished campaigns send from a domain. */
@@ -195,7 +201,7 @@ export async function useOfDomain(
   return row ?? { templates: 0, campaigns: 0 };
 }
 
-/** Whether an operator vouches for a project. */
+/** Reports whether an operator vouches for a project. */
 export async function isTrusted(db: Database, projectId: string): Promise<boolean> {
   return (await db.em.count(Project, { id: projectId, trusted: true })) > 0;
 }

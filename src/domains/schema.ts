@@ -67,7 +67,7 @@ export const DomainCheck = v.object({
 });
 export type DomainCheck = v.InferOutput<typeof DomainCheck>;
 
-/** What the DMARC record of a domain does. */
+/** The effect of the DMARC record of a domain. */
 export const DmarcCheck = v.object({
   state: field(
     '`unanswered` while name servers fail, `skipped` with the mail sandbox, which asks no DNS.',

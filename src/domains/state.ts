@@ -18,7 +18,7 @@ export interface Evidence {
   scheduled: boolean;
   /** The provider's word, where it was asked. */
   provider: ProviderDomain | null;
-  /** What the DNS says of each record, by its place; null where the DNS is not asked at all. */
+  /** The answers of the DNS, one for each record; null where the DNS is not asked at all. */
   findings: readonly DnsFinding[] | null;
 }
 
@@ -26,7 +26,7 @@ export interface Evidence {
 const missesAllowed = 3;
 
 /**
- * What a check makes of a domain. The provider decides about a domain that was never verified, since it is the one to
+ * Returns the state of a domain after a check. The provider decides about a domain that was never verified, since it is the one to
  * sign; for all others the DNS decides. Without a provider the DNS always does.
  */
 export function nextState(before: DomainState, evidence: Evidence): DomainState {

@@ -2,7 +2,7 @@ import pLimit from 'p-limit';
 import { type CheckDeps, checkTaken } from './checks.ts';
 import { removalDone, takeDomain, takeDueDomains, takeRemovals } from './queries.ts';
 
-/** What a page of the schedule came to. */
+/** The result of a page of the schedule. */
 export interface DomainPage {
   checked: number;
   /** Domains that could not be asked about; they come again with the next round. */

@@ -1,4 +1,4 @@
-/** What a customer has to their credit; amounts are in the currency's smallest unit. */
+/** The credit of a customer; amounts are in the currency's smallest unit. */
 export interface CustomerCredits {
   balance: number;
   hasCredits: boolean;
@@ -72,7 +72,7 @@ export interface Payments {
   /** The customer's currency; null for none. */
   currency(customer: string): Promise<string | null>;
   credits(customer: string): Promise<CustomerCredits | null>;
-  /** What the running period will cost; null when there is no such invoice. */
+  /** The cost of the running period; null when there is no such invoice. */
   upcoming(customer: string, subscription: string): Promise<UpcomingInvoice | null>;
   /** The latest 100 invoices. */
   invoices(customer: string): Promise<Invoices>;

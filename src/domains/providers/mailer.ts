@@ -34,7 +34,7 @@ export interface OutgoingAttachment {
 /** Mail of one stream never waits behind, or shares suppressions with, the other. */
 export type MailStream = 'transactional' | 'broadcast';
 
-/** What the provider did with one message. */
+/** The outcome of handing over one message. */
 export type Verdict =
   /** It took the message; `at` is an ISO instant. */
   | { kind: 'accepted'; messageId: string; at: string }
@@ -49,7 +49,7 @@ export type Verdict =
   /** It may have taken the message: ask `accepted` before sending again. */
   | { kind: 'unknown'; reason: string };
 
-/** What a provider found of a claim: message id and instant by our email id. */
+/** The messages that a provider accepted under a claim: message ID and instant by our email ID. */
 export type Accepted = Map<string, { messageId: string; at: string }>;
 
 /** A call that is being put together. */
@@ -81,7 +81,7 @@ export interface Mailer {
   send(claimId: string, messages: readonly OutgoingMessage[]): Promise<Verdict[]>;
   /** Begins a call of `send` whose messages come one by one, where a mailer need not keep them as they are. */
   begin?(claimId: string): MailerCall;
-  /** What the provider accepted under this claim. Rejects when the provider cannot be asked. */
+  /** Looks up the messages that the provider accepted under this claim. Rejects when the provider cannot be asked. */
   accepted(claimId: string): Promise<Accepted>;
   /** How long after its beginning a call may still bring messages to the provider, in milliseconds; 0 when absent. */
   readonly longestCallMs?: number;
@@ -89,7 +89,7 @@ export interface Mailer {
   readonly doubt?: Doubt;
 }
 
-/** What is unconfirmed of a claim because its answers were lost. */
+/** Finds the messages of a claim that are unconfirmed because answers were lost. */
 interface Doubt {
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;
@@ -97,7 +97,7 @@ interface Doubt {
   unsure(claimId: string): Promise<ReadonlySet<string>>;
 }
 
-/** What is known of a message before it is handed over: nothing, that it was taken, or that it may have been. */
+/** The state of a message before it is handed over: new, accepted already, or possibly accepted. */
 export type Begun = 'now' | 'unsure' | { messageId: string; at: string };
 
 /**
@@ -112,9 +112,9 @@ export interface HandoverJournal {
   took(claimId: string, emailId: string, messageId: string, at: string): Promise<void>;
   /** Writes down that it certainly is not with the provider. Never rejects. */
   refused(claimId: string, emailId: string): Promise<void>;
-  /** What the provider took under a claim. */
+  /** Returns the messages that the provider took under a claim. */
   accepted(claimId: string): Promise<Accepted>;
-  /** What may be with the provider under a claim although nobody can tell. */
+  /** Returns the IDs of emails that the provider may have taken under a claim. */
   unsure(claimId: string): Promise<ReadonlySet<string>>;
 }
 
@@ -128,7 +128,7 @@ export interface ProviderRecord {
   verified: boolean;
 }
 
-/** What the mail provider says of a domain. */
+/** A domain in the register of the mail provider. */
 export interface ProviderDomain {
   providerId: string;
   /** `Failed`: it has stopped checking and must be asked to begin again. */
@@ -149,7 +149,7 @@ export interface DomainProvider {
   remove(providerId: string): Promise<void>;
 }
 
-/** What happened to a mail after the provider took it. Instants are ISO. */
+/** An event in the life of a mail after the provider took it. Instants are ISO. */
 export type MailEffect =
   /** The provider has taken the mail: reported by those whose answers may get lost. */
   | { kind: 'sent' }
@@ -178,7 +178,7 @@ export interface Notification {
   effect: MailEffect;
 }
 
-/** What a filter or a check said of a received mail. */
+/** The result of a filter or a check of a received mail. */
 export type MailVerdict = 'PASS' | 'FAIL' | 'GRAY' | 'PROCESSING_FAILED';
 
 /** The checks that a provider may report of a received mail; what it does not report is absent. */

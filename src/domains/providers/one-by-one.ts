@@ -48,7 +48,7 @@ interface SingleProvider {
   refusedExtensions?: ReadonlySet<string>;
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;
-  /** What the message is before it becomes MIME, where that is not what the composer made. */
+  /** Changes a message of the composer before it becomes MIME. */
   prepare?(message: OutgoingMessage): OutgoingMessage;
   /** Changes the MIME before it leaves, such as by a signature. When it rejects, the message waits. */
   sign?(message: OutgoingMessage, mime: Buffer): Promise<Buffer>;
@@ -56,7 +56,7 @@ interface SingleProvider {
   handOver(message: OutgoingMessage, mime: Buffer): Promise<Verdict>;
 }
 
-/** What a mailer over such a provider is built from. */
+/** The parts that a mailer over such a provider shares with others. */
 interface SingleMailerDeps {
   journal: HandoverJournal;
   limiter: ConnectionLimiter;

@@ -3,14 +3,14 @@ import sanitize from 'sanitize-html';
 const words = (text: string) => text.split(' ');
 const cell = words('colspan rowspan valign width height bgcolor');
 
-// What the text of a mail may be made of. Nothing here runs, loads a document or asks for input.
+// The HTML that a mail may contain. Nothing here runs, loads a document or asks for input.
 const allowList: sanitize.IOptions = {
   allowedTags: words(
     'a abbr address article aside b blockquote br caption center cite code col colgroup dd del dfn div dl dt em figcaption ' +
       'figure font footer h1 h2 h3 h4 h5 h6 header hr i img ins kbd li main mark ol p pre q s samp section small span strike ' +
       'strong sub sup table tbody td tfoot th thead time tr u ul var wbr',
   ),
-  // What stands inside these is no text for a reader.
+  // The content of these is no text for a reader.
   nonTextTags: words(
     'script style title head template noscript noembed noframes iframe object embed applet svg math textarea select ' +
       'option button xmp plaintext audio video canvas frameset',

@@ -9,7 +9,7 @@ interface FoundDmarc {
   isAnswered: boolean;
 }
 
-/** What the alignment of a domain's mail depends on. */
+/** The signing and sending domains that alignment depends on. */
 interface Signing {
   domain: string;
   /** Whether the DKIM record is verified. Its key signs with exactly this domain. */
@@ -30,13 +30,13 @@ interface Advice {
 const policies = ['none', 'quarantine', 'reject'] as const;
 type Policy = (typeof policies)[number];
 
-/** What a domain's DMARC record does. */
+/** The effect of a domain's DMARC record. */
 export interface DmarcPolicy {
   /** Where the record stands, or belongs. */
   name: string;
   record: string | null;
   inheritedFrom: string | null;
-  /** What counts for this domain; null without a valid policy. */
+  /** The policy that applies to this domain; null without a valid one. */
   policy: Policy | null;
   /** The most urgent first. */
   advice: Advice[];
@@ -61,7 +61,7 @@ export async function findDmarc(dns: DnsLookup, domain: string): Promise<FoundDm
   };
 }
 
-/** What a domain's DMARC record does, and what to change: the most urgent first. */
+/** Returns the effect of a domain's DMARC record, with advice, most urgent first. */
 export function adviseDmarc({ records, inheritedFrom }: FoundDmarc, signing: Signing): DmarcPolicy {
   const [record] = records;
   const name = `_dmarc.${inheritedFrom ?? signing.domain}`;

@@ -2,7 +2,7 @@ import { Resolver as DnsResolver } from 'node:dns/promises';
 import { getDomain } from 'tldts';
 import { isDmarc } from './dmarc.ts';
 
-/** What the DNS says: `unanswered` is a name server that failed or kept silent, which proves nothing. */
+/** An answer of the DNS: `unanswered` is a name server that failed or kept silent, which proves nothing. */
 export type DnsAnswer<T> = { kind: 'found'; values: T[] } | { kind: 'absent' } | { kind: 'unanswered'; reason: string };
 
 /** Looks records up now; nothing is remembered. Never rejects. */
@@ -15,7 +15,7 @@ export interface DnsLookup {
 }
 
 const timeoutMs = 4000;
-// What c-ares calls a name that does not exist and a name without such a record.
+// The codes of c-ares for a name that does not exist and for a name without such a record.
 const absent = new Set(['ENOTFOUND', 'ENODATA', 'NXDOMAIN']);
 
 /** Look-ups at these name servers, each `address` or `address:port`; at those of the machine where there are none. */

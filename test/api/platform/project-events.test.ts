@@ -122,7 +122,7 @@ test('imports tell when they finish, and domains when they are verified or lost'
   const domain = await database.db.row<{ id: string }>('select id from domains where project_id = $1', [project.id]);
   for (const verified of [false, false, true]) {
     const before = await takeDomain(database.db, domain?.id ?? '', 0);
-    if (before !== null) await settleCheck(database.db, before, { ...before, verified });
+    if (before !== null) await database.db.transaction((tx) => settleCheck(tx, before, { ...before, verified }));
   }
   const counts = { total: 2, created: 2, updated: 0, failed: 0 };
   expect(await delivered(project, endpoint)).toEqual([

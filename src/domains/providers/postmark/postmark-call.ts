@@ -13,7 +13,7 @@ const megabyte = 1024 * 1024;
 /** How long after the beginning of a call its last batch may begin, in milliseconds. */
 export const patienceMs = 5_000;
 
-/** What calls of one mailer share. */
+/** Shared by the calls of one mailer. */
 export interface PostmarkContext {
   transport: RawBatchTransport;
   streams: StreamNames;
@@ -77,7 +77,7 @@ async function sendBatch(context: PostmarkContext, batch: PostmarkBatch, lastMom
     batch.release();
     return verdicts;
   }
-  // What is sent in parts is read in many places, so its memory is left to the garbage collector.
+  // A batch that is sent in parts is read in many places, so its memory is left to the garbage collector.
   return batch.count === 1 ? [refusedAlone(verdicts)] : halves(context, batch, [0, batch.count], lastMoment);
 }
 

@@ -55,7 +55,7 @@ const syntax = {
 // From here on it takes longer to scan a text than to compare it with one that is known.
 const longText = 64;
 
-// What stands in the bytes of a JSON string otherwise than by its own code.
+// Characters that JSON strings escape, or that take several bytes.
 const unlike = /[^ !#-[\]-~]/;
 
 /**
@@ -133,7 +133,7 @@ export class MessageWriter {
     this.body.append(syntax.value);
     this.string(header.value);
     this.body.append(syntax.closed);
-    // What comes once need not come again.
+    // A header is kept from its second use on.
     const bytes = known?.of === header ? Buffer.from(this.body.chunk.subarray(from, this.body.at)) : null;
     this.known[place] = { of: header, bytes };
   }

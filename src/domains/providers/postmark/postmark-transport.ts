@@ -22,7 +22,7 @@ const codes = {
 // 405: may not send (for example no credits left), 412: account pending approval, 413: account may not send.
 const accountCodes = new Set<number>([codes.badToken, 405, 412, 413]);
 
-/** What the answer to one message says of it (docs/contract/platform.md#10-4). */
+/** Returns the verdict of Postmark's answer to one message (docs/contract/platform.md#10-4). */
 export function verdictOfAnswer(answer: Answer | undefined): Verdict {
   const code = answer?.ErrorCode;
   if (answer === undefined || typeof code !== 'number')
@@ -54,7 +54,7 @@ export function instant(value: unknown): string {
 
 let lastInstant = { said: '', iso: '' };
 
-/** What to do with a batch whose call failed: one verdict for all of it, or split it and send the parts. */
+/** The decision about a batch whose call failed: one verdict for all of it, or split it and send the parts. */
 type FailedCall = { split: true; code: number; reason: string } | { split: false; verdict: Verdict };
 
 /** Reads a failed call (docs/contract/platform.md#10-4; a 429 that names no time means a second). */
@@ -97,11 +97,11 @@ export interface Timeouts {
   search: number;
 }
 
-/** What is known of a call that Postmark did not answer with a 2xx. */
+/** A call that Postmark did not answer with a 2xx. */
 interface CallFailure {
   /** HTTP status, or null when no answer came. */
   status: number | null;
-  /** What `Retry-After` asked for, in milliseconds. */
+  /** The pause that `Retry-After` asked for, in milliseconds. */
   retryAfterMs: number | null;
   /** Whether the call failed before its request was written, so that nothing can have been accepted. */
   unwritten: boolean;

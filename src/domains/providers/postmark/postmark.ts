@@ -87,7 +87,6 @@ const maxBatchBytes = 45 * megabyte;
 const searchPage = 500;
 const searchEnd = 10_000;
 
-/** What a Postmark mailer is built from. */
 export interface PostmarkOptions {
   serverToken: string;
   /** Base URL of the API; the mail sandbox speaks the same. */
@@ -97,7 +96,7 @@ export interface PostmarkOptions {
   timeouts?: Partial<Timeouts>;
   /** Largest message with its attachments in base64: Postmark's 10 MB when absent. */
   maxMessageBytes?: number;
-  /** What the ledger calls this provider: `postmark` when absent. */
+  /** Name of this provider in the ledger: `postmark` when absent. */
   name?: string;
 }
 

@@ -1,3 +1,3 @@
-// What loads Amazon's SDK, apart from the rest: a process that uses another provider should not carry it.
+// The modules that load Amazon's SDK: a process that uses another provider should not carry it.
 export { createSesMailer, type SesAccess, type SesOptions } from './ses.ts';
 export { createSesDomains } from './ses-domains.ts';

@@ -132,7 +132,7 @@ const Event = v.object({
 });
 type Event = v.InferOutput<typeof Event>;
 
-/** What an event of Amazon SES is: a report about a mail, of no concern, or without the id of a mail. */
+/** An event of Amazon SES: a report about a mail, of no concern, or without the ID of a mail. */
 type SesEvent = { kind: 'report'; notification: Notification } | { kind: 'ignored' } | { kind: 'unnamed' };
 
 /** Names of the headers that carry our ids, for notifications that come without tags. */

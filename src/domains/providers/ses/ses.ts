@@ -4,7 +4,7 @@ import type { HandoverJournal, Mailer, OutgoingMessage, Verdict } from '../maile
 import { failedBeforeWriting, refusedBySes } from '../mime.ts';
 import { createConnectionLimiter, createSingleMailer } from '../one-by-one.ts';
 
-/** What a failed call of Amazon SES says of its message. `throttled` asks for the same message again, more slowly. */
+/** The reading of a failed call of Amazon SES. `throttled` asks for the same message again, more slowly. */
 type SesFailure = { throttled: true; reason: string } | { throttled: false; verdict: Verdict };
 
 // https://docs.aws.amazon.com/ses/latest/APIReference-V2/API_SendEmail.html#API_SendEmail_Errors and the errors that all
@@ -65,7 +65,6 @@ export interface SesAccess {
   endpoint: string | null;
 }
 
-/** What an SES mailer is built from. */
 export interface SesOptions extends SesAccess {
   /** The configuration set of mail that is tracked, and of mail that is not; null for none. */
   configurationSet: string | null;
@@ -143,7 +142,7 @@ export function createSesMailer(options: SesOptions): Mailer {
             const failure = readSesFailure(error);
             if (!failure.throttled) return failure.verdict;
             limiter.rest(throttledMs);
-            // What is refused has not been sent, so that giving up is safe at this point and at no other.
+            // A refused message was not sent, so giving up is safe at this point and at no other.
             if (attempt >= tries || performance.now() - began > giveUpMs)
               return { kind: 'retry', reason: failure.reason, afterMs: throttledMs, scope: 'call' };
             await pause(throttledMs * (0.75 + Math.random() / 2));

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { request } from 'undici';
 import * as v from 'valibot';
 
-/** What is asked of Amazon's own hosts. Both methods take a URL that passed `amazonUrl`, and reject when Amazon does not answer. */
+/** Calls Amazon's own hosts. Both methods take a URL that passed `amazonUrl`, and reject when Amazon does not answer. */
 export interface SnsClient {
   /** The certificate behind a `SigningCertURL`; kept for a day. */
   certificate(url: URL): Promise<X509Certificate>;
@@ -83,7 +83,7 @@ const Envelope = v.object({
   SigningCertURL: text,
 });
 
-/** What Amazon SNS posts. A field that is absent or no text is undefined. */
+/** A post of Amazon SNS. A field that is absent or no text is undefined. */
 export type SnsEnvelope = v.InferOutput<typeof Envelope>;
 
 /**
@@ -107,7 +107,7 @@ const algorithms: Record<string, string> = { 1: 'RSA-SHA1', 2: 'RSA-SHA256' };
 
 /** The text that SNS signs: name and value of each field that is there, a line each. */
 function signedText(envelope: SnsEnvelope): string {
-  // What is of no known type is signed like a notification: its type is judged only once it is known to be Amazon's.
+  // An unknown type is signed like a notification: the type is judged only once the post is known to be Amazon's.
   const { Type = '' } = envelope;
   const names = signedFields[Object.hasOwn(signedFields, Type) ? (Type as keyof typeof signedFields) : 'Notification'];
   return names

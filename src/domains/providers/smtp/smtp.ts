@@ -75,7 +75,6 @@ export interface SigningKey {
   privateKey: string;
 }
 
-/** What an SMTP mailer is built from. */
 export interface SmtpOptions extends SmtpAccess {
   /** Sessions of this process at once. */
   connections: number;
@@ -131,11 +130,11 @@ const laterMs = 60_000;
 // RFC 3463: no such mailbox, no such domain, not an address, moved away, disabled.
 const noMailbox = /\b5\.(?:1\.(?:1|2|3|6|10)|2\.1)\b/;
 
-/** What a failed transaction says of its message (RFC 5321, 4.2 and 4.2.5). */
+/** Returns the verdict of a failed transaction about its message (RFC 5321, 4.2 and 4.2.5). */
 function smtpVerdict(failure: SmtpFailure): Verdict {
   const { code, command, begun, message } = failure;
   if (code === null) {
-    // What the client itself did not want to offer: too large for the server, or no address.
+    // The client itself refused to offer the message: too large for the server, or no address.
     if (failure.reason === 'EMESSAGE' || failure.reason === 'EENVELOPE')
       return { kind: 'rejected', code: 552, reason: message, inactive: false };
     // Without a reply after the text nobody knows; before it the server cannot have the message.
