@@ -1,7 +1,11 @@
+import { type EntityData, LockMode } from '@mikro-orm/core';
+import { User } from '../accounts/entity.ts';
+import { Domain } from '../domains/queries.ts';
 import { readConfigOrExit } from '../lib/config/config.ts';
 import { isUuid } from '../lib/ids.ts';
+import { Project } from '../projects/queries.ts';
 import { openStore } from '../store/orm.ts';
-import { type Database, type Query, sql } from '../store/sql.ts';
+import type { Database } from '../store/sql.ts';
 import { approveDomain, approveProject, createByHand, waitingProjects } from './projects/approvals.ts';
 
 // `npm run project -- enable <id>` lets a disabled project send again, `-- disable <id>` stops one; `-- rate <id> <n>` lets
@@ -15,30 +19,34 @@ const usage = [
   'npm run project -- approve <project id> [<domain>]',
 ];
 
-/** What an action changes, and what is said of it then; null when it is none. */
-function changeOf(action: string, amount = ''): { set: Query; message: string } | null {
-  if (action === 'enable') return { set: sql`disabled = false, disabled_reason = null`, message: 'is enabled' };
-  if (action === 'disable') {
-    const set = sql`disabled = true, disabled_reason = coalesce(disabled_reason, 'MANUAL')`;
-    return { set, message: 'is disabled' };
-  }
-  if (action !== 'rate') return null;
-  if (amount === 'default')
-    return { set: sql`send_rate = null`, message: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
-  const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
-  return rate > 0 ? { set: sql`send_rate = ${rate}`, message: `sends at most ${rate} messages a second` } : null;
+/** A change of a project, and the sentence that reports it. */
+interface Change {
+  of(project: Project): EntityData<Project>;
+  told: string;
 }
 
-async function changeProject(
-  db: Database,
-  id: string,
-  { set, message }: { set: Query; message: string },
-): Promise<string> {
-  const row = await db.row<{ name: string }>(
-    sql`update projects set ${set}, updated_at = now() where id = ${id} returning name`,
-  );
-  if (row === null) throw new Error(`there is no project ${id}`);
-  return `Project "${row.name}" ${message}`;
+/** Returns the change that an action makes; null for an unknown action. */
+function changeOf(action: string, amount = ''): Change | null {
+  if (action === 'enable') return { of: () => ({ disabled: false, disabledReason: null }), told: 'is enabled' };
+  if (action === 'disable')
+    return {
+      of: (project) => ({ disabled: true, disabledReason: project.disabledReason ?? 'MANUAL' }),
+      told: 'is disabled',
+    };
+  if (action !== 'rate') return null;
+  if (amount === 'default')
+    return { of: () => ({ sendRate: null }), told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
+  const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
+  return rate > 0 ? { of: () => ({ sendRate: rate }), told: `sends at most ${rate} messages a second` } : null;
+}
+
+function changeProject(db: Database, id: string, { of, told }: Change): Promise<string> {
+  return db.transaction(async ({ em }) => {
+    const project = await em.findOne(Project, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
+    if (project === null) throw new Error(`there is no project ${id}`);
+    em.assign(project, of(project));
+    return `Project "${project.name}" ${told}`;
+  });
 }
 
 async function approve(db: Database, id: string, domain: string | undefined): Promise<string> {
@@ -51,7 +59,7 @@ async function approve(db: Database, id: string, domain: string | undefined): Pr
   return `Project "${name}" is approved: its domains may send once they are verified, without a daily limit`;
 }
 
-/** The work of an action, which resolves to what is printed; null when the arguments name none. */
+/** Returns the work of an action, which resolves to the text to print; null when the arguments name none. */
 function workOf(args: readonly string[]): ((db: Database) => Promise<string>) | null {
   const [action = '', id = '', more] = args;
   if (action === 'waiting') return async (db) => JSON.stringify(await waitingProjects(db), null, 2);
@@ -70,7 +78,8 @@ else if (work === null) {
   process.exitCode = 2;
 } else {
   const { DATABASE_URL: url } = readConfigOrExit(['DATABASE_URL']);
-  await using store = await openStore({ url: url ?? '', poolSize: 1, applicationName: 'fernpost-project' }, []);
+  const settings = { url: url ?? '', poolSize: 1, applicationName: 'fernpost-project' };
+  await using store = await openStore(settings, [User, Project, Domain]);
   try {
     console.log(await work(store.db));
   } catch (error) {

@@ -5,7 +5,7 @@ import { keepMemoryLow } from './setup/outside.ts';
 import { finishAndExit, startPart, supervisorSays, untilStopped } from './setup/process.ts';
 import { stopInOrder } from './start/our-processes.ts';
 
-// What `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
+// The process that `npm start` runs: the parts that its arguments name, all of them in one process. With `prepare` among them it first does what
 // `npm run migrate` does, and makes the first project. What a part has acknowledged is in Postgres, Temporal or the sandbox's log, so
 // that the end of one, which is the end of all, loses nothing.
 const parts = {

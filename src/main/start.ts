@@ -37,10 +37,10 @@ import { type FirstProject, FirstProjectSent, keepFirstProject, type Places, sum
 const terminal = openTerminal();
 const stopping = new AbortController();
 const { signal } = stopping;
-/** What runs, in the order in which it is to be stopped. */
+/** The running parts, in the order in which they are to be stopped. */
 const running: Supervised[] = [];
 let record: RunRecord | null = null;
-/** What is built while the service runs already. */
+/** Builds that go on while the service runs already. */
 let builds: Promise<unknown> = Promise.resolve();
 
 async function start(): Promise<void> {

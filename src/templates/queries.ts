@@ -8,7 +8,7 @@ import { type TemplateBody, type TemplateUsage, templateTypes } from './schema.t
 
 const p = defineEntity.properties;
 
-/** What templates and campaigns are made of. */
+/** The content columns of templates and campaigns. */
 export const contentColumns = {
   name: p.text(),
   description: p.text().nullable(),
@@ -66,7 +66,7 @@ export function createTemplateCache(db: Database, changes: Changes): TemplateCac
   };
 }
 
-/** What a template does to the mail made from it (docs/contract/campaigns-and-workflows.md#1-2). */
+/** The type of a template, which decides the rules of its mail (docs/contract/campaigns-and-workflows.md#1-2). */
 export type TemplateType = TemplateBody['type'];
 
 /** The parts of a template that make mail. */
@@ -113,11 +113,4 @@ export async function usesOfTemplates(
     select count(distinct step)::int as steps, (array_agg(template))[1] as template
     from (select * from live union select * from pinned) as used`);
   return row?.template ? { steps: row.steps, template: row.template } : null;
-}
-
-/** Locks the project's templates among the ids, so that no step begins to use them. Returns the ids that exist. */
-export async function lockTemplates(db: Database, projectId: string, ids: readonly string[]): Promise<Set<string>> {
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from templates where project_id = ${projectId} and id = any(${ids}::uuid[]) order by id for update`);
-  return new Set(rows.map(({ id }) => id));
 }

@@ -32,7 +32,7 @@ const SenderName = v.nullish(v.pipe(textField('fromName', 0, 100), singleLine('f
 /** Reply-To address. */
 const ReplyTo = v.nullish(EmailField);
 
-/** What templates and campaigns are made of, in an answer. */
+/** The content of templates and campaigns in a response. */
 export const contentEntries = {
   name: field('Internal name. Recipients don’t see it.', v.string()),
   description: field('Internal description; null if there is none.', v.nullable(v.string())),
@@ -134,7 +134,7 @@ export const PreviewTemplate = v.object({
   ),
 });
 export type PreviewTemplate = v.InferOutput<typeof PreviewTemplate>;
-/** What a recipient would see. */
+/** A message as a recipient would see it. */
 export const PreviewBody = v.object({
   subject: field('Rendered subject line.', v.string()),
   html: field('Rendered HTML, including the footer if there is one.', v.string()),
@@ -142,7 +142,7 @@ export const PreviewBody = v.object({
 });
 export type PreviewBody = v.InferOutput<typeof PreviewBody>;
 
-/** What templates are listed by. */
+/** Fields by which templates can be sorted. */
 export const templateSorts = ['name', 'subject', 'type', 'createdAt', 'updatedAt'] as const;
 
 /** `GET /templates`; an unknown sort or direction falls back to the default. */

@@ -9,7 +9,7 @@ import { domainOf } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import type { VerifiedDomains } from '../projects/directory.ts';
 import { type Database, sql } from '../store/sql.ts';
-import { lockTemplates, stepsOfTemplate, Template, usesOfTemplates } from './queries.ts';
+import { stepsOfTemplate, Template, usesOfTemplates } from './queries.ts';
 import {
   type BulkUpdateTemplates,
   type CreateTemplate,
@@ -32,7 +32,7 @@ import {
 /** The verified domains of a project. */
 export type SenderDomains = (projectId: string) => Promise<VerifiedDomains>;
 
-/** What saving content needs beside the database. */
+/** The facts that saving content needs beside the database. */
 export interface ContentDeps {
   senderDomains: SenderDomains;
   /** Where the icons of social links are served. */
@@ -170,7 +170,7 @@ export async function duplicateTemplate(db: Database, projectId: string, id: str
   return db.transaction((tx) => saved(tx, { ...copiedContent(original), name }));
 }
 
-/** What refers to a template. @throws 404 */
+/** Counts the steps and emails that refer to a template. @throws 404 */
 export async function templateUsage(db: Database, projectId: string, id: string) {
   await load(db, projectId, id);
   const steps = await stepsOfTemplate(db, projectId, id);
@@ -193,7 +193,9 @@ export async function bulkUpdateTemplates(db: Database, projectId: string, body:
 // The rows are locked first: whoever is about to use one of them in a step waits, and is seen or finds it gone.
 async function removeTemplates(db: Database, projectId: string, ids: readonly string[]): Promise<number> {
   return db.transaction(async (tx) => {
-    requireAll(ids, await lockTemplates(tx, projectId, ids));
+    const lock = { fields: ['id'], orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+    const found = await tx.em.find(Template, { projectId, id: [...ids] }, lock);
+    requireAll(ids, new Set(found.map(({ id }) => id)));
     const use = await usesOfTemplates(tx, projectId, ids);
     if (use !== null)
       throw conflict(
@@ -245,7 +247,7 @@ export function checkSources(sources: { subject?: string | undefined; body?: str
   }
 }
 
-/** What renders content for an answer. @throws 400 VALIDATION_ERROR where it takes more steps than one message may */
+/** Runs a rendering for a response. @throws 400 VALIDATION_ERROR where it takes more steps than one message may */
 export function withinLimits<T>(render: () => T): T {
   try {
     return render();

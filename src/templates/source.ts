@@ -15,7 +15,7 @@ interface GivenContent {
   replyTo?: string | null | undefined;
 }
 
-/** What a new template or campaign holds of content that may leave parts out. @throws as `storedContent` */
+/** Returns the columns of a new template or campaign; absent parts get their defaults. @throws as `storedContent` */
 export async function newContent<Given extends GivenContent>(
   db: Database,
   iconsUrl: string,
@@ -40,7 +40,7 @@ export async function assignContent<Item extends ContentItem>(
   if (item.fromName === '') item.fromName = null;
 }
 
-/** What a copy has of a template or campaign: its content without the name. */
+/** Copies the content of a template or campaign, without its name. */
 export function copiedContent(
   item: Pick<Template, 'projectId' | 'subject' | 'body' | 'from' | 'type'> &
     Partial<Pick<Template, 'description' | 'document' | 'fromName' | 'replyTo'>>,
@@ -71,7 +71,7 @@ export function needsContent<Input extends Given>() {
 }
 
 /**
- * What is stored of content that was given: HTML written as HTML has no document, and a document has the HTML compiled from it.
+ * Returns the columns for given content: HTML written as HTML has no document, and a document has the HTML compiled from it.
  * Empty where neither was given.
  * @throws 400 for both, and for a document that is none
  */

@@ -42,7 +42,7 @@ nameSchemas({
 });
 
 const VersionedContent = v.object({ ...contentEntries, body: v.nullable(v.string()) });
-/** What is kept of a save. The body is null where it is compiled from the document. */
+/** The content of a version. The body is null where it is compiled from the document. */
 type VersionedContent = v.InferOutput<typeof VersionedContent>;
 
 type Optional = 'description' | 'document' | 'fromName' | 'replyTo';
@@ -124,7 +124,7 @@ export async function contentVersion(
   return { ...rest, ...content, body: html };
 }
 
-/** What a restored version is saved as. */
+/** Returns the content with which a version is restored. */
 export function restoredContent(version: VersionWithContent) {
   const { body: html, document: blocks, ...content } = v.parse(v.object(contentEntries), version);
   return { ...content, ...(blocks === null ? { body: html } : { document: blocks }) };

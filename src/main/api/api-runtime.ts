@@ -52,7 +52,7 @@ export interface RunningApi extends AsyncDisposable {
   close(lingerMs?: number): Promise<void>;
 }
 
-/** What tests may put in the place of the world outside. */
+/** Stand-ins of tests for the world outside. */
 export interface ApiOverrides {
   /** Where providers of sign-in are reached. */
   oauth?: Partial<Record<OAuthName, OAuthEndpoints>>;

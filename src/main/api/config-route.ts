@@ -8,7 +8,7 @@ import { type ImageStore, localStore } from '../../templates/images/store.ts';
 const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });
 const Url = v.nullable(v.string());
 
-/** What a dashboard must know of the deployment (docs/contract/platform.md#7). */
+/** The facts about the deployment that a dashboard needs (docs/contract/platform.md#7). */
 const PublicConfig = v.object({
   environment: field('`production` or `development`.', v.string()),
   urls: field(

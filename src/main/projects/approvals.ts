@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
+import { Domain } from '../../domains/queries.ts';
 import { readConfigOrExit } from '../../lib/config/config.ts';
 import { unsafeSettings } from '../../lib/config/secrets.ts';
+import { Project } from '../../projects/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { keptSecrets } from '../start/settings.ts';
 import { createOperatorProject, firstProjectWishes, ProjectRefused } from './first-project.ts';
@@ -34,25 +36,24 @@ export function waitingProjects(db: Database): Promise<WaitingProject[]> {
  */
 export async function approveProject(db: Database, id: string): Promise<string | null> {
   return db.transaction(async (tx) => {
-    const project = await tx.row<{ name: string }>(sql`
-      update projects set trusted = true, updated_at = now() where id = ${id} and deleted_at is null returning name`);
-    if (project !== null) await approveDomains(tx, id, null);
-    return project?.name ?? null;
+    const project = await tx.em.findOne(Project, { id, deletedAt: null });
+    if (project === null) return null;
+    await tx.em.nativeUpdate(Project, { id }, { trusted: true, updatedAt: new Date() });
+    await approveDomains(tx, { projectId: id });
+    return project.name;
   });
 }
 
 /** Lets one domain of a project send, and leaves everything else as it is. False for a domain that the project does not have. */
 export function approveDomain(db: Database, projectId: string, domain: string): Promise<boolean> {
-  return db.transaction(async (tx) => (await approveDomains(tx, projectId, domain)) > 0);
+  return db.transaction(async (tx) => (await approveDomains(tx, { projectId, domain })) > 0);
 }
 
 // Processes keep the domains of a project in memory, and hear of this with the commit.
-async function approveDomains(tx: Database, projectId: string, domain: string | null): Promise<number> {
-  const approved = await tx.count(sql`
-    update domains set approved = true, updated_at = case when approved then updated_at else now() end
-      where project_id = ${projectId} and (${domain}::text is null or domain = ${domain})`);
-  await tx.row(sql`select pg_notify('fernpost_changes', 'domains:' || ${projectId}::text)`);
-  return approved;
+async function approveDomains(tx: Database, which: { projectId: string; domain?: string }): Promise<number> {
+  await tx.em.nativeUpdate(Domain, { ...which, approved: false }, { approved: true, updatedAt: new Date() });
+  await tx.row(sql`select pg_notify('fernpost_changes', 'domains:' || ${which.projectId}::text)`);
+  return tx.em.count(Domain, which);
 }
 
 /**

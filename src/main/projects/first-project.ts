@@ -20,7 +20,7 @@ import { createDomainLookup, createDomainProvider, createTellMembers } from '../
 
 const trial = { owner: 'owner@fernpost.test', sender: 'hello@fernpost.test' };
 
-/** What `DATA_DIR/first-project.json` says of the project; the places are added by the caller. */
+/** The facts about the project in `DATA_DIR/first-project.json`; the caller adds the addresses. */
 export interface FirstProjectFacts {
   baseUrl: string;
   projectId: string;
@@ -40,7 +40,7 @@ export interface CreatedProject extends FirstProjectFacts {
   problem: string | null;
 }
 
-/** What an operator says of a project; null for what they left open. */
+/** The wishes of an operator for a project; null where they have none. */
 export interface ProjectWishes {
   owner: string | null;
   sender: string | null;
@@ -58,7 +58,7 @@ export class ProjectRefused extends Error {
   }
 }
 
-/** What the settings say of the first project. */
+/** Returns the wishes for the first project in the settings. */
 export function firstProjectWishes(config: Config): ProjectWishes {
   return { owner: config.FIRST_PROJECT_OWNER, sender: config.FIRST_PROJECT_SENDER, name: config.FIRST_PROJECT_NAME };
 }

@@ -124,7 +124,7 @@ export async function sessionUrl(config: Config): Promise<string> {
   return direct;
 }
 
-/** What a pooler that is in between leaves as it should not be. */
+/** Returns warnings about settings that a pooler in between does not pass on. */
 export async function poolerWarnings({ db, route }: Store, { limits }: ConnectionSettings): Promise<string[]> {
   if (!route.pooled) return [];
   const row = await db.row<{ limit: string; jit: string }>(

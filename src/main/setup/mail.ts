@@ -109,7 +109,7 @@ export function describeMail(config: Config): string {
   }
 }
 
-/** What an operator should know of the chosen provider: that nothing will be heard of mail, and why. Empty when all is well. */
+/** Returns warnings about the chosen provider: that no reports about mail will come, and why. Empty when all is well. */
 export function mailWarnings(config: Config): string[] {
   const { mailProvider: provider } = config;
   const warnings: string[] = [];

@@ -23,7 +23,7 @@ const longestPassAge = 180;
 const longestWorkAge = 60;
 
 /**
- * What is about to go wrong while Postgres and Temporal answer: a clock that differs from that of Postgres, and a Temporal that starts nothing,
+ * Finds what is about to go wrong while Postgres and Temporal answer: a clock that differs from that of Postgres, and a Temporal that starts nothing,
  * as when its store cannot write: calls that only read are answered then.
  */
 async function readinessWarnings(db: Database, queuePrefix: string, clock: Clock): Promise<string[]> {
@@ -64,11 +64,11 @@ function minutes(seconds: number): string {
   return seconds < 120 ? `${Math.round(seconds)} s` : `${Math.round(seconds / 60)} min`;
 }
 
-/** What is asked about the service while requests hold every connection of their pool. */
+/** Checks of the service that work while requests hold every connection of their pool. */
 interface Health {
   /** Each returns `ok`, or what is wrong, within a second. Questions about Postgres at the same time are one. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
-  /** What is about to go wrong while both dependencies answer; nothing when that cannot be found out within a second. */
+  /** Returns what is about to go wrong while both dependencies answer; nothing when that cannot be found out within a second. */
   warnings(): Promise<string[]>;
   /** For the figures of `/metrics`. */
   figures: Database;
@@ -123,7 +123,7 @@ async function answerInTime(problem: Promise<string | null>): Promise<string> {
   ]);
 }
 
-/** What a port of metrics answers `GET /metrics` with. */
+/** The source of the response to `GET /metrics`. */
 interface MetricsSource {
   contentType: string;
   text(): Promise<string>;

@@ -109,7 +109,7 @@ const portSettings = [
   'SANDBOX_PORT',
 ] as const;
 
-/** What an operator has to set right; empty for what is no fault of theirs. */
+/** Returns the problems that an operator has to fix; empty for an error that is no fault of theirs. */
 function problemsOf(error: unknown, config: Config): string[] {
   if (error instanceof DatabaseAddressError) return [error.message];
   if (error instanceof ConfigError) return error.problems;

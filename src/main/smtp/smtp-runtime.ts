@@ -63,13 +63,13 @@ export interface RunningSmtp extends AsyncDisposable {
   ports: { plain: number | null; tls: number | null };
   /** Connections at the moment. */
   readonly connections: number;
-  /** What `/metrics` shows on SMTP_IN_METRICS_PORT. */
+  /** The metrics that SMTP_IN_METRICS_PORT serves. */
   readonly metrics: Registry;
   /** Takes nothing new, lets messages that are being read finish for up to SHUTDOWN_GRACE_SECONDS, and lets go of everything. */
   close(): Promise<void>;
 }
 
-/** What tests may put in the place of the world outside. */
+/** Stand-ins of tests for the world outside. */
 export interface SmtpOverrides {
   /** Hears of accepted mail, after the commit and before the client does. */
   wake?: (projectId: string) => void;

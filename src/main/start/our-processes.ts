@@ -59,7 +59,7 @@ const labels = {
 const together = { service: ['prepare', 'sandbox', 'worker', 'api', 'smtp'] };
 const apart = { sandbox: ['sandbox'], api: ['prepare', 'api'], worker: ['worker'], smtp: ['smtp'] };
 
-/** What `npm start` needs to run our processes. */
+/** The parts of `npm start` that our processes need. */
 interface Ours {
   config: StartConfig;
   env: NodeJS.ProcessEnv;

@@ -100,12 +100,12 @@ export async function withOwnPostgres(config: StartConfig, work: (url: string) =
 /** A server that was picked: its address, and the part to run where it is ours. */
 export interface PickedServer {
   address: string;
-  /** What was picked, and what picks another, for the person at the terminal. */
-  line: [choice: string, hint: string];
+  /** The choice and how to change it, for the person at the terminal. */
+  told: [choice: string, hint: string];
   part: SupervisedPart | null;
 }
 
-/** What picking needs to know. */
+/** The facts that a choice depends on. */
 export interface PickContext {
   config: StartConfig;
   terminal: Terminal;

@@ -15,7 +15,7 @@ const Generated = v.object({
   jwtSecret: v.pipe(v.string(), v.minLength(32)),
 });
 
-/** What nobody needs to choose, made once and kept in DATA_DIR/secrets.json for its owner alone. */
+/** Secrets that nobody needs to choose, made once and kept in DATA_DIR/secrets.json for its owner alone. */
 export type GeneratedSecrets = v.InferOutput<typeof Generated>;
 
 /**

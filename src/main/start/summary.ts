@@ -27,7 +27,7 @@ const FirstProject = v.object({
 /** The project that the first run made: how to use it and where everything is. */
 export type FirstProject = v.InferOutput<typeof FirstProject>;
 
-/** What the process that makes the first project sends: the project, or what is needed to make one. */
+/** The message of the process that makes the first project: the project, or the settings that are needed to make one. */
 export const FirstProjectSent = v.fallback(v.object({ project: v.unknown(), needed: v.array(v.string()) }), {
   project: null,
   needed: [],
@@ -59,7 +59,7 @@ function readFirstProject(dataDir: string): FirstProject | null {
   }
 }
 
-/** What the summary tells. */
+/** The facts of the summary. */
 interface Summary {
   project: FirstProject | null;
   places: Places;

@@ -84,8 +84,8 @@ const logged = new Set(['Activity failed', 'Activity started', 'Activity complet
 
 function sdkLogger(log: Logger): SdkLogger {
   const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, facts?: object) => {
-    if (logged.has(message)) return;
-    // What the SDK finds worth an info line (each change of a worker's state) is not news for an operator, and each of
+    if (told.has(message)) return;
+    // The SDK's info lines (each change of a worker's state) is not news for an operator, and each of
     // its retries without a server is not either: the worker says once that Temporal is away.
     const shownAs = level === 'info' || /^gRPC call \w+ retried/.test(message) ? 'debug' : level;
     log[shownAs](withoutPayloads(facts), `temporal: ${message}`);
@@ -131,7 +131,6 @@ interface TemporalPreparation {
   close(): void;
 }
 
-/** What keeping Temporal prepared needs. */
 interface TemporalPreparationDeps {
   temporal: TemporalConnection;
   /** Setting TEMPORAL_TASK_QUEUE. */

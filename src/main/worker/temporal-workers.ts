@@ -28,7 +28,6 @@ export interface TemporalWorkers {
   stop(): Promise<void>;
 }
 
-/** What the workers are built from. */
 export interface TemporalWorkersDeps {
   temporal: TemporalConnection;
   queues: readonly ServedQueue[];

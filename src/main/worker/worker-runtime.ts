@@ -46,7 +46,7 @@ export interface RunningWorker extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What tests may put in the place of the world outside. */
+/** Stand-ins of tests for the world outside. */
 export interface WorkerOverrides {
   mailer?: Mailer;
   clock?: Clock;
@@ -153,7 +153,7 @@ interface LoopDeps {
   onOtherStore(): void;
 }
 
-/** What a worker does besides tasks of Temporal. `ended` resolves after `stop`. */
+/** Starts the loops of a worker beside tasks of Temporal. `ended` resolves after `stop`. */
 function startLoops(deps: LoopDeps): { closeIntake(): Promise<unknown>; ended: Promise<unknown> } {
   const { config, log, db, temporal, listenUrl, outbox, waker, clock, metrics, stop } = deps;
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;

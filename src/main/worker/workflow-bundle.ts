@@ -10,7 +10,7 @@ export interface WorkflowBundle {
   code: string;
 }
 
-/** What is kept on disk: the code, and the SHA-256 of every file that went into it, by its path from the root. */
+/** A bundle on disk: the code, and the SHA-256 of every file that went into it, by its path from the root. */
 interface KeptBundle extends WorkflowBundle {
   inputs: Record<string, string>;
 }

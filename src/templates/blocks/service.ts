@@ -1,10 +1,11 @@
+import { defineEntity, type InferEntity, LockMode, UniqueConstraintViolationException } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { badRequest, conflict, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
 import { field, Instant, nameSchemas, textField, Uuid } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
-import { isoText } from '../../store/columns.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns } from '../../store/columns.ts';
+import type { Database } from '../../store/sql.ts';
 import { checkBlocks } from '../brand/service.ts';
 
 const AnyBlock = v.record(v.string(), v.unknown());
@@ -45,33 +46,32 @@ export type PatchSavedBlock = v.InferOutput<typeof PatchSavedBlock>;
 
 nameSchemas({ SavedBlock: SavedBlockBody, SavedBlockList });
 
-const mostBlocks = 200;
-const columns = raw(
-  `id, name, content, ${isoText('created_at')} as "createdAt", ${isoText('updated_at')} as "updatedAt"`,
-);
+const p = defineEntity.properties;
 
-/** Every saved block of a project, by name. */
+/** Blocks that are copied into emails: a mail keeps its own copy when they change. */
+export const SavedBlock = defineEntity({
+  name: 'SavedBlock',
+  tableName: 'saved_blocks',
+  properties: { ...baseColumns, projectId: ofProject(), name: p.text(), content: p.json<SavedBlockBody['content']>() },
+  uniques: [{ name: 'saved_blocks_name', properties: ['projectId', 'name'] }],
+});
+type SavedBlock = InferEntity<typeof SavedBlock>;
+
+const mostBlocks = 200;
+
+/** Returns every saved block of a project, by name. */
 export async function listBlocks(db: Database, projectId: string): Promise<{ data: SavedBlockBody[] }> {
-  return {
-    data: await db.rows<SavedBlockBody>(
-      sql`select ${columns} from saved_blocks where project_id = ${projectId} order by name`,
-    ),
-  };
+  const blocks = await db.em.find(SavedBlock, { projectId }, { orderBy: { name: 'asc' } });
+  return { data: blocks.map(bodyOf) };
 }
 
 /** Saves blocks under a name. @throws 400 for blocks that are none and where the project has 200, 409 for a name that is taken */
 export function createBlock(db: Database, projectId: string, body: CreateSavedBlock): Promise<SavedBlockBody> {
-  const content = JSON.stringify(checkBlocks(body.content));
+  const content = checkBlocks(body.content);
   return db.transaction(async (tx) => {
-    const { rows } = (await tx.row<{ rows: number }>(
-      sql`select count(*)::int as rows from saved_blocks where project_id = ${projectId}`,
-    )) ?? { rows: 0 };
-    if (rows >= mostBlocks) throw badRequest(`A project can have at most ${mostBlocks} saved blocks`);
-    await refuseTaken(tx, projectId, null, body.name);
-    const created = await tx.row<SavedBlockBody>(sql`
-      insert into saved_blocks (id, project_id, name, content)
-      values (${newId()}, ${projectId}, ${body.name}, ${content}::jsonb) returning ${columns}`);
-    return recorded(tx, projectId, 'block.created', created);
+    if ((await tx.em.count(SavedBlock, { projectId })) >= mostBlocks)
+      throw badRequest(`A project can have at most ${mostBlocks} saved blocks`);
+    return saved(tx, 'block.created', tx.em.create(SavedBlock, { projectId, name: body.name, content }));
   });
 }
 
@@ -82,38 +82,39 @@ export function patchBlock(
   id: string,
   { name, content }: PatchSavedBlock,
 ): Promise<SavedBlockBody> {
-  const given = content === undefined ? null : JSON.stringify(checkBlocks(content));
+  const given = content && checkBlocks(content);
   return db.transaction(async (tx) => {
-    if (name !== undefined) await refuseTaken(tx, projectId, id, name);
-    const changed = await tx.row<SavedBlockBody>(sql`
-      update saved_blocks set name = coalesce(${name ?? null}, name), content = coalesce(${given}::jsonb, content), updated_at = now()
-      where project_id = ${projectId} and id = ${id} returning ${columns}`);
-    if (changed === null) throw notFound('saved block', id);
-    return recorded(tx, projectId, 'block.updated', changed);
+    const block = await load(tx, projectId, id);
+    tx.em.assign(block, { ...(name && { name }), ...(given && { content: given }), updatedAt: new Date() });
+    return saved(tx, 'block.updated', block);
   });
 }
 
 /** Deletes saved blocks; emails keep the copies that they have. @throws 404 */
 export function deleteBlock(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
-    const gone = await tx.row<{ name: string }>(
-      sql`delete from saved_blocks where project_id = ${projectId} and id = ${id} returning name`,
-    );
-    if (gone === null) throw notFound('saved block', id);
-    await recordChange(tx, projectId, { action: 'block.deleted', target: id, before: gone });
+    const { name } = await load(tx, projectId, id);
+    await tx.em.nativeDelete(SavedBlock, { projectId, id });
+    await recordChange(tx, projectId, { action: 'block.deleted', target: id, before: { name } });
   });
 }
 
-async function recorded(tx: Database, projectId: string, action: string, block: SavedBlockBody | null) {
-  if (block === null) throw new Error('The block was not written');
-  await recordChange(tx, projectId, { action, target: block.id, after: { name: block.name } });
+async function load(tx: Database, projectId: string, id: string): Promise<SavedBlock> {
+  const block = await tx.em.findOne(SavedBlock, { projectId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (block === null) throw notFound('saved block', id);
   return block;
 }
 
-// Whoever saves at the same moment waits, and finds the name taken.
-async function refuseTaken(tx: Database, projectId: string, id: string | null, name: string): Promise<void> {
-  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('blocks ' || ${projectId}, 0))`);
-  const taken = await tx.row(sql`
-    select 1 as found from saved_blocks where project_id = ${projectId} and name = ${name} and id is distinct from ${id}::uuid`);
-  if (taken !== null) throw conflict(`A saved block with the name “${name}” exists`, { field: 'name' });
+async function saved(tx: Database, action: string, block: SavedBlock): Promise<SavedBlockBody> {
+  const { id, projectId, name } = block;
+  await tx.em.flush().catch((error: unknown) => {
+    if (!(error instanceof UniqueConstraintViolationException)) throw error;
+    throw conflict(`A saved block with the name “${name}” exists`, { field: 'name' });
+  });
+  await recordChange(tx, projectId, { action, target: id, after: { name } });
+  return bodyOf(block);
+}
+
+function bodyOf({ id, name, content, createdAt, updatedAt }: SavedBlock): SavedBlockBody {
+  return { id, name, content, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }

@@ -8,7 +8,7 @@ export interface MessageHeader {
   value: string;
 }
 
-/** What decides the headers of a message. */
+/** The facts that decide the headers of a message. */
 interface HeaderFacts {
   messageClass: MessageClass;
   isCampaign: boolean;

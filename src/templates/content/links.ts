@@ -80,7 +80,7 @@ export interface LinkSettings {
 
 /** The links of one message to one contact. */
 interface RecipientLinks extends RecipientUrls {
-  /** What a mail client posts to when its own unsubscribe button is pressed. */
+  /** The address that a mail client posts to when its own unsubscribe button is pressed. */
   oneClickUrl: string;
 }
 

@@ -29,7 +29,7 @@ import { chooseLanguage, type Language } from '../../lib/texts/pages.ts';
 import { countDocumentTags, dressMessage, dressTemplate, type MessageHeader, outgoingHeaders } from './document.ts';
 import { type LinkSettings, linksOwnPages, recipientLinks } from './links.ts';
 
-/** What a message is made from, the same for all its recipients. Equal sources share everything that is prepared. */
+/** The content of a message, the same for all its recipients. Equal sources share everything that is prepared. */
 export interface ContentSource {
   subject: string;
   /** HTML with Liquid. */
@@ -47,7 +47,7 @@ export interface ContentSource {
   isTest?: boolean;
 }
 
-/** What differs from message to message. */
+/** The facts that differ from message to message. */
 export interface MessageRecipient {
   /** The message's row; null when it has none. */
   emailId: string | null;

@@ -96,7 +96,6 @@ declare module '../../http/context.ts' {
   }
 }
 
-/** What storing and deleting images needs. */
 interface UploadDeps {
   db: Database;
   store: ImageStore;
