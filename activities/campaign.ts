@@ -29,7 +29,6 @@ import { holdSentence } from '../src/mail/engine/breaker.ts';
 import type { HeavyReads } from '../src/store/heavy-reads.ts';
 import { alive } from './mail.ts';
 
-/** What the activities of campaigns are built from. */
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps, CanaryDeps {
   heavyReads: HeavyReads;
   prepare: PrepareCampaign;
@@ -68,7 +67,7 @@ export function campaignActivities(deps: CampaignActivityDeps) {
   return { ...sendActivities(deps), ...endActivities(deps), ...dryRunActivities(deps) };
 }
 
-/** What takes a send from its time to the last recipient. */
+/** Activities that take a send from its start to the last recipient. */
 function sendActivities(deps: CampaignActivityDeps) {
   const { db } = deps;
   return {
@@ -126,7 +125,7 @@ function sendActivities(deps: CampaignActivityDeps) {
   };
 }
 
-/** What ends a send: whole, paused or cancelled. */
+/** Activities that end a send: completed, paused or cancelled. */
 function endActivities(deps: CampaignActivityDeps) {
   const { db } = deps;
   return {

@@ -8,7 +8,6 @@ import { endWipe, type WipeReport, wipeRows } from '../src/insight/wipes/wipe.ts
 import type { Database } from '../src/store/sql.ts';
 import { alive } from './mail.ts';
 
-/** What the activities of erasures are built from. */
 interface ErasureActivityDeps {
   db: Database;
   log: Logger;
@@ -58,7 +57,6 @@ export function erasureActivities(deps: ErasureActivityDeps) {
   };
 }
 
-/** What the activities of resets and removals of projects are built from. */
 interface WipeActivityDeps {
   db: Database;
   log: Logger;

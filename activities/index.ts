@@ -182,7 +182,7 @@ const recoverableKinds: readonly RecoverableKind[] = [
   recoverableWaits,
 ];
 
-/** What the reconciler checks every minute. What can be left stuck in a way of its own, by a crash or a lost Temporal store, has a check of its own. */
+/** Returns the checks that the reconciler makes every minute: one for each way in which a crash or a lost Temporal store leaves work stuck. */
 export function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
   const { config, db, temporal, waker } = deps;
   const dispatchSoon = dispatcher(deps);
@@ -204,7 +204,7 @@ export function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): Rec
   ];
 }
 
-/** What is removed when it is old enough. Each subject whose rows need not be kept for ever adds its rule here. */
+/** Returns the rules by which old rows are removed. Each subject whose rows need not be kept for ever adds its rule here. */
 export function retentionRules({ db, config, clock }: Pick<ActivityDeps, 'db' | 'config' | 'clock'>): RetentionRule[] {
   return [
     { name: 'email bodies', removeSome: (limit) => emptyOldBodies(db, bodiesFrom(config, clock()), limit) },

@@ -10,7 +10,6 @@ import { KeyedTurns } from '../src/lib/keyed-turns.ts';
 import type { Database } from '../src/store/sql.ts';
 import { alive } from './mail.ts';
 
-/** What the activities of imports and bulk changes are built from. */
 export interface JobActivityDeps {
   db: Database;
   log: Logger;

@@ -16,7 +16,6 @@ export async function alive<T>(everyMs: number, work: (note: (details: unknown) 
   }
 }
 
-/** What the activities of mail delivery are built from. */
 interface EmailActivityDeps extends DeliveryDeps {
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;

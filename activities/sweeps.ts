@@ -64,7 +64,6 @@ export interface RetentionRule {
   removeSome(limit: number): Promise<number>;
 }
 
-/** What the sweeps are built from. */
 interface SweepActivityDeps {
   checks: readonly ReconcileCheck[];
   rules: readonly RetentionRule[];

@@ -99,7 +99,7 @@ async function get(url: string, project: FirstProjectFacts, path: string): Promi
   return performance.now() - began;
 }
 
-/** What the same figures cost when nothing is kept: the floor that the counts are there to beat. */
+/** Computes the same figures without kept counts: the floor that the counts have to beat. */
 async function scans(db: Database, projectId: string): Promise<void> {
   console.log(' the same by a scan, once');
   await timed('  time series, 30 days', () =>

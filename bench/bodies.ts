@@ -101,7 +101,7 @@ const contact = (bytes: number) => JSON.stringify({ email: 'ada@example.com', da
 const repeated = (start: string, filling: string, end: string, bytes: number) =>
   Buffer.from(start + filling.repeat(Math.floor((bytes - start.length - end.length) / filling.length)) + end);
 
-/** What to send, how often, and how many at a time. */
+/** The bodies to send, how often, and how many at a time. */
 const loads: Record<string, { body: string | Buffer; times: number; parallel: number }> = {
   'an event of 200 bytes': { body: event, times: requests, parallel: 16 },
   'a contact of 100 kB': { body: contact(100_000), times: 500, parallel: 16 },

@@ -22,7 +22,7 @@ const canarySize = 1000;
 const smallAudience = Math.min(10_000, contacts);
 
 const newsletter = readFileSync(new URL('../test/data/templates/newsletter.html', import.meta.url), 'utf8');
-/** What is sent: little, and what people send. */
+/** A small message, and a typical one. */
 const messages = {
   'a short letter': campaignHtml.replace('{{city}}', '{{country}}'),
   'a newsletter': newsletter.replace('Hi there', 'Hi {{firstName ?? there}}'),
@@ -30,7 +30,7 @@ const messages = {
 
 const prepare = prepareBy(createComposer(readConfig({}), { warn: () => undefined }));
 
-/** What a run took, and the most memory the process had meanwhile. */
+/** The duration of a run, and the peak memory of the process. */
 interface Run {
   seconds: number;
   peakRssMb: number;

@@ -19,7 +19,7 @@ const kinds: Record<Kind, (call: number) => { email: string; data: Record<string
 };
 const address = (call: number) => `person.${(call * 7_919) % contacts}@example.com`;
 
-/** What the catalogue of fields costs the statement of `/v1/track`: with its triggers and without them, in turns. */
+/** Measures the cost of the field catalogue in the statement of `/v1/track`: with its triggers and without them, in turns. */
 export async function benchFieldCatalogue(): Promise<void> {
   await using services = await benchServices({ temporal: false });
   await using store = await openStore(

@@ -27,7 +27,7 @@ interface Service {
   readyMs: number;
 }
 
-/** What first-project.json says. */
+/** The content of first-project.json. */
 interface FirstProject {
   projectId: string;
   publicKey: string;

@@ -19,7 +19,7 @@ interface Cost {
 }
 
 /**
- * What the history of contacts costs: processor time of Postgres and of the process that writes, with the triggers as they are and with
+ * Measures the cost of the history of contacts: processor time of Postgres and of the process that writes, with the triggers as they are and with
  * those that only counted, in alternation. Processor time, because seconds are shared with whatever else the machine does.
  */
 export async function benchHistory(): Promise<void> {

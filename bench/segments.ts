@@ -184,7 +184,7 @@ async function computesAgainstFloor(db: Database, project: FirstProjectFacts): P
   }
 }
 
-/** What it costs to follow changes: the look that finds touched projects, and the compute of who was touched. */
+/** Measures following changes: finding touched projects, and computing the touched contacts. */
 async function follow(db: Database, project: FirstProjectFacts): Promise<void> {
   console.log(' following changes');
   const condition = conditions['pro or bought within 30 days'] as object;

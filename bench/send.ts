@@ -82,7 +82,7 @@ async function measure(
     await pause(20);
   }
   const milliseconds = performance.now() - started;
-  // What settles the last batch belongs to it.
+  // The statement that settles the last batch belongs to it.
   await pause(500);
   const { messages } = await sink.ask<SinkCount>('count');
   if (messages !== load.requests) throw new Error(`The sink got ${messages} of ${load.requests} mails`);

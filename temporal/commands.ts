@@ -69,7 +69,7 @@ export const workflowId = {
   webhookFeed: (endpointId: string) => `webhook-feed/${endpointId}`,
   /** The erasure of a contact. */
   erase: (erasureId: string) => `erase/${erasureId}`,
-  /** What the schedule of an automation starts; Temporal appends the time. */
+  /** The execution that the schedule of an automation starts; Temporal appends the time. */
   enrol: (automationId: string) => `enrol/${automationId}`,
 } as const;
 
@@ -201,7 +201,7 @@ export interface ScheduleCommand {
   type: 'schedule';
   /** The schedule's id, from `workflowScheduleId`. */
   id: string;
-  /** What it starts; the id gets the time appended by Temporal. */
+  /** The execution that it starts; Temporal appends the time to the ID. */
   launch: Omit<Launch, 'memo'>;
   calendars: readonly CalendarTimes[];
   timezone: string;

@@ -62,7 +62,7 @@ export async function restoreTemporal(temporal: TemporalConnection, queuePrefix:
   return (await setUpSteps(temporal, queuePrefix)).flatMap(({ line, isNew }) => (isNew ? [line] : []));
 }
 
-/** What was found or made. */
+/** A step of the setup. */
 interface SetUpStep {
   line: string;
   isNew: boolean;

@@ -72,7 +72,7 @@ class Run {
   #seq: number | null;
   /** The highest number that a signal has named since the last step began. */
   #woken = -1;
-  /** What the search attributes say; the start has set RUNNING, and what an earlier run has set is not known here. */
+  /** The value of the search attributes; the start has set RUNNING, and the value of an earlier run is not known here. */
   #marked = wf.workflowInfo().continuedFromExecutionRunId === undefined ? 'RUNNING||' : '';
 
   constructor({ executionId, seq }: AutomationInput) {
@@ -122,7 +122,7 @@ class Run {
     }
     const isWoken = () => this.#woken >= directive.seq;
     if (directive.until === null) return wf.condition(isWoken);
-    // What remains of an absolute instant is right after any outage. Where the clock of the database is behind ours, the
+    // The time until an absolute instant is right after any outage. Where the clock of the database is behind ours, the
     // instant has passed here only, and is waited for in small steps.
     const remaining = Math.max(shortestWaitMs, Date.parse(directive.until) - Date.now());
     await wf.condition(isWoken, remaining, { summary: directive.summary });

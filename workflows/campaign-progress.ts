@@ -42,7 +42,7 @@ export class ProgressDisplay {
     lanes: 0,
     detail: '',
   };
-  // What the search attributes say, where it is not what the start of the execution has set.
+  // The values of the search attributes, where they differ from those that the start of the execution has set.
   #state: string | null = null;
   #due = wf.workflowInfo().typedSearchAttributes.get(searchAttribute.DueAt)?.toISOString() ?? null;
 

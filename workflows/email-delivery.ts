@@ -11,7 +11,7 @@ const { deliverPending } = wf.proxyActivities<EmailActivities>({
 /** Says that the project has mail: the queue must be read again. */
 const wake = wf.defineSignal(signals.wake);
 
-/** What the delivery has done and waits for, for the Temporal Web UI. */
+/** The progress of a delivery, for the Temporal Web UI. */
 interface DeliveryProgress {
   phase: 'delivering' | 'waiting' | 'held' | 'idle';
   delivered: number;
@@ -26,7 +26,7 @@ const idleMs = 5_000;
 // The circuit breaker may close early by another project's probe, so that it is re-checked this often.
 const longestHoldMs = 60_000;
 
-/** What a run hands to the next one of the same delivery. */
+/** The state that a run passes to the next run of the same delivery. */
 interface DeliverySoFar {
   delivered: number;
   failed: number;

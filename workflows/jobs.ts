@@ -52,7 +52,7 @@ async function runJob(
   } catch (error) {
     const cancelled = wf.isCancellation(error);
     if (!cancelled && !(error instanceof wf.ActivityFailure)) throw error;
-    // What went wrong is in the log and in the history; it may name what is none of a caller's business.
+    // The cause is in the log and in the history; it may name internals that callers must not see.
     const reason = cancelled ? 'Cancelled by an operator' : 'Given up after too many failed attempts';
     await wf.CancellationScope.nonCancellable(() => failJob(jobId, reason));
     return { state: cancelled ? 'cancelled' : 'failed', ...seen };

@@ -37,7 +37,7 @@ const { restartDomainCheck } = wf.proxyActivities<DomainActivities>({
   retry: { initialInterval: '5 seconds', backoffCoefficient: 2, maximumAttempts: 5 },
 });
 
-/** What a round over the sender domains came to. */
+/** The result of a round over the sender domains. */
 interface DomainRound {
   checked: number;
   failed: number;

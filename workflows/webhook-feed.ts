@@ -14,10 +14,10 @@ const activities = () =>
 /** Says that the endpoint has something to do. */
 const wake = wf.defineSignal(signals.wake);
 
-// What is due later is found by the watch of the workers.
+// The watch of the workers finds deliveries that are due later.
 const longestWaitMs = 600_000;
 
-/** What a run hands to the next one of the same endpoint. */
+/** The state that a run passes to the next run of the same endpoint. */
 interface Totals {
   delivered: number;
   failed: number;

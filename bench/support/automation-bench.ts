@@ -8,7 +8,7 @@ import type { TemporalConnection } from '../../temporal/connection.ts';
 
 const longestMs = 30 * 60_000;
 
-/** What the parts of the benchmark of automations share. */
+/** Shared by the parts of the benchmark of automations. */
 export interface Bench {
   store: Store;
   temporal: TemporalConnection;

@@ -16,13 +16,13 @@ interface Crowd {
   movedMs: number;
   /** Megabytes of the worker before, with them inside, at the end, and the most that was seen. */
   memory: { before: number; inside: number; end: number; most: number };
-  /** What a history holds on average. */
+  /** The average size of a history. */
   history: { events: number; tasks: number; late: number };
   /** The 99th of 100 calls of track in milliseconds, while nothing moves and while they do. */
   track: { quiet: number; moving: number };
 }
 
-/** What many waiting runs cost, and how soon all of them move on after one event each, beside bare workflows that wait. */
+/** Measures many waiting runs, and how soon all of them move on after one event each, beside bare workflows that wait. */
 export async function crowd(bench: Bench): Promise<void> {
   const floor = await bareCrowd(bench);
   const { told, ...ours } = await ourCrowd(bench);
@@ -149,7 +149,7 @@ function watchMemory(now: () => number) {
   };
 }
 
-/** What some of the histories hold; a task that no worker took in time is in them once more. */
+/** Reads the sizes of some histories; a task that no worker took in time is in them once more. */
 async function histories({ client }: Bench['temporal'], ids: readonly string[]): Promise<Crowd['history']> {
   const some = ids.filter((_, n) => n % Math.ceil(ids.length / sampled) === 0);
   const sum = { events: 0, tasks: 0, late: 0 };

@@ -1,10 +1,10 @@
 // One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages, and
 // loads only what it is: a garbage collection visits all code of a process.
 
-/** What the parent asks of a process. */
+/** A request of the parent to a process. */
 export type Request = 'usage' | 'count' | 'reset' | { floor: { campaignId: string; inFlight: number } };
 
-/** What a process has used since it started, and the most memory it held since the last time it was asked. */
+/** Resources that a process has used since it started, and its peak memory since the last request. */
 export interface Usage {
   cpuSeconds: number;
   peakRssMb: number;

@@ -2,7 +2,7 @@ import { Pool } from 'pg';
 import { Pool as HttpPool } from 'undici';
 import { campaignHtml, campaignSubject } from './campaign-content.ts';
 
-/** What the hand-written loop needs. */
+/** Options of the hand-written loop. */
 export interface FloorOptions {
   databaseUrl: string;
   sinkUrl: string;

@@ -1,6 +1,6 @@
 import type { Client, Connection } from 'pg';
 
-/** What `pg` asks of a query that speaks to the connection itself. */
+/** A query of `pg` that speaks to the connection itself. */
 interface CopyIn {
   submit(connection: Connection): void;
   handleCopyInResponse(connection: Connection): void;

@@ -4,7 +4,7 @@ import { type Database, Query } from '../../src/store/sql.ts';
 
 const withHistory = readFileSync(new URL('../../migrations/functions/write_contacts.sql', import.meta.url), 'utf8');
 
-// What is noted of new and of changed contacts, with its history and without.
+// The statements that note new and changed contacts, with their history and without.
 const notes: readonly (readonly [history: RegExp, counts: string])[] = [
   [
     /insert into contact_changes [^;]*? from came\n/,

@@ -33,7 +33,7 @@ export interface DashboardData {
   chosen: string;
 }
 
-/** What is in a database that an earlier run has filled; null when it is empty. */
+/** Reads the data of a database that an earlier run has filled; null when it is empty. */
 export async function knownDashboard(db: Database): Promise<DashboardData | null> {
   const row = await db.row<{ known: string | null }>(`select obj_description('projects'::regclass) as known`);
   return row?.known ? (JSON.parse(row.known) as DashboardData) : null;

@@ -3,7 +3,7 @@ import { pause } from '../../src/lib/time.ts';
 import type { DashboardData } from './dashboard-data.ts';
 import { atPage, type Viewer } from './dashboard-pages.ts';
 
-/** What somebody does on a page; each press or key of it is timed. */
+/** An interaction with a page; each press or key of it is timed. */
 interface Interaction {
   name: string;
   path: string;
@@ -59,7 +59,7 @@ async function choose(page: Page, label: string, value: string): Promise<void> {
   await page.keyboard.type(value.slice(0, 3), { delay: 40 });
 }
 
-/** What an interaction took at most: from the press until the next frame is painted, in milliseconds; rounded to 8 by the browser. */
+/** The longest delay of an interaction: from the press until the next frame is painted, in milliseconds; rounded to 8 by the browser. */
 export interface Answered {
   name: string;
   ms: number;

@@ -79,7 +79,7 @@ const campaignSend = `
 
 const hash = (number: string) => `(hashint8extended(${number}, 5) & 2147483647)`;
 
-// What becomes of a mail, by a number made of its place.
+// The outcome of a mail, by a number made of its place.
 const fate = `at + interval '1 second' as sent_at, case when h % 50 <> 0 then at + interval '3 seconds' end as delivered_at,
   case when h % 5 < 2 then at + h % 86400 * interval '1 second' end as opened_at,
   case when h % 10 = 0 then at + (h % 86400 + 60) * interval '1 second' end as clicked_at`;

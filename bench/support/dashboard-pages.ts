@@ -9,7 +9,7 @@ export interface Viewer {
   session: Record<string, string>;
 }
 
-/** What opening a page by its address cost; times in milliseconds. */
+/** The cost of opening a page by its address; times in milliseconds. */
 export interface Opened {
   /** From the request of the address until nothing on the page is loading any more. */
   shown: number;
@@ -44,7 +44,7 @@ export function openPage(viewer: Viewer, path: string): Promise<Opened> {
   });
 }
 
-/** What scrolling through a list was like. */
+/** The smoothness of scrolling through a list. */
 export interface Scrolled {
   frames: number;
   /** Frames that took longer than 100 ms, and the longest, in milliseconds. */

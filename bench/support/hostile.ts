@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What a hostile project asks for, and with what. */
+/** The requests of a hostile project, with their payload. */
 export interface HostileOrder {
   load: string;
   url: string;

@@ -1,7 +1,7 @@
 import { fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 
-/** What a load of requests found. */
+/** The result of a load of requests. */
 export interface LoadResult {
   requests: number;
   requestsPerSecond: number;

@@ -73,7 +73,7 @@ const campaignRows = `
     'hello@birdwatch.test', 'ALL', 'SENT', 1, at, at, 50000, 50000, 20000 - n * 7, 5000
   from (select n, now() - ($2::int - n) * interval '1 day' as at from generate_series(1, $2::int) n) day`;
 
-// What one mail is: its number says when it was created, to whom, and what became of it.
+// The values of one mail: its number says when it was created, to whom, and what became of it.
 const mail = `
   select n, ${idAt('at', 'n')} as id, ${contactId('1 + n % $3::bigint')} as contact_id, 1 + n % $3::bigint as reader, at,
     case when n % 2 = 0 then ${campaignId('1 + floor((n - 1)::float8 * $4::int / $2::bigint)::bigint')} end as campaign_id,

@@ -43,7 +43,7 @@ export async function tellPlans(db: Database, projectId: string): Promise<void> 
   ];
   for (const [name, read] of reads) {
     console.log(`\n-- ${name}`);
-    // What comes back is a plan and not the rows that the caller expects.
+    // The result is a plan and not the rows that the caller expects.
     await read().catch(() => undefined);
   }
 }

@@ -3,7 +3,7 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { HashSet } from './hash-set.ts';
 
-/** What a sink has taken since it was last reset. */
+/** The mail that a sink has taken since it was last reset. */
 export interface SinkCount {
   messages: number;
   /** Different recipients. */
@@ -56,7 +56,7 @@ export async function startSink(delayMs = 0): Promise<Sink> {
 // Begins with a letter that is rare in mail, because that is what a search scans for. `ReplyTo` ends like it.
 const mark = Buffer.from('To":"');
 const quote = 0x22;
-// What is left of a piece of a body, and the next piece behind it.
+// The rest of a piece of a body, followed by the next piece.
 let seam = Buffer.allocUnsafe(256 * 1024);
 
 // Found by search, in the pieces in which a body comes, and not by parsing: the sink stands for a machine elsewhere, so it

@@ -159,7 +159,7 @@ cursor is null. Lists that answer \`totalPages\` take \`page\`, from 1. \`limit\
 
 **Limits.** A project has a number of requests a minute (\`RateLimit-*\` headers); beyond it the answer is 429 with \`Retry-After\`.`;
 
-/** What the API reference says of the API as a whole. */
+/** Returns the parts of the API reference about the API as a whole. */
 export function apiDescription(server: string): ApiDescription {
   return {
     info: {

@@ -22,7 +22,7 @@ export interface App {
   waker: DeliveryWaker;
   /** Answers `ok`, or says what is wrong, within a second. */
   checks: Record<'postgres' | 'temporal', () => Promise<string>>;
-  /** What is about to go wrong while the dependencies answer, each as a sentence; within a second. */
+  /** Returns what is about to go wrong while the dependencies answer, each as a sentence, within a second. */
   warnings(): Promise<string[]>;
   /** Runs a route for a tool, with every check of a request but its rate's. @throws what the request is refused with */
   callRoute(call: CalledRoute, by: RouteCaller): Promise<unknown>;
@@ -49,7 +49,7 @@ export interface RequestProject {
   id: string;
 }
 
-/** What a key allows a language model (docs/contract/reach.md#5-mcp). */
+/** Permissions of a language model that uses a key (docs/contract/reach.md#5-mcp). */
 export interface McpSettings {
   /** `read`: only look. `plan`: also make plans. `act`: also carry them out. */
   mode: 'read' | 'plan' | 'act';
@@ -111,7 +111,7 @@ export interface Admitted {
   apart: { requestsPerMinute: number } | null;
 }
 
-/** What deciding on a caller needs of a request. */
+/** The parts of a request that decide who calls. */
 export interface RequestCredentials {
   method: string;
   params: Record<string, string>;
@@ -124,7 +124,7 @@ export interface RequestCredentials {
 /** Keeps the answer of a request for its repetitions, where it asks for that. */
 export type KeepAnswer = (tx: Database, body: unknown) => Promise<void>;
 
-/** What a handler gets: the parsed request, who asks, and the parts of the service. */
+/** The arguments of a handler: the parsed request, who asks, and the parts of the service. */
 export interface Handled<Query, Body, Access, Params = unknown> {
   app: App;
   /** The database with an entity manager of its own for this request. */

@@ -40,7 +40,7 @@ export const AnyError = v.object({
   timestamp: field('Time of the response; only in the envelope.', v.optional(ErrorEnvelope.entries.timestamp)),
 });
 
-/** What fails in a form of its own, or with the envelope, as one object. */
+/** Combines an error of its own form with the envelope, as one object. */
 export function orEnvelope<const Entries extends v.ObjectEntries>({ entries }: v.ObjectSchema<Entries, undefined>) {
   return v.object({
     ...entries,

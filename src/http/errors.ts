@@ -119,7 +119,7 @@ export function needScope(actor: Admitted['actor'], scope: Scope): void {
 // docs/contract/core.md#1-10: another method of these paths is an unknown route.
 const methodsHidden = /^\/(v1|contacts|segments|events|suppressions|unsubscribe)(\/|$)/;
 
-/** What `@koa/router` leaves on the context: the routes whose path matched, whatever their method. */
+/** The part of a context that `@koa/router` sets: the routes whose path matched, whatever their method. */
 type Matched = Context & { matched?: readonly { methods: readonly string[] }[] };
 
 /** A route as it is looked for. */

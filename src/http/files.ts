@@ -101,7 +101,7 @@ export function downloads(docs: () => Promise<Docs>, folder = built): Middleware
   };
 }
 
-/** What has been built for this version, or null. */
+/** Returns the files that were built for this version, or null. */
 async function filesIn(folder: string): Promise<Download[] | null> {
   try {
     const index = JSON.parse(await readFile(join(folder, 'index.json'), 'utf8')) as {

@@ -8,7 +8,7 @@ import { readableBody } from './ignored-fields.ts';
 import { Reply, type Route } from './route.ts';
 import type { HttpParts } from './serve.ts';
 
-/** What `App.callRoute` does: the checks of a request, with the work in the database of the caller. */
+/** Makes `App.callRoute`: it runs the checks of a request, with the work in the database of the caller. */
 export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | 'limiter'>): App['callRoute'] {
   const byName = new Map(parts.routes.map((route) => [`${route.method} ${route.path}`, route]));
   return async ({ method, path, params = {}, query = {}, body = {} }, { app, db, requestId, ip, header, plan }) => {
@@ -45,12 +45,12 @@ export function routeCaller(parts: Pick<HttpParts, 'routes' | 'authenticate' | '
   };
 }
 
-// What the setting `mcp` of its key asks for was checked with the plan itself.
+// The setting `mcp` of the key was checked with the plan itself.
 function planned(actor: Admitted['actor']): Admitted['actor'] {
   return actor?.kind === 'key' && actor.scoped !== null ? { ...actor, scoped: { ...actor.scoped, mcp: null } } : actor;
 }
 
-/** What a handler gets but for its checked query and body; the parameters of the path are not checked yet. */
+/** The arguments of a handler without its checked query and body; the parameters of the path are not checked yet. */
 type RouteInput = Omit<Handled<unknown, unknown, 'secret'>, 'project' | 'actor' | 'params' | 'body'> &
   Admitted & { params: Record<string, string> };
 

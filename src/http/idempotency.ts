@@ -144,7 +144,7 @@ function findKey(db: Database, request: KeyedRequest): Promise<StoredKey | null>
 }
 
 /**
- * What a refusal of a request with a key answers: 409, or the first answer, where a request has used the key, which counts
+ * Returns the response to a refused request with a key: 409, or the first answer, where a request has used the key, which counts
  * before the body does (docs/contract/core.md#1-4), and the refusal itself where none has.
  */
 export async function refusalOfKeyed(

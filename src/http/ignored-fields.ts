@@ -53,7 +53,7 @@ export function namesIgnoredFields({ access }: Pick<Route, 'access'>): boolean {
 }
 
 /**
- * What a route does not read of a request: fields of the body that its schema does not know, then query parameters that are
+ * Returns the parts of a request that a route does not read: fields of the body that its schema does not know, then query parameters that are
  * unknown or whose value the default replaces. A field of the response is known too, so that a resource can be sent back as it was
  * read. The first 20.
  */
@@ -144,7 +144,7 @@ function similarName(name: string, fields: ReadonlyMap<string, Schema>): string 
     if (distance <= limit && distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) nearest = { field, distance };
   }
   if (nearest !== undefined) return nearest.field;
-  // Facts about a contact belong in its data, in the letter case of the starters' variables.
+  // A fact about a contact belongs into its data, in the letter case of the starters' variables.
   const isOfContact = fields.has('data') && fields.has('email') && /^\w[\w -]*$/.test(name);
   return isOfContact ? `data.${camelCase(name)}` : undefined;
 }
@@ -163,7 +163,7 @@ function fieldsOf(given: Schema): Fields {
   return fields;
 }
 
-// What kinds of schemas have, whatever their types are.
+// The fields of any kind of schema, whatever its type.
 interface AnyShape {
   type: string;
   entries?: Record<string, Schema>;

@@ -167,7 +167,7 @@ function headersOf(route: Route): HeaderName[] {
   const headers: HeaderName[] = ['X-Request-ID'];
   if (access !== 'none' && access !== 'cookie' && !exemptFromRateLimit)
     headers.push('RateLimit-Limit', 'RateLimit-Remaining', 'RateLimit-Reset');
-  // What is deleted has no revision.
+  // A deleted resource has no revision.
   if (guarded && method !== 'DELETE') headers.push('ETag');
   if (idempotent) headers.push('Idempotency-Replayed');
   if (namesIgnoredFields(route)) headers.push('X-Ignored-Fields');
@@ -186,7 +186,7 @@ function failuresOf(route: Route): Status[] {
   return statuses;
 }
 
-// What needs no key refuses a path, a query or a body, and too many requests.
+// An operation without a key refuses a path, a query or a body, and too many requests.
 function openFailuresOf({ path, query, body, bodyKind, bodyForm }: Route): Status[] {
   const hasBody = body !== undefined || bodyKind !== undefined || bodyForm !== undefined;
   const statuses = hasBody ? [400, 413] : [];

@@ -18,7 +18,7 @@ export interface WindowStore {
   giveBack(owner: string, startedAt: string, requests: number, limit: number): Promise<unknown>;
 }
 
-/** What became of a request that was counted. */
+/** The outcome of counting a request. */
 export interface RateState {
   /** False when the window is full, and nothing was counted. */
   admitted: boolean;
@@ -32,13 +32,13 @@ interface Lease {
   /** Requests of one window, as the latest take named it. */
   limit: number;
   left: number;
-  /** What all processes had taken of the window when this lease was made. */
+  /** Requests that all processes had taken of the window when this lease was made. */
   used: number;
   startedAt: string;
   endsAt: number;
   renewAt: number;
   pending: Promise<void> | null;
-  /** What the requests that wait for this lease count as together. */
+  /** The sum of the requests that wait for this lease. */
   waiting: number;
   idle: NodeJS.Timeout | undefined;
 }

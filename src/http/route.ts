@@ -30,7 +30,7 @@ export type PathParams<Path extends string> = string extends Path
   ? Record<string, string>
   : Readonly<Record<NamesIn<Path>, string>>;
 
-/** What a route may look at to find the project of a session. */
+/** The parts of a request by which a route finds the project of a session. */
 interface ProjectSearch<Params> {
   app: App;
   params: Params;
@@ -42,7 +42,7 @@ interface ProjectSearch<Params> {
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** What a row of a route table says. */
+/** A row of a route table. */
 export interface RouteOptions<
   Who extends Access,
   Query extends AnySchema | undefined,
@@ -55,7 +55,7 @@ export interface RouteOptions<
   access: Who;
   /** Least role of a session's user in the project; MEMBER when absent. A secret key acts as ADMIN. */
   role?: Role;
-  /** What a key with scopes needs for it. Without one such keys are refused: a new route is closed to them until it says otherwise. `any` lets every one in. */
+  /** The scope that a key with scopes needs. Without one such keys are refused: a new route is closed to them until it says otherwise. `any` accepts every such key. */
   scope?: Scope | 'any';
   /** Keys are known here and answered 403 FORBIDDEN, by whichever `access`. */
   refusesKeys?: boolean;
@@ -82,7 +82,7 @@ export interface RouteOptions<
    * or `422` where the contract wants a VALIDATION_ERROR.
    */
   ids?: Partial<PathParams<Path>>;
-  /** What the path parameters are that are no IDs, for the API reference. */
+  /** Descriptions of path parameters that are no IDs, for the API reference. */
   pathTexts?: Partial<PathParams<Path>>;
   query?: Query;
   /** Values of the query as somebody would send them, for the API reference: where the request needs some. */
@@ -92,7 +92,7 @@ export interface RouteOptions<
   bodyError?: (problems: FieldProblem[], body: unknown, suggestion: string | undefined) => AppError | null;
   /** `raw` hands the unparsed bytes to the handler as `body`, for signed webhooks; `form` the fields of an HTML form. */
   bodyKind?: 'json' | 'form' | 'raw' | 'stream';
-  /** What a body is that no schema checks: its media type, its fields as JSON Schemas, and those that may be left out. */
+  /** A body that no schema checks: its media type, its fields as JSON Schemas, and those that may be left out. */
   bodyForm?: {
     type: string;
     fields: Readonly<Record<string, Record<string, unknown>>>;
@@ -172,7 +172,7 @@ function declare(method: Method) {
   ): Route => ({ ...options, method, path }) as unknown as Route;
 }
 
-/** What most rows say: a session with `X-Project-Id`, the secret key, or a key with this scope. */
+/** The access of most rows: a session with `X-Project-Id`, the secret key, or a key with this scope. */
 export const inProject = <const Needed extends Scope>(scope: Needed) => ({ access: 'dashboard', scope }) as const;
 
 /** An answer with a status or headers of its own. */

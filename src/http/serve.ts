@@ -20,7 +20,7 @@ import type { HttpMetrics } from './metrics.ts';
 import { type RateLimiter, rateHeaders } from './rate-limit.ts';
 import { Reply, type Route } from './route.ts';
 
-/** What the HTTP layer adds to the parts of the service. */
+/** The parts that the HTTP layer adds to those of the service. */
 export interface HttpParts {
   routes: readonly Route[];
   /** Decides who a request comes from and what they may do; throws the refusal. */
@@ -31,7 +31,7 @@ export interface HttpParts {
   metrics: HttpMetrics;
 }
 
-/** What is known of a request while it is served. */
+/** The state of a request while it is served. */
 export interface RequestState {
   requestId: string;
   startedAt: number;
@@ -122,7 +122,7 @@ class RoutedRequest {
     }
   }
 
-  // What the request changes is written down with it, so hashing waits until something is.
+  // The hash of the address is stored with changes, so it is computed only when there is one.
   #authorOf({ actor }: Admitted): Author | null {
     if (actor === null) return null;
     const { requestId } = this.#state;

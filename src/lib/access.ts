@@ -1,4 +1,4 @@
-/** What a user may be in a project, least first (docs/contract/platform.md#1-2). */
+/** Roles of users in a project, least first (docs/contract/platform.md#1-2). */
 export const roles = ['MEMBER', 'ADMIN', 'OWNER'] as const;
 export type Role = (typeof roles)[number];
 
@@ -7,7 +7,7 @@ export function roleIncludes(role: Role, least: Role): boolean {
   return roles.indexOf(role) >= roles.indexOf(least);
 }
 
-/** What a key may be allowed to do (docs/contract/reach.md#3); a route names the one it needs. */
+/** Permissions of keys (docs/contract/reach.md#3); a route names the one it needs. */
 export const scopes = [
   'emails:send',
   'emails:read',

@@ -6,7 +6,7 @@ export type JsonValue = string | number | boolean | null | JsonValue[] | { [key:
 
 export type JsonObjectValue = Record<string, JsonValue>;
 
-/** What is found in data at a path with dots; undefined for nothing. A key that itself holds dots wins over the path that it looks like. */
+/** Reads the value at a path with dots; undefined for none. A key that itself holds dots wins over the path that it looks like. */
 export function valueAtPath(data: JsonObjectValue, path: string): JsonValue | undefined {
   if (Object.hasOwn(data, path)) return data[path];
   let at: JsonValue | undefined = data;
@@ -17,7 +17,7 @@ export function valueAtPath(data: JsonObjectValue, path: string): JsonValue | un
   return at;
 }
 
-/** What the `data` of a request means: what to store, what to forget, and what its templates see. */
+/** The `data` of a request, split into values to store, keys to remove, and variables of its templates. */
 interface SplitData {
   /** Keys to set on the contact. */
   set: JsonObjectValue;

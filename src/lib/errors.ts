@@ -1,7 +1,7 @@
 import { sentenceOf } from './validation/fields.ts';
 import type { FieldProblem } from './validation/problems.ts';
 
-/** What the work answers; `instead` where it rejects with an error that is expected. */
+/** Returns the result of the work; `instead` where it rejects with an expected error. */
 export async function expecting<T>(isExpected: (error: unknown) => boolean, instead: T, work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -11,7 +11,7 @@ export async function expecting<T>(isExpected: (error: unknown) => boolean, inst
   }
 }
 
-/** What an error may carry beyond its code and message. */
+/** Optional parts of an error beyond its code and message. */
 interface ErrorExtra {
   details?: Record<string, unknown>;
   errors?: FieldProblem[];

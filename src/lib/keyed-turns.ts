@@ -29,7 +29,7 @@ interface TurnLimits {
 interface Turns {
   running: number;
   waiting: Waiting[];
-  /** What work has taken since the key was last idle. */
+  /** Milliseconds of work since the key was last idle. */
   tookMs: number;
 }
 

@@ -51,12 +51,12 @@ export function decodeInstantAndId(cursor: string, isId: (id: string) => boolean
   throw foreignCursor();
 }
 
-/** What answers a cursor of another list. */
+/** Makes the error for a cursor of another list. */
 export function foreignCursor(): AppError {
   return badRequest('"cursor" is not a cursor of this list: pass the value of the previous page unchanged');
 }
 
-/** What a page shows of rows, of which one more was read than it has room for; its cursor is null where nothing follows. */
+/** Cuts a page out of rows, of which one more was read than fits; its cursor is null where nothing follows. */
 export function pageOf<Row>(rows: Row[], limit: number, placeOf: (last: Row) => readonly (string | number)[]) {
   const page = rows.slice(0, limit);
   const last = rows.length > limit ? page.at(-1) : undefined;
@@ -103,7 +103,7 @@ export function offsetAnswer<Item>(data: Item[], { page, pageSize }: OffsetPage,
   return { data, page, pageSize, total, totalPages: Math.ceil(total / pageSize) };
 }
 
-/** What such an answer says of its page, for the schema of a list. */
+/** The figures of a page, for the schema of a list. */
 export const PageFigures = v.object({
   page: field('Number of this page, from 1.', v.number()),
   pageSize: field('Maximum number of items on a page.', v.number()),

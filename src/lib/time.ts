@@ -117,7 +117,7 @@ export async function noSoonerThan<T>(milliseconds: number, work: () => Promise<
   return done.value;
 }
 
-/** What the work answers, or `late` once so many milliseconds have passed. */
+/** Returns the result of the work, or `late` once so many milliseconds have passed. */
 export async function within<T>(milliseconds: number, work: Promise<T>, late: T): Promise<T> {
   const timer = Promise.withResolvers<T>();
   const timeout = setTimeout(timer.resolve, milliseconds, late);

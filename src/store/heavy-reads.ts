@@ -103,7 +103,7 @@ export function heavyReads(db: Database, limits: HeavyReadLimits): HeavyReads {
         return used;
       },
       session: (next = author) => handle(projectId, next),
-      // What writes keeps the longer limit that every request has.
+      // A writing transaction keeps the longer limit that every request has.
       transaction: (work, settings: LocalSettings = localSettings(alone)) =>
         turns.run(projectId, () => db.session(author).transaction(work, settings)),
     };

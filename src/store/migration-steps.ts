@@ -15,7 +15,7 @@ export type MigrationStep = { through: number } & (
   | { kind: 'index'; index: IndexStatement; replaces: boolean; slow: SlowWork }
 );
 
-/** What takes time, with an estimate. */
+/** A slow step, with an estimate. */
 export interface SlowWork {
   what: string;
   /** In words, such as `about 4 s`. */

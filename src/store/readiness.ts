@@ -106,7 +106,7 @@ export function schemaProblem(
   return newerSchema(unknown);
 }
 
-/** What to say of a migration that only a later release knows. */
+/** Returns the message about a migration that only a later release knows. */
 export function newerSchema(name: string): string {
   return `the schema is newer than this release: ${name} is unknown here. Deploy the release that made it`;
 }

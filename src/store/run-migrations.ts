@@ -71,7 +71,7 @@ async function runStep(
 ): Promise<void> {
   if (step.kind === 'transaction')
     return inShortLocks(client, pace, async () => {
-      // What takes long locks rows or reads, and may wait for them; what comes behind it in the transaction is short.
+      // A slow step locks rows or reads, and may wait for them; later steps of the transaction are short.
       if (step.slow !== null) await client.query('set local lock_timeout to 0');
       for (const [place, statement] of step.statements.entries()) {
         await client.query(statement);

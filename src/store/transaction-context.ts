@@ -6,7 +6,7 @@ interface Compiled {
   parameters: readonly unknown[];
 }
 
-/** What MikroORM 7 uses of the connection of a transaction to read and write entities. */
+/** The part of a transaction's connection that MikroORM 7 uses to read and write entities. */
 interface TransactionContext {
   executeQuery(query: Compiled): Promise<{ rows: unknown[]; numAffectedRows?: bigint }>;
   savepoint(): never;

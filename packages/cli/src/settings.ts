@@ -12,13 +12,13 @@ interface Login {
   key: string;
 }
 
-/** What is kept for the user: logins by the names of their profiles, and which one is used when none is named. */
+/** The stored settings of the user: logins by the names of their profiles, and which one is used when none is named. */
 export interface Settings {
   current: string;
   profiles: Record<string, Login>;
 }
 
-/** What a command calls. */
+/** The service that a command calls. */
 export interface Target {
   url: string;
   key: string | undefined;
@@ -34,7 +34,7 @@ export function settingsFile(folder = 'fernpost'): string {
   return join(base, folder, 'config.json');
 }
 
-/** What is kept; nothing where nobody has logged in. */
+/** Reads the stored settings; empty before the first login. */
 export function readSettings(): Settings {
   for (const file of [settingsFile(), settingsFile(earlier.folder)]) {
     try {

@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers';
 import { FernpostError } from '@fernpost/sdk';
 import type { Command } from 'commander';
 
-/** What the program ends with. */
+/** Exit codes of the program. */
 export const exitCodes = { refused: 1, usage: 2, unreachable: 3 } as const;
 
 /** Something that the user has to change: a missing file, a missing key. */

@@ -57,7 +57,7 @@ export const idHeaders = { email: 'X-Posthorn-Email', project: 'X-Posthorn-Proje
 /** Header by which receivers of WEBHOOK steps recognize repetitions. Sent beside the new one until November 2027. */
 export const deliveryHeader = 'x-posthorn-delivery';
 
-/** What developers have set up for the CLI: environment, folder of settings, file beside templates. */
+/** Names that developers have set up for the CLI: environment, folder of settings, file beside templates. */
 export const cli = {
   url: 'POSTHORN_URL',
   key: 'POSTHORN_KEY',

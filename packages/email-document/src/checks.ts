@@ -6,7 +6,7 @@ export const gmailClip = 102 * 1024;
 /** Something that recipients would stumble over. */
 export interface ContentFinding {
   kind: 'size' | 'link' | 'image' | 'variable' | 'button';
-  /** What is wrong and what to do, as a sentence. */
+  /** The problem and how to fix it, as a sentence. */
   message: string;
 }
 
@@ -137,7 +137,7 @@ function variables(html: string, known: readonly string[]): ContentFinding[] {
   ];
 }
 
-// What outputs and conditions read, without filters, fallbacks and operators.
+// Yields the expressions of outputs and conditions, without filters, fallbacks and operators.
 function* expressionsOf(html: string): Generator<string> {
   for (const [, inside = ''] of html.matchAll(/\{\{-?(.*?)-?\}\}/gs)) {
     const [read = '', fallback] = inside.split('|')[0]?.split('??') ?? [];

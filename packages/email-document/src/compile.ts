@@ -84,7 +84,7 @@ ${onPage}@media (max-width: 480px) {
 </style>`;
 }
 
-// What inboxes show behind the subject; the blanks keep them from going on with the text of the mail.
+// Inboxes show this text behind the subject; the blanks keep them from continuing with the text of the mail.
 function preheader(text: string): string {
   if (text.trim() === '') return '';
   const hidden =

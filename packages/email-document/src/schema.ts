@@ -180,7 +180,7 @@ export const EmailDocument = v.pipe(
   ),
   v.object({
     version: v.literal(1),
-    /** What inboxes show behind the subject; Liquid. */
+    /** Preview text that inboxes show behind the subject; Liquid. */
     preheader: v.optional(text(300), ''),
     content: Blocks,
   }),
@@ -223,5 +223,5 @@ export const Brand = v.object({
 });
 export type Brand = v.InferOutput<typeof Brand>;
 
-/** What emails look like while nobody has chosen anything. */
+/** The brand of projects that have not set one. */
 export const plainBrand: Brand = v.parse(Brand, {});

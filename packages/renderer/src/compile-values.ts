@@ -17,7 +17,7 @@ import { lookUp, reservedNames } from './variables.ts';
 /** Reads a value in a run. */
 export type Get = (run: Run) => unknown;
 
-/** What a slot holds until the template assigns it. */
+/** The value of a slot until the template assigns it. */
 export const unset = Symbol('unset');
 
 /** Thrown for what is left to liquidjs. */

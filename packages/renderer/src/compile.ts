@@ -161,7 +161,7 @@ class Compiler {
       spend(run, weight);
       let items = asList(collection(run));
       if (items.length === 0) return otherwise(run);
-      // What is cut, turned around or made of an object's keys is copied.
+      // A list that is cut, reversed or made of an object's keys is a copy.
       spend(run, items.length >> 4);
       if (offset) items = items.slice(offset(run) as number);
       if (limit) items = items.slice(0, limit(run) as number);

@@ -99,7 +99,7 @@ function countKeys(object: object): number {
   return count;
 }
 
-/** What `quickComparisons` compare. */
+/** A value that `quickComparisons` compare. */
 type Plain = string | number;
 /** Comparisons of texts and numbers, without liquidjs's generators. */
 export const quickComparisons: Record<string, (a: Plain, b: Plain) => boolean> = {
@@ -127,7 +127,7 @@ export function isTrue(value: unknown): boolean {
   return Boolean(typeof value === 'object' ? toValue(value) : value);
 }
 
-/** What a loop goes through. */
+/** Returns the items of a loop. */
 export function asList(value: unknown): unknown[] {
   const plain: unknown = toValue(value);
   if (Array.isArray(plain)) return plain;

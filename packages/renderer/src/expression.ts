@@ -1,5 +1,5 @@
 /**
- * What stands between `{{` and `}}`, turned into plain Liquid: the older forms of the template language (`??` with a
+ * Converts the text between `{{` and `}}` to plain Liquid: the older forms of the template language (`??` with a
  * literal, keys with spaces, nothing at all) are rewritten, everything else is left to Liquid.
  */
 
@@ -127,7 +127,7 @@ function tidy(text: string): string {
   return text.slice(begin, end);
 }
 
-// What `\s` matches.
+// Reports whether `\s` matches a character.
 function isBlank(code: number): boolean {
   return code <= 0x20
     ? code === 0x20 || (code >= 9 && code <= 13)

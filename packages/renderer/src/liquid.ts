@@ -36,7 +36,7 @@ import {
 import { sourceLimit } from './source.ts';
 import { escapeHtml, Filled, rawText, unescapeHtml } from './values.ts';
 
-/** What a filter's function is called on by liquidjs. */
+/** The `this` with which liquidjs calls a filter. */
 export interface FilterCall {
   context: Context;
 }
@@ -160,7 +160,7 @@ class RefusedTag extends Tag {
   }
 }
 
-/** What one output prints: as HTML, and the text it says. A capture keeps both. */
+/** The result of one output, as HTML and as text. A capture keeps both. */
 export class Printed {
   readonly plain: string;
   readonly html: string;

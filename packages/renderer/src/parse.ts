@@ -7,7 +7,7 @@ import { readNodes, TemplateSyntaxError } from './nodes.ts';
 import { attachPrinter, htmlPrinter, type Printer, textPrinter } from './printing.ts';
 import { cutSource, joinPieces, type Piece } from './source.ts';
 
-/** What a template is written in, and whether its values are escaped there. */
+/** The format of a template, and whether its values are escaped. */
 export interface TemplateOptions {
   /** `html` escapes what strangers may have written; `text` (subjects, headers, webhooks) never escapes. */
   mode: 'html' | 'text';

@@ -17,7 +17,7 @@ import { isMissing, lookUp } from './variables.ts';
 
 /** How outputs are written: into HTML, into plain text, or into the text that stands for an HTML template. */
 export interface Printer {
-  /** What happens to a value on its way into the output, before the filters that may add markup of the author's. */
+  /** Returns the function that escapes a value before the filters that may add the author's markup; null for none. */
   guard(facts: OutputFacts): ((value: unknown, run: Run) => unknown) | null;
   /** Turns the filtered value into what is written. */
   print(facts: OutputFacts): (value: unknown, run: Run) => unknown;
@@ -25,7 +25,7 @@ export interface Printer {
   replace?(filter: Filter, facts: OutputFacts): ((value: unknown, run: Run) => unknown) | null;
 }
 
-/** What is known of one output before rendering. */
+/** The facts about one output before rendering. */
 export interface OutputFacts {
   sources: Sources;
   /** The author ends with `raw`: as it is. */

@@ -89,7 +89,7 @@ export function renderFully(template: ParsedTemplate, variables: Variables, slot
   }
 }
 
-// What liquidjs met, it wraps into an error that names the place.
+// liquidjs wraps the cause into an error that names the place.
 function causeOf(error: unknown): unknown {
   if (!LiquidError.is(error)) return error;
   const { originalError } = error as unknown as { originalError?: unknown };

@@ -37,9 +37,9 @@ const charactersPerStep = 128;
 /** The state of one rendering. */
 export interface Run {
   readonly variables: Variables;
-  /** What stands where the template was given its slot. */
+  /** The content for the slot of the template. */
   readonly slot: Filled;
-  /** What was written so far, and its length. */
+  /** The parts written so far, and their length. */
   readonly parts: FilledPart[];
   length: number;
   slots: unknown[];
@@ -93,7 +93,7 @@ export function writeLiteral(run: Run, literal: Literal): void {
   run.length += literal.text.length;
 }
 
-/** What a run has written. */
+/** Returns the output of a run. */
 export function filledBy({ parts, length }: Run): Filled {
   return new Filled(parts, length);
 }

@@ -169,7 +169,7 @@ function cutTag(source: string, open: number, pieces: Piece[]): number {
   return close + 2;
 }
 
-// What stands in a `raw` or `comment` block is not read as template, so its delimiters need not match.
+// The content of a `raw` or `comment` block is not parsed, so its delimiters need not match.
 function cutOpaque(source: string, name: 'raw' | 'comment', open: number, inner: number, pieces: Piece[]): number {
   const match = endOfBlock(source, name, inner);
   if (match === null) throw new TemplateSyntaxError(`"{% ${name} %}" is not closed`, source, open);

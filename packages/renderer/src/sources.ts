@@ -36,7 +36,7 @@ export interface VariableScope {
   readonly parent: VariableScope | null;
 }
 
-/** What is known of the names that `assign` and `capture` set, wherever they do it. */
+/** The sources of names that `assign` and `capture` set, wherever they do it. */
 export type Assigned = ReadonlyMap<string, Sources>;
 
 // Bounds for templates that nobody writes by hand: beyond them every assigned name counts as a stranger's.

@@ -13,7 +13,7 @@ export interface Substitution {
 const delimited = /\{\{-?([^{}]*)-?\}\}/g;
 
 /**
- * What becomes of a template that does not parse, or went over a limit (docs/contract/core.md#2-4): `{{path}}` and
+ * Renders a template that does not parse, or went over a limit (docs/contract/core.md#2-4): `{{path}}` and
  * `{{path ?? literal}}` are filled in, everything else stays as it is written.
  */
 export function substitute(source: string, variables: Variables, { mode, escapeValues }: Substitution): string {

@@ -1,7 +1,7 @@
 import { bullet, isEdge, layOut, linkAddress, marks } from './text-layout.ts';
 import { Filled, type FilledPart, Literal, textOf } from './values.ts';
 
-/** What a literal of a text with marks is made of. `raw` is it as it stands there. */
+/** A part of a literal of a text with marks. `raw` is its source. */
 export type TextToken =
   /** Begins and ends with neither a blank nor a mark, and is laid out within. */
   | { kind: 'body'; raw: string; literal: Literal }
@@ -162,7 +162,7 @@ class Layout {
 
   // The address of a link comes right behind its text, before the edges that end it.
   private address(shown: string, target: string): boolean {
-    // What a filter breaks into lines has blanks, so that no mark of a value is overlooked.
+    // A text that a filter breaks into lines has blanks, so that no mark of a value is overlooked.
     if (target.includes(' ')) return false;
     const address = linkAddress(target);
     if (address === null || shown === address || shown === target.trim()) return true;

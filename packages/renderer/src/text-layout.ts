@@ -98,7 +98,7 @@ function mayHaveList(text: string): boolean {
   return text.includes(item) || text.includes(numberedList) || text.includes(list);
 }
 
-// What a run of marks and blanks comes to.
+// The sum of a run of marks and blanks.
 interface Edge {
   /** 1 for a new line, 2 for a blank line between, 0 where no block ends or begins. */
   lines: number;
@@ -192,7 +192,7 @@ function writeLink(text: string, target: string): string {
   return text.slice(0, begin) + (shown === '' ? address : `${shown} (${address})`) + text.slice(end);
 }
 
-/** What a text shows of the address that a link leads to; null where that says nothing to a reader. */
+/** Returns the address of a link as a text shows it; null where it says nothing to a reader. */
 export function linkAddress(target: string): string | null {
   const trimmed = target.trim();
   if (trimmed.startsWith('http')) return trimmed;

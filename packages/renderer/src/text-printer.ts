@@ -43,7 +43,7 @@ export function markedTextPrinter({ escapeValues }: { escapeValues: boolean }): 
   };
 }
 
-// What the author escapes reads as itself, provided that it is escaped once and as the last thing.
+// A value that the author escapes reads as itself, if it is escaped once and last.
 function unescaped({ escaped, raw, breaksLines, escapes }: OutputFacts, once: boolean): (value: unknown) => string {
   if (!escaped || raw || escapes !== 1) refuse();
   const tidy = breaksLines ? tidyLines : tidyText;
@@ -54,7 +54,7 @@ function refuse(): never {
   throw new NeedsHtml();
 }
 
-// What a value that goes into the HTML as it is says there. A single letter behind `&`, as in `&t=`, is no entity.
+// Returns the text of a value that goes into the HTML unescaped. A single letter behind `&`, as in `&t=`, is no entity.
 function readAsHtml(text: string, inAttribute: boolean): string {
   if (inAttribute ? /["']/.test(text) : text.includes('<')) throw new NeedsHtml();
   if (!/&(?:#|[a-z][a-z0-9])/i.test(text)) return text;

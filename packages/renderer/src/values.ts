@@ -62,7 +62,7 @@ export class Literal {
   readonly text: string;
   /** Whether none of its characters is half of a surrogate pair. */
   readonly isWellFormed: boolean;
-  /** What `layOutParts` found it to be made of; null until it did. */
+  /** The tokens that `layOutParts` found; null until then. */
   tokens: readonly TextToken[] | null = null;
   private bytes: Buffer | null = null;
 

@@ -44,7 +44,7 @@ export interface TemplateContact {
   data: Readonly<Record<string, unknown>>;
 }
 
-/** What variables are made of. */
+/** The sources of variables. */
 export interface VariableSources {
   contact: TemplateContact;
   /** The `data` of the request; a `{ value, persistent: false }` stands for its value. Its keys win over the contact's. */

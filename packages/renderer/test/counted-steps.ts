@@ -19,7 +19,7 @@ export function countSteps(work: () => void): number {
     call('Profiler.enable');
     call('Profiler.startPreciseCoverage', { callCount: true, detailed: true });
   }
-  // What ran before is left behind with the first report.
+  // The first report discards the counts from before.
   call('Profiler.takePreciseCoverage');
   work();
   const { result } = call<{ result: Profiler.ScriptCoverage[] }>('Profiler.takePreciseCoverage');

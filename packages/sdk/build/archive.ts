@@ -125,7 +125,7 @@ function gzip(content: Buffer): Buffer {
   return Buffer.concat([header, deflateRawSync(content, { level: 9 }), end]);
 }
 
-// What the local header and the directory of a zip archive say alike: deflated, with a name in UTF-8, at the beginning of 1980.
+// Returns the fields that the local header and the directory of a zip archive share: deflated, with a name in UTF-8, at the beginning of 1980.
 function zipFields(name: Buffer, content: Buffer, packed: Buffer): Buffer {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(20, 0);

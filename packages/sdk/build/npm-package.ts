@@ -14,7 +14,7 @@ interface Manifest {
   [field: string]: unknown;
 }
 
-/** What every package says of the project. The repository and the homepage are set in the package.json of the root, once they are known. */
+/** Manifest fields of every package. The repository and the homepage are set in the package.json of the root, once they are known. */
 const { version, author, repository, homepage, bugs } = manifestOf(root);
 
 /** The version of the project, which is that of everything built here. */
@@ -54,7 +54,7 @@ export async function cliFiles(): Promise<ArchiveFile[]> {
   const folder = join(root, 'packages/cli');
   const input = { main: join(folder, 'src/main.ts') };
   const { files, bundled } = await bundle({ input, platform: 'node', format: 'esm', extension: 'js' }, carried);
-  // What renders templates belongs to the project that has them: as peers, npx would look all of it up in the registry.
+  // The packages that render templates belong to the project that has them: as peers, npx would look all of it up in the registry.
   const { peerDependencies: _, peerDependenciesMeta: __, ...manifest } = publicManifest(folder);
   const dependencies = Object.entries(manifest.dependencies ?? {}).filter(([name]) => carried.includes(name));
   return packageOf(folder, [...files, ...carried.flatMap((name) => installed(folder, name))], bundled, {

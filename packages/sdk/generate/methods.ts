@@ -17,7 +17,7 @@ export interface Method {
   project?: 'projectId' | 'id' | 'body';
   /** It calls another method until its result is so, and has the parameters of that. */
   wait?: { calls: string; until: string; after?: string };
-  /** What its docstring says, where that is not the summary of the operation. */
+  /** Its docstring, where that is not the summary of the operation. */
   about?: string;
 }
 

@@ -96,7 +96,7 @@ export class PythonTypes {
     return name;
   }
 
-  /** What a reference leads to; other schemas as they are. */
+  /** Resolves a reference; returns other schemas unchanged. */
   resolved(schema: Schema): Schema {
     return schema.$ref === undefined ? schema : (this.#schemas[schema.$ref.split('/').at(-1) ?? ''] ?? schema);
   }

@@ -19,7 +19,7 @@ export interface ClientOptions {
   onWarning?: (warning: string) => void;
 }
 
-/** What a call may say besides its body. */
+/** Options of a call besides its body. */
 export interface CallOptions {
   /**
    * One is generated for calls that take a key, and kept over their retries. Name your own where your program may restart in between: the

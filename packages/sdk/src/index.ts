@@ -33,7 +33,7 @@ export type Contact = Schemas['Contact'];
 export type Email = Schemas['Email'];
 /** A recipient of `send` with the id of their email. */
 export type SentEmail = Schemas['SendEmailResult']['data']['emails'][number];
-/** What became of an item of `sendBatch`. */
+/** The outcome of an item of `sendBatch`. */
 export type BatchOutcome = Schemas['SendEmailBatchResult']['data']['results'][number];
 
 /**

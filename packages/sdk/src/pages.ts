@@ -20,7 +20,7 @@ export async function poll<Value>(
   }
 }
 
-/** What a list sends: its items, and where the next page begins. */
+/** A response of a list: its items, and the cursor of the next page. */
 type AnyReply = Readonly<Record<string, unknown>> | readonly unknown[];
 
 /** The page of a list that begins somewhere; the first one when absent. */

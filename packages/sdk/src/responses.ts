@@ -21,11 +21,11 @@ interface Envelope {
 export class FernpostError extends Error {
   override name = 'FernpostError';
   readonly status: number;
-  /** What went wrong, for programs: `VALIDATION_ERROR`, `RATE_LIMIT_EXCEEDED` and so on. From the status where the body has none. */
+  /** Error code, for programs: `VALIDATION_ERROR`, `RATE_LIMIT_EXCEEDED` and so on. From the status where the body has none. */
   readonly code: string;
   /** Facts about the refusal, such as `reason`, `needed` or `limitBytes`; empty where there are none. */
   readonly details: Readonly<Record<string, unknown>>;
-  /** What to do about it; null where the service has no advice. */
+  /** Advice on how to fix it; null where the service has none. */
   readonly suggestion: string | null;
   /** The fields that were refused. */
   readonly fields: readonly FieldProblem[];
@@ -95,7 +95,7 @@ export interface ApiResponse<Data> {
   ignoredFields: readonly IgnoredField[];
 }
 
-/** What a response says in its headers, beside its data. */
+/** Returns the data of a response with the facts in its headers. */
 export function responseOf<Data>(data: Data, { status, headers }: Response): ApiResponse<Data> {
   const [limit, remaining, resetSeconds] = ['limit', 'remaining', 'reset'].map((name) => {
     const value = headers.get(`ratelimit-${name}`);

@@ -15,7 +15,7 @@ export interface SandboxMessage {
   events: { type: string; recipient: string; at: string; link?: string }[];
 }
 
-/** What the service responded to a link of a message; redirects are reported, not followed. */
+/** The response to a link of a message; redirects are reported, not followed. */
 export interface LinkAnswer {
   status: number;
   location: string | null;

@@ -8,7 +8,7 @@ export type OperationId = keyof typeof operationTable & keyof operations;
 type Parameters<Id extends OperationId> = operations[Id]['parameters'];
 type JsonOf<Part> = Part extends { content: { 'application/json': infer Json } } ? Json : never;
 
-/** What a successful call returns; text where it is a file, nothing for a 204. */
+/** The result of a successful call; text where it is a file, nothing for a 204. */
 export type Reply<Id extends OperationId> = {
   [Status in keyof operations[Id]['responses'] & (200 | 201 | 202 | 204)]: operations[Id]['responses'][Status] extends {
     content: infer Content;

@@ -20,7 +20,7 @@ async function requestOf(call: (client: Fernpost) => unknown): Promise<string> {
     },
   });
   const result = call(client) as (Promise<unknown> & AsyncIterable<unknown>) | undefined;
-  // What came back has no form that a method expects; only the request counts.
+  // The response has no form that a method expects; only the request counts.
   await Promise.resolve(result).catch(() => undefined);
   if (request === '' && result?.[Symbol.asyncIterator] !== undefined)
     await result[Symbol.asyncIterator]()

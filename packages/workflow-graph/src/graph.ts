@@ -26,7 +26,7 @@ export interface Graph<Step extends AnyStep, Path extends AnyPath = AnyPath> {
   transitions: readonly Path[];
 }
 
-/** What a finished step says about the path to take. */
+/** The result of a finished step, which decides the path to take. */
 export interface StepResult {
   branch?: string;
   waitOutcome?: WaitOutcome;

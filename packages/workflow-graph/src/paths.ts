@@ -108,12 +108,12 @@ export function canSplice(
   return type !== 'TRIGGER' && type !== 'CONDITION' && new Set(targets).size <= 1;
 }
 
-/** What is said of an EXIT that leads on. */
+/** Returns the problem of an EXIT that leads on. */
 function exitProblem(name: string): string {
   return `Step "${name}" is an EXIT: no step can follow it`;
 }
 
-/** What is said of a step with more paths than its type has. */
+/** Returns the problem of a step with more paths than its type has. */
 function secondPathProblem(type: string, name: string): string {
   return `Step "${name}" is a ${type} and already leads to another step`;
 }
@@ -138,7 +138,7 @@ interface CheckedStep {
 type CheckedPath = PathCondition & { fromStepId: string; toStepId: string };
 
 /**
- * What keeps a graph from being enabled. Steps that no run can reach are not checked. `problemsOf` says what is wrong with a
+ * Finds the problems that keep a graph from being enabled. Steps that no run can reach are not checked. `problemsOf` says what is wrong with a
  * step by itself, such as in its config; its messages go on from the name of the step.
  */
 export function graphIssues<Step extends CheckedStep>(
@@ -215,7 +215,7 @@ export function graphProblem({ steps, transitions }: Graph<PlacedStep, PlacedPat
   return onCycle && cycleProblem(onCycle.name);
 }
 
-/** What is said of a step that is part of a cycle. */
+/** Returns the problem of a step that is part of a cycle. */
 export function cycleProblem(name: string): string {
   return `Step "${name}" leads back to itself`;
 }

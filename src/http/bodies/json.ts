@@ -42,7 +42,7 @@ export function sizeText(bytes: number): string {
   return bytes < megabyte ? `${bytes / kilobyte} kB` : `${bytes / megabyte} MB`;
 }
 
-/** What a JSON text may hold at most, whatever its length. */
+/** Limits of a JSON text, whatever its length. */
 export interface JsonLimits {
   /** Objects and arrays within one another. */
   levels: number;

@@ -111,7 +111,7 @@ export class BodyReader {
   }
 }
 
-// What is set aside for a body of unannounced length until more of it has come.
+// Bytes set aside for a body of unannounced length until more of it has come.
 const firstGuess = 64 * 1024;
 
 function collect(request: IncomingMessage, limit: number, hold: BodyHold): Promise<Buffer> {

@@ -130,7 +130,7 @@ export interface Schema {
   maxItems?: number;
 }
 
-/** What a reference stands for, with the last part of its path. */
+/** Resolves a reference. Returns its target with the last part of its path. */
 export function resolve<Part>(
   document: OpenApiDocument,
   part: Part | SchemaReference,

@@ -34,7 +34,7 @@ export class FieldReader {
     this.#document = document;
   }
 
-  /** What a request or response body consists of. */
+  /** Returns the parts of a request or response body. */
   parts(schema: Schema): Parts {
     return this.#parts(schema, []);
   }

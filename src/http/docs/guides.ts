@@ -11,7 +11,7 @@ export interface GuideLink {
   /** Its file, seen from the folder of the guides. */
   file: string;
   title: string;
-  /** What it is about, in a sentence. */
+  /** Its subject, in a sentence. */
   about: string;
   group: string;
 }

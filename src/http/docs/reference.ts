@@ -245,7 +245,7 @@ ${answers.join('\n')}
     const { name: shared, part } = resolve<Response>(this.#document, answer);
     const { description, headers = {}, content = {} } = part;
     const summary = `<span class="status">${code === 'default' ? 'Other' : code}</span> ${inlineHtml(description)}`;
-    // What every operation may answer is written out in the overview.
+    // The overview describes the errors that every operation may return.
     if (shared !== null) return `<p class="answer">${summary} <a href="/docs/reference#errors">Errors</a></p>`;
     const names = Object.entries(headers).map(([name, header]) => {
       const { description: text } = resolve<Header>(this.#document, header).part;

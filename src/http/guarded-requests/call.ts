@@ -12,7 +12,7 @@ export interface OutgoingRequest {
   body: string | null;
 }
 
-/** What came back. */
+/** The response. */
 export interface IncomingAnswer {
   statusCode: number;
   /** The first 64 KiB of the body. */
@@ -131,7 +131,7 @@ async function callHop(
   }
 }
 
-// What has been read is kept: the receiver did answer.
+// A partial body is kept: the receiver did answer.
 async function readBody(
   body: AsyncIterable<Buffer>,
   most: number,

@@ -129,7 +129,7 @@ function inPlace(node: unknown, placed: ReadonlyMap<string, JsonSchema>, resolve
   return words === undefined ? made : { ...made, description: [made.description, words].filter(Boolean).join(' ') };
 }
 
-// What is said of the one form of a value that may also be null, is said of the value.
+// The description of the one form of a nullable value becomes that of the value.
 function described(made: JsonSchema): JsonSchema {
   const forms = Array.isArray(made.anyOf) ? (made.anyOf as JsonSchema[]) : [];
   const [only, ...more] = forms.filter(({ description }) => description !== undefined);
@@ -138,7 +138,7 @@ function described(made: JsonSchema): JsonSchema {
   return { ...made, anyOf: forms.map((form) => (form === only ? rest : form)), description };
 }
 
-/** What stands for a schema in place of what the converter made of it; undefined for just that. */
+/** Returns the JSON Schema that replaces the converter's; undefined to keep that. */
 function adapted(schema: { type: string }, made: JsonSchema): JsonSchema | undefined {
   // A custom check has no JSON Schema of its own; the objects among ours say what they are.
   if (schema.type === 'custom') return { ...made, type: 'object', additionalProperties: true };
@@ -149,7 +149,7 @@ function adapted(schema: { type: string }, made: JsonSchema): JsonSchema | undef
     const { const: _, ...rest } = made;
     return { ...rest, type: 'boolean' };
   }
-  // What may be anything may be null.
+  // A schema that allows anything allows null.
   if (schema.type === 'nullable' && JSON.stringify(made.anyOf) === '[{},{"type":"null"}]') return {};
   // Generators for Go take a constant without a type for anything.
   if (schema.type === 'literal') return { type: typeof made.const, ...made };

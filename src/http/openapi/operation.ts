@@ -14,7 +14,7 @@ export function operationId(method: Method, path: string): string {
   const segments = path.split('/').slice(1);
   const isParameter = (segment: string) => segment.startsWith(':');
   const fixed = segments.filter((segment) => !isParameter(segment));
-  // What stands before a parameter is one of several: `/contacts/:id` is a contact.
+  // The segment before a parameter names one of several: `/contacts/:id` is a contact.
   const owners = fixed.slice(0, -1).map((segment) => words(singular(segment)));
   const noun = fixed.at(-1) ?? '';
   if (segments.slice(-1).some(isParameter)) return camelCase(verbs[method], ...owners, words(singular(noun)));
@@ -61,7 +61,7 @@ export interface PathParameter {
 /** A body that a request may carry. */
 export type RequestBody =
   | {
-      /** What checks it as JSON. */
+      /** Checks it as JSON. */
       schema: Schema;
       description?: string;
       /** A body as somebody would send it. */
@@ -81,7 +81,7 @@ export interface Answer {
   description: string;
   /** Names of headers of the description that it may have. */
   headers: readonly string[];
-  /** What it carries as JSON. */
+  /** The schema of its JSON. */
   schema?: Schema | undefined;
   /** The media type of what it may carry instead: a text, or `image/*`. */
   mediaType?: string | undefined;
@@ -121,7 +121,7 @@ export interface Failure extends Answer {
   name: string;
 }
 
-/** What the document says beside the operations. */
+/** The parts of the document beside the operations. */
 export interface ApiDescription {
   /** OpenAPI 3.1, 4.8.2. */
   info: { title: string; version: string } & JsonSchema;

@@ -13,7 +13,7 @@ export interface ArrivingFile {
   bytes: Readable;
 }
 
-/** What a multipart body may be, and how it is refused. */
+/** The limits of a multipart body, and its refusals. */
 export interface MultipartRules {
   /** Most bytes of a file. */
   fileBytes: number;

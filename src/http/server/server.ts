@@ -42,7 +42,7 @@ function watchBodies(server: Server, rate: BodyRate, tooSlow: (response: ServerR
       uploads.delete(upload);
       return;
     }
-    // What has come waits for us: a slow reader here is no slow client.
+    // Bytes have arrived and wait for us: a slow reader here is no slow client.
     if (request.readableLength > 0) return;
     upload.waitedMs += rate.checkMs;
     const allowedMs = rate.startMs + ((request.socket.bytesRead - bytesBefore) / rate.bytesPerSecond) * 1_000;

@@ -58,7 +58,7 @@ export interface DataFilter {
 /** A value of a contact's data, and what it is compared with. */
 export type DataValue = string | number | boolean | null | DataValue[] | { [key: string]: DataValue };
 
-/** What a data filter asks of a stored value. Equality with null has become `exists` or `notExists`. */
+/** The test that a data filter makes of a stored value. Equality with null has become `exists` or `notExists`. */
 export type DataTest =
   | { operator: 'exists' | 'notExists' }
   | { operator: 'equals' | 'notEquals'; value: DataValue }
@@ -94,7 +94,7 @@ export interface ActivityFilter {
   test: HappenedTest;
 }
 
-/** What is asked of things that happen at instants. */
+/** The test of events that happen at instants. */
 export type HappenedTest =
   | { operator: 'triggered' | 'notTriggered' }
   | { operator: 'triggeredWithin' | 'triggeredOlderThan' | 'notTriggeredWithin'; milliseconds: number };
@@ -107,7 +107,7 @@ export interface SegmentFilter {
   path: string;
 }
 
-/** What can happen to an email; each has a timestamp of its own on the email's row. */
+/** Events in the life of an email; each has a timestamp of its own on the email's row. */
 export type Activity = 'sent' | 'delivered' | 'opened' | 'clicked' | 'bounced' | 'complained';
 
 /** Most levels of nesting and most filters of one tree (docs/contract/core.md#4-3). */

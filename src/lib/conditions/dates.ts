@@ -27,7 +27,7 @@ function refuseText(text: string, path: string[]): void {
   if (!text.isWellFormed()) throw conditionFault(path, 'Text must not contain half of a surrogate pair');
 }
 
-/** What is wrong with a condition, in words for whoever wrote it. */
+/** A mistake in a condition, in words for its author. */
 export class ConditionFault extends Error {
   override name = 'ConditionFault';
   /** The place in the tree, with dots; empty for the whole. */
@@ -46,7 +46,7 @@ export function conditionFault(path: readonly string[], message: string): Condit
 
 const dayLength = 86_400_000;
 
-/** What one unit of a window lasts, in milliseconds. */
+/** Lengths of the units of a window, in milliseconds. */
 export const unitLengths = new Map([
   ['minutes', 60_000],
   ['hours', 3_600_000],
@@ -62,7 +62,7 @@ const clock = '(?:[01][0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9](?:[.][0-9]{1,9})?)?
 const zone = '(?:Z|[+-](?:0[0-9]|1[0-4]):[0-5][0-9])';
 
 /**
- * What counts as an ISO date in contact data: a real day from 0001-01-01 on, alone or with `T`, a time and perhaps a
+ * Matches an ISO date in contact data: a real day from 0001-01-01 on, alone or with `T`, a time and perhaps a
  * zone. It reads the same as a JavaScript and as a Postgres regular expression, so that parsing
  * and the SQL agree. Both also ask for text at or after `firstIsoText`, because there is no year 0.
  */

@@ -15,7 +15,7 @@ export interface Dependencies {
 }
 
 /**
- * What a condition depends on. Untracked DYNAMIC segments have no membership to watch, so where the map has them, what
+ * Returns the facts that a condition depends on. Untracked DYNAMIC segments have no membership to watch, so where the map has them, what
  * their conditions depend on is included.
  */
 export function dependsOn(condition: Condition, segments: SegmentMap = noSegments): Dependencies {

@@ -9,7 +9,7 @@ export interface StoredSegment {
   condition: unknown;
 }
 
-/** What evaluating a condition must know of a segment it refers to; `condition` is null for STATIC ones. */
+/** The facts about a segment that a condition refers to; `condition` is null for STATIC ones. */
 export interface SegmentFacts extends Omit<StoredSegment, 'condition'> {
   condition: Condition | null;
 }

@@ -12,7 +12,7 @@ import { cutoff } from './dates.ts';
 import { expansion, hasMembershipRows, noSegments, refuseOvergrowth, type SegmentMap } from './segments.ts';
 import { comparisonSql, dataSql, Parameters } from './sql-data.ts';
 
-/** What the compiler must know beside the condition. */
+/** Options of the compiler. */
 export interface CompileOptions {
   /** The project whose contacts are asked; sub-selects repeat it, because the indexes begin with it. */
   projectId: string;
@@ -21,7 +21,7 @@ export interface CompileOptions {
   /** The segments that the condition refers to, directly or through others (`resolveSegments`). */
   segments?: SegmentMap;
   /**
-   * What the statement is after. `page` (the default): a few of the matches, or only some contacts are asked at all.
+   * The purpose of the statement. `page` (the default): a few of the matches, or only some contacts are asked at all.
    * `all`: every contact of the project is asked, as for counts, computing and audiences. `one`: a single contact, whose
    * answer may stand in a select list. It changes speed only.
    */

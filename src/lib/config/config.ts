@@ -31,7 +31,7 @@ export function settingsPage(): string {
 /** Settings as the service uses them: parsed, with the values that depend on others filled in. */
 export type Config = Readonly<ReturnType<typeof complete>>;
 
-/** What is wrong with the environment: one line for each setting, each naming it. */
+/** Problems of the environment: one line for each setting, each naming it. */
 export class ConfigError extends Error {
   readonly problems: string[];
 

@@ -32,7 +32,7 @@ type Secrets = Pick<SettingValues, (typeof secretSettings)[number]>;
 
 const isKnown = (secret: string | null) => secret !== null && knownSecrets.has(secret);
 
-/** What is wrong with the secrets of a production deployment: one that is missing, or that everybody knows. */
+/** Returns the problems of a production deployment's secrets: those that are missing, or publicly known. */
 export function productionSecretProblems(values: Secrets): string[] {
   const problems = secretSettings
     .filter((name) => isKnown(values[name]))
@@ -115,7 +115,7 @@ function forgottenProvider(values: SettingValues, ofPostmark: readonly 'POSTMARK
 
 const publicPasswords = ['fernpost-development', composePassword];
 
-/** What an operator should know of settings that work and are not safe, a sentence each. Empty when all is well. */
+/** Returns warnings about settings that work and are not safe, a sentence each. Empty when all is well. */
 export function unsafeSettings(config: Config): string[] {
   const warnings: string[] = [];
   if (config.usesKnownSecret)
@@ -154,7 +154,7 @@ export function unsafeSettings(config: Config): string[] {
   return warnings;
 }
 
-// What holds for the projects of people whom no operator invited.
+// The rules for projects of people whom no operator invited.
 function rulesForStrangers({ mailLeaves, publicDailyEmails, holdsPublicDomains }: Config): string {
   if (!mailLeaves) return '';
   const domains = holdsPublicDomains ? 'its domains wait for your approval' : 'its domains need no approval';

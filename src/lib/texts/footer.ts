@@ -1,7 +1,7 @@
 import { escapeHtml } from '@fernpost/renderer';
 import type { Language } from './pages.ts';
 
-/** What of a project's brand kit its recipients' pages carry. */
+/** The parts of a project's brand kit that its recipient pages show. */
 export interface PageBrand {
   /** Address of the logo; null shows the project's name. */
   logoUrl: string | null;

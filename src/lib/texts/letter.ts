@@ -1,7 +1,7 @@
 import { escapeHtml } from '@fernpost/renderer';
 import { type LetterKind, type MailText, mailTexts } from './letter-texts.ts';
 
-/** What a mail of the service says: its kind says the text, `values` fill it, `link` is where its button leads. */
+/** The content of a mail of the service: its kind says the text, `values` fill it, `link` is where its button leads. */
 export interface LetterRequest {
   kind: LetterKind;
   /** A language, or the `Accept-Language` of a request; English where it is not offered. */

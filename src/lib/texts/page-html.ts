@@ -28,7 +28,7 @@ address{font-style:normal;white-space:pre-line}
 /** The one style sheet of the pages, as it stands in them. */
 const style = rules;
 
-/** What the browser may do with a page: apply its style sheets, show its logo and send its form back here. Nothing else, no script. */
+/** Returns the Content-Security-Policy of a page: the browser may apply its style sheets, show its logo and send its form back here. Nothing else, no script. */
 export function pagePolicy({ brand }: { brand: PageBrand | null }): string {
   const sheets = [rules, ...(brand === null ? [] : [brandStyle(brand)])];
   const styles = sheets.map((sheet) => `'sha256-${createHash('sha256').update(sheet).digest('base64')}'`).join(' ');
@@ -39,7 +39,7 @@ export function pagePolicy({ brand }: { brand: PageBrand | null }): string {
   );
 }
 
-/** What a page says; all of it is text, escaped where it is written. */
+/** The texts of a page, escaped where they are written. */
 export interface RecipientPage {
   language: Language;
   title: string;

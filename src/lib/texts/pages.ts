@@ -58,7 +58,7 @@ export function directionOf(language: string): 'ltr' | 'rtl' {
 }
 
 /**
- * What the pages of recipients say in one language. `{project}` stands for the project's name, `{address}` for the
+ * The texts of recipient pages in one language. `{project}` stands for the project's name, `{address}` for the
  * recipient's address.
  */
 export interface PageTexts {

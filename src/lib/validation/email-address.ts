@@ -21,12 +21,12 @@ export function isEmail(text: string): boolean {
   return normalizeEmail(text) !== null;
 }
 
-/** What stands behind the `@` of an address. Expects an address that passed `normalizeEmail`. */
+/** Returns the part of an address after the `@`. Expects an address that passed `normalizeEmail`. */
 export function domainOf(email: string): string {
   return email.slice(email.lastIndexOf('@') + 1);
 }
 
-/** What stands before the `@` of an address. Expects an address that passed `normalizeEmail`. */
+/** Returns the part of an address before the `@`. Expects an address that passed `normalizeEmail`. */
 export function localPartOf(email: string): string {
   return email.slice(0, email.lastIndexOf('@'));
 }

@@ -51,7 +51,7 @@ export function describedBy<Schema extends v.GenericSchema>(schema: Schema, shap
   return schema;
 }
 
-/** What describes the schema in its place, if anything. */
+/** Returns the schema that describes another in its place, if any. */
 export function shapeOf(schema: v.GenericSchema): v.GenericSchema | undefined {
   return shapes.get(schema);
 }
@@ -163,7 +163,7 @@ export const JsonObject = v.custom<Record<string, unknown>>(
 export const parameter = (description: string, schema: Readonly<Record<string, unknown>> = {}) =>
   v.optional(v.pipe(v.string(), v.description(description), v.metadata(schema)));
 
-// What a message begins with when it goes on from the name of its field.
+// The first words of messages that continue the name of their field.
 const predicate = /^(must|is|are|has|have|may|can|cannot|needs|fits|does) /;
 
 /** A problem as a sentence: `"to.1" must be an email address`. */
@@ -174,7 +174,7 @@ export function sentenceOf({ field, message }: FieldProblem): string {
   return predicate.test(said) ? `${place} ${said}` : `${place} is invalid: ${message}`;
 }
 
-// What these say of a parameter is for the API reference and for generated clients. Routes read the text themselves: a value
+// These descriptions of parameters are for the API reference and for generated clients. Routes read the text themselves: a value
 // that is none of the accepted ones is the default (docs/contract/core.md#4).
 
 /** How many items a page has. */

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ownCode } from './fields.ts';
 
-/** What is wrong with one field. */
+/** A problem of one field. */
 export interface FieldProblem {
   /** Its path with dots, such as `to.0.email`; '' for the whole. */
   field: string;
@@ -13,7 +13,7 @@ export interface FieldProblem {
   received?: string;
 }
 
-/** What valibot's issues say, as problems of fields; `prefix` is the path of what was checked. */
+/** Converts issues of valibot to problems of fields; `prefix` is the path of what was checked. */
 export function fieldProblems(issues: readonly v.BaseIssue<unknown>[], prefix = ''): FieldProblem[] {
   return issues.flatMap((issue) => problemsOf(issue, prefix));
 }

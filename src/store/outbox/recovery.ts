@@ -58,7 +58,7 @@ export interface StalledWork {
   isOlder?: boolean;
 }
 
-/** What counts as stalled. */
+/** The rows that count as stalled. */
 export interface StalledQuery {
   /** How long a row has not moved, in milliseconds. */
   afterMs: number;

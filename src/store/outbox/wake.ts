@@ -56,7 +56,7 @@ interface UnderWayDeps<T> {
   now?(): number;
 }
 
-/** What was begun and has not come to anything yet: only so much at once. One for each process and kind of work. */
+/** Limits how much work has begun and not ended yet. One for each process and kind of work. */
 export class UnderWay<T> {
   readonly #deps: Required<UnderWayDeps<T>>;
   /** The least quota that is worth a batch. */

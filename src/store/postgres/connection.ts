@@ -35,10 +35,10 @@ const byState: Readonly<Record<string, PassingFailure>> = {
 
 const networkCodes = /^(ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN)$/;
 
-/** What passes among the failures of Postgres, of the network to it and of the pool; null for every other error. */
+/** Classifies passing failures of Postgres, of the network to it and of the pool; null for every other error. */
 export function passingFailure(error: unknown): PassingFailure | null {
   if (!(error instanceof Error)) return null;
-  // What `pg` and `pg-pool` say; these errors have no code.
+  // Messages of `pg` and `pg-pool`; these errors have no code.
   if (error.message.startsWith('timeout exceeded when trying to connect'))
     return busy('Every connection to the database is in use');
   if (/^(Connection terminated|Query read timeout|Client (was|has) .* not queryable)/.test(error.message)) return away;
@@ -90,7 +90,7 @@ export interface ConnectionSettings {
   limits?: WaitLimits;
 }
 
-/** What stands between this process and Postgres. */
+/** The route from this process to Postgres. */
 export interface ConnectionRoute {
   /** A pooler such as PgBouncer: a connection of ours is not a session of Postgres. */
   pooled: boolean;

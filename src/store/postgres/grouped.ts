@@ -7,7 +7,7 @@ export interface GroupedCall {
   unique: string;
 }
 
-/** What statements are made by; calls of different authors never share one. */
+/** The handle that runs a group's statement; calls of different authors never share one. */
 export interface GroupingHandle {
   readonly pool: Pool;
   readonly author: { kind: string; id: string | null } | null;
@@ -48,7 +48,7 @@ export function groupCalls<Call extends GroupedCall, Result, Handle extends Grou
       const group = groups.get(name) ?? { waiting: [], running: 0 };
       groups.set(name, group);
       group.waiting.push({ call, resolve, reject });
-      // What has arrived with it is read in the same turn of the event loop.
+      // Calls that arrived together are read in the same turn of the event loop.
       if (group.waiting.length === 1) setImmediate(start, db, projectId, group, () => groups.delete(name));
     });
 
@@ -73,7 +73,7 @@ export function groupCalls<Call extends GroupedCall, Result, Handle extends Grou
       for (const [place, { resolve }] of taken.entries()) resolve(results[place] ?? null);
     } catch (error) {
       // A connection that was lost may have committed: whoever asked must hear that nobody knows.
-      // What one of several met is no reason to refuse the others.
+      // A conflict of one call is no reason to refuse the others.
       const isRefused =
         (taken.length > 1 && isConflict(error)) || (isDatabaseError(error) && passingFailure(error) === null);
       for (const { resolve, reject } of taken) isRefused ? resolve(null) : reject(error);

@@ -70,7 +70,7 @@ interface WokenLoopDeps {
   listenUrl: string;
   /** Does what there is to do; answers after how many milliseconds to re-check, unless a notification comes first. */
   work(): Promise<number>;
-  /** What it is, for the log. */
+  /** Its name in the log. */
   what: string;
   log: Logger;
   /** How long it waits after a failure, in milliseconds. */
@@ -85,7 +85,7 @@ export function startWokenLoop({ channel, listenUrl, work, what, log, retryMs = 
   let wakeUp = new AbortController();
   const wake = () => wakeUp.abort();
   const working = loop();
-  // What was committed while nobody listened is looked for when somebody does again.
+  // Commits during a lost connection are found when it is back.
   const listener = listenOn({ url: listenUrl, channel, retryMs, onOpen: wake, onNotification: wake });
   return {
     async close() {

@@ -57,7 +57,7 @@ class Shape {
   }
 }
 
-/** What a template in the code has been put together to: by the shapes of the queries in its gaps, `undefined` for a value. */
+/** The texts that a template in the code has been put together to: by the shapes of the queries in its gaps, `undefined` for a value. */
 interface Site {
   plain: Shape | undefined;
   composed: { children: readonly (Shape | undefined)[]; shape: Shape }[];

@@ -1,7 +1,7 @@
 import { Client } from 'pg';
 import type { Call, Letters } from './letters.ts';
 
-/** What became of the campaign and of the letters beside it: the ledger held against what reached the provider. */
+/** The outcome of the campaign and of the letters beside it: the ledger held against what reached the provider. */
 export interface Balance {
   /** Contacts of the frozen audience: rows of the ledger. */
   recipients: number;

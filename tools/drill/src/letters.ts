@@ -45,7 +45,7 @@ export async function until<T>(attempt: () => Promise<T | null>, signal: AbortSi
   }
 }
 
-/** What a caller of `POST /v1/send` knows of the letters it sent while everything around it was killed. */
+/** The letters of a caller of `POST /v1/send`, sent while everything around it was killed. */
 export interface Letters {
   /** Addresses whose request was answered: these must arrive, once. */
   accepted: string[];

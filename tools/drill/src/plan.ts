@@ -67,7 +67,7 @@ function whole(value: string, name: string, min: number, max: number): number {
 export const victims = ['worker', 'api', 'postgres', 'temporal'] as const;
 /** One of them, as `npm start` calls it. */
 export type Victim = (typeof victims)[number];
-/** What can be killed: under a canary the provider's sandbox as well. */
+/** A process that can be killed: under a canary the provider's sandbox as well. */
 export type Target = Victim | 'sandbox';
 
 /** A disturbance of the provider, as the sandbox takes it (`POST /api/faults`) and lists what is not used up. */
@@ -105,7 +105,7 @@ const faults: ((random: () => number) => ProviderFault)[] = [
   () => ({ kind: 'status', status: 500, times: 1, path: '/messages/outbound' }),
 ];
 
-/** What the provider does, in words. */
+/** Describes a fault of the provider. */
 export function labelOf({ kind, status, path }: ProviderFault): string {
   if (path !== sending) return 'cannot be asked what it took';
   if (kind === 'status') return `answers ${status}`;
@@ -113,7 +113,7 @@ export function labelOf({ kind, status, path }: ProviderFault): string {
 }
 
 /**
- * What goes wrong when: every process is killed and every fault comes as often as asked for, in random order, spread over
+ * Plans the kills and faults: every process is killed and every fault comes as often as asked for, in random order, spread over
  * the campaign. Temporal dies for the first time at the very beginning, between the request and the start of the work.
  */
 export function planDrill({ seed, rounds }: Pick<DrillOptions, 'seed' | 'rounds'>): Disturbance[] {

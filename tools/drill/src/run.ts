@@ -4,7 +4,7 @@ import { addressOf, type Call, type Letters, sendLetters, setUp, until } from '.
 import { type Disturbance, type DrillOptions, labelOf, planDrill, seeded, type Victim, victims } from './plan.ts';
 import type { Stack } from './stack.ts';
 
-/** What a drill did and what came of it. */
+/** The result of a drill. */
 export interface DrillResult {
   balance: Balance;
   /** Whether the campaign ended before the time was over. */
@@ -14,7 +14,7 @@ export interface DrillResult {
   killed: Record<Victim, number>;
   /** Calls of the provider that were disturbed, by what it did. */
   disturbed: Map<string, number>;
-  /** What the supervisor said of each process that it started again. */
+  /** The supervisor's line about each process that it started again. */
   restarts: string[];
 }
 
@@ -31,7 +31,7 @@ export function pacedSettings(recipients: number, pace: { rate: number; chunk: n
     SEND_CHUNK: String(Math.max(5, Math.min(500, Math.round(pace.chunk)))),
     // The sandbox finds what it took at once.
     PROVIDER_LOOKUP_LAG_SECONDS: '2',
-    // What was under way in a process that was killed is sent again after so long.
+    // Mail under way in a killed process is sent again after this time.
     PROVIDER_TIMEOUT_SECONDS: '5',
     SANDBOX_DELAY_MS: '0',
     SANDBOX_KEEP: String(recipients * 3 + 10_000),

@@ -25,7 +25,7 @@ export interface DrilledService {
   postgresPassword(dataDir: string): string;
 }
 
-/** What the drill needs of `first-project.json`. */
+/** The parts of `first-project.json` that the drill reads. */
 interface FirstProject {
   baseUrl: string;
   secretKey: string;
@@ -42,7 +42,7 @@ export interface Stack {
   kill(victim: Target): Promise<boolean>;
   /** Aborts, with the last lines of its supervisor, when that ends although nobody asked it to. */
   lost: AbortSignal;
-  /** What its supervisor has said of processes that ended and were started again. */
+  /** Returns the supervisor's lines about processes that ended and were started again. */
   restarts(): string[];
   /** Stops everything; removes the data unless it is to be kept. */
   stop(keep: boolean): Promise<void>;

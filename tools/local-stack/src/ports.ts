@@ -52,7 +52,7 @@ function socketsOf(table: string, port: number): string[] {
 export interface WantedPort {
   port: number;
   host: string;
-  /** What wants it, as a person calls it. */
+  /** The program that wants it, as a person calls it. */
   wantedBy: string;
   /** The setting that moves it. */
   setting: string;

@@ -22,7 +22,7 @@ export function continueUnlessStopped(signal: AbortSignal): void {
   if (signal.aborted) throw new StartInterrupted();
 }
 
-/** What a thrown value says, in one line. */
+/** Returns the message of a thrown value, in one line. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
   const text = error instanceof Error ? error.message || error.name : String(error);

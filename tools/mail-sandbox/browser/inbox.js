@@ -5,7 +5,7 @@ import { part } from './load.js';
 import { focusSubject, refresh, shownId, visit, visitAddress } from './reading.js';
 import { localizeTimes } from './times.js';
 
-// What the inbox does besides being read: new mail appears, messages open beside the list, and keys move through it. Without this
+// Behavior of the inbox: new mail appears, messages open beside the list, and keys move through it. Without this
 // script every page works by links and forms.
 
 const place = `fernpost-inbox-place ${listAddress()}`;

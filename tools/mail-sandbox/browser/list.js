@@ -1,6 +1,6 @@
 import { part } from './load.js';
 
-// What has left the page of the server stays below it, up to here.
+// Rows that have left the server's page stay below it, up to this many.
 const mostRows = 200;
 const wide = window.matchMedia('(min-width: 64rem)');
 
@@ -160,7 +160,7 @@ function announce(arrived, isOutOfSight) {
   toNewest.hidden = false;
 }
 
-/** What scrolls the list. */
+/** Returns the element that scrolls the list. */
 export function listScroller() {
   return isWide() ? list : (document.scrollingElement ?? document.documentElement);
 }

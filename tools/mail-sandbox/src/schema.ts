@@ -29,7 +29,7 @@ export type SubmittedMessage = v.InferOutput<typeof MessageSchema>;
 /** The body of `POST /domains`. */
 export const DomainSchema = v.object({ Name: v.string(), ReturnPathDomain: text });
 
-/** What can happen to a message after it was accepted, as the sandbox's own API names it. */
+/** Events of a message after it was accepted, as the sandbox's own API names them. */
 export const eventTypes = [
   'delivery',
   'open',

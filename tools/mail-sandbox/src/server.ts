@@ -134,11 +134,11 @@ export async function createSandbox(options: SandboxOptions): Promise<Sandbox> {
       closing: closing.signal,
     };
     const server = await listen(createApp(parts, options.host, onError).callback(), options.host, options.port);
-    // What was planned when the process last ended still happens.
+    // Outcomes that were planned when the process last ended still happen.
     outcomes.schedule(store.newest());
     const { port } = server;
     const stop = async (graceMs: number) => {
-      // What faults hold back on purpose is not waited for.
+      // Calls that faults hold back on purpose are not waited for.
       closing.abort();
       await server.stop(graceMs);
       await release();

@@ -114,7 +114,7 @@ function drift(value: string): NonNullable<Send['drift']> {
   return share;
 }
 
-/** What a dry run found. */
+/** The result of a dry run. */
 type Review = Reply<'getCampaignDryRun'>['data'];
 
 /** A dry run from its start to its end, of every message or a `sample` of that many. @throws when it fails */

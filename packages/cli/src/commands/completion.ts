@@ -40,7 +40,7 @@ export function completeCommand(program: Command): Command {
   });
 }
 
-/** What may stand in place of the last word. */
+/** Returns the candidates for the last word. */
 function candidatesFor(program: Command, words: readonly string[]): string[] {
   const last = words.at(-1) ?? '';
   const before = words.slice(0, -1);

@@ -96,7 +96,7 @@ async function erase(contact: string, options: EraseOptions, command: Command): 
     ...(keepSuppressed === undefined ? {} : { keepSuppressed }),
   };
   const asked = await client.contacts.erase(id, body);
-  // What other systems keep for days is not waited for.
+  // Other systems may take days; the command does not wait for them.
   const erasure = await client.erasures.wait(asked.id, { everyMs: 500 });
   const { certificate } = erasure;
   if (options.out !== undefined && certificate !== null)

@@ -11,7 +11,7 @@ interface Options {
   minutes: number;
 }
 
-/** What became of the emails of a drill. */
+/** The outcome of the emails of a drill. */
 interface Balance {
   sent: number;
   /** Requests whose response was thrown away after the service had done them. */
@@ -22,7 +22,7 @@ interface Balance {
   unfinished: number;
 }
 
-// What the sandbox does to the service, as Postmark sometimes does: the last one takes the mail and cuts the connection.
+// Faults of the sandbox, as Postmark sometimes has them: the last one takes the mail and cuts the connection.
 const faults = [
   { kind: 'status', status: 500, times: 2 },
   { kind: 'status', status: 429, retryAfter: 1, times: 1 },
@@ -112,7 +112,7 @@ async function finished(client: Fernpost, run: string, end: number): Promise<num
   }
 }
 
-/** What the sandbox took of the run, held against whom it was sent to. */
+/** Compares the mail that the sandbox took in the run with its recipients. */
 async function arrived(sandbox: string, run: string, addresses: readonly string[]) {
   const counts = new Map<string, number>();
   for (let before = ''; ; ) {

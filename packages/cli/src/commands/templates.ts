@@ -19,7 +19,7 @@ export function contentOf(value: string): Promise<string> | string {
   }
 }
 
-/** What a file of templates gives: HTML with our variables, and what it says about itself. */
+/** A rendered file of templates: HTML with our variables, and its metadata. */
 interface RenderedFile {
   html: string;
   subject?: string;

@@ -45,7 +45,7 @@ async function listen(options: { forward: string; events: string; secret?: strin
           : `${event.createdAt}  ${event.name}  ${answer}`,
       );
     }
-    // What has left the answer never returns.
+    // An item that has left the response never returns.
     for (const id of seen) if (seen.size > 2 * most) seen.delete(id);
     await sleep(1_000);
   }

@@ -53,7 +53,7 @@ export class Domains extends ProjectResource {
   verify(id: string, options?: CallOptions) {
     return this.client.call('checkDomain', { path: { id } }, options);
   }
-  /** What its DMARC record says, and what to change. */
+  /** Checks its DMARC record and returns advice. */
   checkDmarc(id: string, options?: CallOptions) {
     return this.client.call('checkDmarc', { path: { id } }, options);
   }

@@ -132,7 +132,7 @@ export class Campaigns extends Resource {
   stats(id: string, options?: CallOptions) {
     return this.client.call('getCampaignStats', { path: { id } }, options).map(dataOf);
   }
-  /** What became of every recipient, in numbers that add up. */
+  /** Returns how many recipients have each outcome; the numbers add up. */
   audit(id: string, options?: CallOptions) {
     return this.client.call('getCampaignAudit', { path: { id } }, options).map(dataOf);
   }

@@ -11,7 +11,7 @@ export abstract class Resource {
   }
 }
 
-/** What an operation wraps its value in. */
+/** Unwraps the value of an operation. */
 export const dataOf = <Data>({ data }: { data: Data }): Data => data;
 
 /** Workflows: steps that contacts go through one by one. */

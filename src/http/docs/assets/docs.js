@@ -1,4 +1,4 @@
-// What the pages of the documentation do besides being read: choosing a language, copying, searching, and the menu on a phone.
+// Behavior of the pages of the documentation: choosing a language, copying, searching, and the menu on a phone.
 // Without this script everything is there to read.
 const stored = 'fernpost-docs-language';
 const searchModule = '/docs/assets/minisearch.js';

@@ -10,7 +10,7 @@ export class Expression {
 /** How a language writes values. */
 export interface Style {
   indent: string;
-  /** What is inside of the braces of an object on one line. */
+  /** Writes the fields of an object on one line, between its braces. */
   braces: (inner: string) => string;
   field: (name: string, value: string) => string;
   scalar: (value: unknown) => string;

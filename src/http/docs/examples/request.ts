@@ -6,7 +6,7 @@ export interface Placed extends Operation {
   path: string;
 }
 
-/** What an example sends: all that does not depend on its language. */
+/** The request of an example, independent of its language. */
 export interface Request {
   operation: Placed;
   /** Parameters of the path with the variables that examples have for them: the `id` of `/campaigns/{id}` is `campaignId`. */

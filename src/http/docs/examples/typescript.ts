@@ -2,7 +2,7 @@ import { type Method, methods } from '@fernpost/sdk/methods';
 import { Expression, literal, typeScript } from './literals.ts';
 import { camel, filledPath, type Request } from './request.ts';
 
-/** What calls an operation in both clients: a method of a resource, or of the client itself. */
+/** The method that calls an operation in both clients: a method of a resource, or of the client itself. */
 interface SdkMethod {
   /** Empty for methods of the client. */
   resource: string;

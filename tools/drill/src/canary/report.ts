@@ -24,7 +24,7 @@ export function planCanary({ seed, rounds }: Pick<DrillOptions, 'seed' | 'rounds
   return plan;
 }
 
-/** What has reached the provider, held against the ledger and its canary. */
+/** The mail that reached the provider, compared with the ledger and its canary. */
 export interface SentSoFar {
   /** Rows of the ledger. */
   recipients: number;
@@ -73,7 +73,7 @@ export function chosen(rows: readonly LedgerRow[], campaignId: string, slice: nu
     .map(({ row }) => row);
 }
 
-/** What the messages say of the ledger. Messages that are not the campaign's, such as letters to members, are left out. */
+/** Compares the messages with the ledger. Messages that are not the campaign's, such as letters to members, are left out. */
 export function compareSent(
   rows: readonly LedgerRow[],
   messages: readonly TakenMessage[],

@@ -12,7 +12,7 @@ const wavePercent = 4;
 const mostRecipients = 500;
 const callsAtOnce = 8;
 
-/** What the campaign says of its canary, as far as the drill reads it. */
+/** The canary of the campaign, as far as the drill reads it. */
 interface CanaryStatus {
   state: string;
   endedAt: string | null;
@@ -20,7 +20,7 @@ interface CanaryStatus {
   stopped: { code: string; count: number; of: number; limit: number } | null;
 }
 
-/** What a drill with a canary did and what came of it. */
+/** The result of a drill with a canary. */
 export interface CanaryResult {
   slice: number;
   /** Messages that were made to bounce. */
@@ -30,7 +30,7 @@ export interface CanaryResult {
   /** ISO instant of the request to send, and of the first bounce. */
   sentAt: string;
   waveAt: string | null;
-  /** What had been sent when the campaign had stopped. */
+  /** The mail that had been sent when the campaign had stopped. */
   atStop: SentSoFar | null;
   /** The end: null when it was not reached in time. */
   balance: CanaryBalance | null;

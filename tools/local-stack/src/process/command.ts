@@ -16,7 +16,7 @@ export interface CommandOptions {
   onLine?: (line: string) => void;
 }
 
-/** What came of a command. `failure` is null when it ended with status 0, else a few words. */
+/** The result of a command. `failure` is null when it ended with status 0, else a few words. */
 export interface CommandResult {
   failure: string | null;
   stdout: string;
@@ -77,7 +77,7 @@ export function runCommand(
   });
 }
 
-/** What it means that a program could not be started. */
+/** Explains why a program could not be started. */
 export function spawnFailure(error: NodeJS.ErrnoException): string {
   if (error.code === 'ENOENT') return 'there is no such program';
   if (error.code === 'EACCES') return 'it may not be executed';

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** What becomes of a process when ours dies without having stopped it. */
+/** A process that is stopped when ours dies without having stopped it. */
 export interface WatchedProcess {
   pid: number;
   /** The first signal; SIGKILL follows ten seconds later. */

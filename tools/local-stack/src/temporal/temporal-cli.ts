@@ -33,7 +33,7 @@ export interface Way {
   source: (path: string) => string;
   /** Returns the program, why the way failed, or null where there is nothing that could fail. */
   get: (search: TemporalSearch, kept: KeptPrograms) => Promise<Fetched | null>;
-  /** What it means that there is nothing. */
+  /** The meaning of an empty answer. */
   nothing?: string;
 }
 

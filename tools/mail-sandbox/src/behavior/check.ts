@@ -7,7 +7,7 @@ interface Step {
   after: 1 | 2 | 3;
 }
 
-/** What an address does to the message, or to the whole call, that names it. */
+/** The effect of an address on the message, or on the whole call, that names it. */
 interface Treatment {
   steps: readonly Step[];
   refusal?: 300 | 406;

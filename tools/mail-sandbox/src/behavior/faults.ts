@@ -83,7 +83,7 @@ export interface Service {
   reachedAt: string | null;
 }
 
-/** What the service answered. */
+/** The response of the service. */
 export interface Followed {
   status: number;
   /** Where a redirect leads; it is not followed. */

@@ -55,7 +55,6 @@ interface Acceptance {
 /** How a call ends: it fails as a whole, or there is one result for each message, in order. */
 type Submission = { outage: 429 | 500 | 503 } | { outage: null; results: (Acceptance | Refusal)[]; held: boolean };
 
-/** What a submission needs. */
 interface SubmissionParts {
   store: MessageStore;
   outages: Outages;

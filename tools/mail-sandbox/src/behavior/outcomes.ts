@@ -18,7 +18,7 @@ interface Planned {
   recipient: string;
 }
 
-/** What outcomes need: `delayMs` is one unit of delay, 0 for at once. */
+/** Options of outcomes: `delayMs` is one unit of delay, 0 for at once. */
 export interface OutcomeOptions {
   store: MessageStore;
   webhooks: Webhooks | null;
@@ -29,7 +29,7 @@ export interface OutcomeOptions {
 const bounceIds = createBounceIds();
 
 /**
- * What makes things happen to accepted messages: delivered after one delay, opened, complained or unsubscribed after two,
+ * Makes events of accepted messages: delivered after one delay, opened, complained or unsubscribed after two,
  * clicked after three.
  */
 export class Outcomes {

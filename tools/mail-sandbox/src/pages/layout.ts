@@ -53,7 +53,7 @@ export function withParameters(path: string, parameters: Record<string, string>)
   return query.size > 0 ? `${path}?${query}` : path;
 }
 
-/** What every page has. */
+/** The parts of every page. */
 interface Page {
   title: string;
   /** Which entry of the navigation is this page. */
@@ -62,7 +62,7 @@ interface Page {
   refresh?: number;
   /** Whether the page is the inbox, which takes the whole window and has a script. */
   mail?: boolean;
-  /** What stands below everything else, beside what is true of every page. */
+  /** The footer of this page, beside that of every page. */
   footer?: Html;
   body: Html;
 }

@@ -11,7 +11,7 @@ import {
   withParameters,
 } from './layout.ts';
 
-/** What the list shows. */
+/** The view of the list. */
 export interface ListView {
   entries: readonly Entry[];
   /** How many messages match the search from this place on. */
@@ -108,7 +108,7 @@ function pages({ entries, total, place }: ListView): Html {
 ${older && html`<a class="button" href="${older}" rel="next">Older</a>`}`;
 }
 
-/** What the form for a received mail shows. */
+/** The view of the form for a received mail. */
 interface InboundView {
   values: { from: string; to: string; subject: string; text: string; html: string; spam: boolean };
   notice: { text: string; bad: boolean } | null;
@@ -139,7 +139,7 @@ const shortcuts = html`<div class="keys" id="keys" hidden>
 <button type="button" id="keys-switch">Turn off letter shortcuts</button>
 </div>`;
 
-/** What stands beside the list. */
+/** The pane beside the list. */
 interface Reading {
   /** The page's title. */
   title: string;

@@ -20,7 +20,7 @@ export type View = 'html' | 'text' | 'headers' | 'source';
 /** The color scheme the HTML is previewed in; `system` is the reader's own. */
 export type Scheme = 'system' | 'light' | 'dark';
 
-/** What the page of one message shows. */
+/** The view of one message. */
 export interface MessageView {
   entry: Entry;
   message: SubmittedMessage;

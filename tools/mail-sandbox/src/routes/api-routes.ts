@@ -82,7 +82,7 @@ function addMessages(router: Router, parts: Parts): void {
   });
 }
 
-/** What recipients do with a message. */
+/** Adds the routes that do what recipients do with a message. */
 function addDeeds(router: Router, parts: Parts): void {
   const { store } = parts;
   router.post('/messages/:id/events', async (ctx) => {

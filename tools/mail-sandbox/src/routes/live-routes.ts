@@ -8,7 +8,7 @@ const scripts = new Set(['inbox', 'keys', 'list', 'live', 'load', 'reading', 'ti
 const folder = fileURLToPath(new URL('../../browser/', import.meta.url));
 
 /**
- * What the pages of the inbox load: their style sheet, icon, script, and `GET /inbox/changes`, a stream of server-sent events. Each
+ * Serves the assets of the inbox: their style sheet, icon, script, and `GET /inbox/changes`, a stream of server-sent events. Each
  * event is a version of the store that the page has not seen; `since` is the one that the page shows.
  */
 export function liveRoutes({ store, closing }: Parts): Router {

@@ -7,7 +7,7 @@ import type { Webhooks } from '../behavior/webhooks.ts';
 import type { Domains } from '../domains.ts';
 import type { MessageStore } from '../store/store.ts';
 
-/** What the routes of the sandbox work with. */
+/** The parts that the routes of the sandbox share. */
 export interface Parts {
   store: MessageStore;
   domains: Domains;

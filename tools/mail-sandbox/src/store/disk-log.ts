@@ -14,7 +14,7 @@ import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Log, LogOptions, LogPlace } from './log.ts';
 
-/** What a log on disk needs from its owner. */
+/** Options of a log on disk. */
 export interface DiskLogOptions extends LogOptions {
   dir: string;
   /** Called once for each line found at the start, oldest first, headers included. */

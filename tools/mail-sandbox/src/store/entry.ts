@@ -71,7 +71,7 @@ export interface MailEvent {
   webhook?: { state: 'waiting' | 'delivered' | 'failed'; attempts: number; answer: string };
 }
 
-/** What is kept in memory of a stored message; its bodies and attachments stay in the log. */
+/** The part of a stored message that is kept in memory; its bodies and attachments stay in the log. */
 export interface Entry {
   seq: number;
   id: string;

@@ -71,7 +71,7 @@ export interface Log {
   close(): void;
 }
 
-/** What a log needs from its owner. */
+/** Options of a log. */
 export interface LogOptions {
   /** A segment that has reached this size is followed by a new one. */
   segmentBytes: number;

@@ -1,7 +1,7 @@
 import type { Entry } from './entry.ts';
 import type { MessageStore } from './store.ts';
 
-/** What messages must have in common; every field given must match. Addresses and names without regard to case. */
+/** Criteria of a search for messages; every field given must match. Addresses and names without regard to case. */
 export interface Filter {
   /** Exactly this address among the recipients. */
   recipient?: string;
