@@ -19,7 +19,7 @@ export interface ActivityDeps {
   db: Database;
   /** For what reads much of a project's data, beside the connections that deliver mail. */
   heavyReads: HeavyReads;
-  /** What launches decide about campaigns under way. */
+  /** Decisions of launches about campaigns under way. */
   launchGate: LaunchGate;
   mailer: Mailer;
   /** Null when the provider's account is not configured. */

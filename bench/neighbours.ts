@@ -26,7 +26,7 @@ interface Times {
   delivered: number[];
 }
 
-/** What was measured of one load. `used`: cores, by process. */
+/** The measurements of one load. `used`: cores, by process. */
 interface Result extends HostileResult {
   alone: Times[];
   beside: Times[];

@@ -144,7 +144,7 @@ function similarName(name: string, fields: ReadonlyMap<string, Schema>): string 
     if (distance <= limit && distance < (nearest?.distance ?? Number.POSITIVE_INFINITY)) nearest = { field, distance };
   }
   if (nearest !== undefined) return nearest.field;
-  // A fact about a contact belongs into its data, in the letter case of the starters' variables.
+  // Facts about a contact belong in its data, in the letter case of the starters' variables.
   const isOfContact = fields.has('data') && fields.has('email') && /^\w[\w -]*$/.test(name);
   return isOfContact ? `data.${camelCase(name)}` : undefined;
 }

@@ -22,30 +22,30 @@ const usage = [
 /** A change of a project, and the sentence that reports it. */
 interface Change {
   of(project: Project): EntityData<Project>;
-  told: string;
+  message: string;
 }
 
 /** Returns the change that an action makes; null for an unknown action. */
 function changeOf(action: string, amount = ''): Change | null {
-  if (action === 'enable') return { of: () => ({ disabled: false, disabledReason: null }), told: 'is enabled' };
+  if (action === 'enable') return { of: () => ({ disabled: false, disabledReason: null }), message: 'is enabled' };
   if (action === 'disable')
     return {
       of: (project) => ({ disabled: true, disabledReason: project.disabledReason ?? 'MANUAL' }),
-      told: 'is disabled',
+      message: 'is disabled',
     };
   if (action !== 'rate') return null;
   if (amount === 'default')
-    return { of: () => ({ sendRate: null }), told: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
+    return { of: () => ({ sendRate: null }), message: 'sends as fast as SEND_RATE_PER_PROJECT lets it' };
   const rate = /^\d{1,9}$/.test(amount) ? Number(amount) : 0;
-  return rate > 0 ? { of: () => ({ sendRate: rate }), told: `sends at most ${rate} messages a second` } : null;
+  return rate > 0 ? { of: () => ({ sendRate: rate }), message: `sends at most ${rate} messages a second` } : null;
 }
 
-function changeProject(db: Database, id: string, { of, told }: Change): Promise<string> {
+function changeProject(db: Database, id: string, { of, message }: Change): Promise<string> {
   return db.transaction(async ({ em }) => {
     const project = await em.findOne(Project, id, { lockMode: LockMode.PESSIMISTIC_WRITE });
     if (project === null) throw new Error(`there is no project ${id}`);
     em.assign(project, of(project));
-    return `Project "${project.name}" ${told}`;
+    return `Project "${project.name}" ${message}`;
   });
 }
 

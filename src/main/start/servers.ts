@@ -101,7 +101,7 @@ export async function withOwnPostgres(config: StartConfig, work: (url: string) =
 export interface PickedServer {
   address: string;
   /** The choice and how to change it, for the person at the terminal. */
-  told: [choice: string, hint: string];
+  line: [choice: string, hint: string];
   part: SupervisedPart | null;
 }
 

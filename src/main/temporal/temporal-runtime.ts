@@ -84,8 +84,8 @@ const logged = new Set(['Activity failed', 'Activity started', 'Activity complet
 
 function sdkLogger(log: Logger): SdkLogger {
   const write = (level: 'trace' | 'debug' | 'info' | 'warn' | 'error') => (message: string, facts?: object) => {
-    if (told.has(message)) return;
-    // The SDK's info lines (each change of a worker's state) is not news for an operator, and each of
+    if (logged.has(message)) return;
+    // The SDK's info lines (each change of a worker's state) are not news for an operator, and each of
     // its retries without a server is not either: the worker says once that Temporal is away.
     const shownAs = level === 'info' || /^gRPC call \w+ retried/.test(message) ? 'debug' : level;
     log[shownAs](withoutPayloads(facts), `temporal: ${message}`);
