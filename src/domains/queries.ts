@@ -139,7 +139,7 @@ export function takeDueDomains(db: Database, limit: number): Promise<CheckedDoma
       from due where d.id = due.id returning ${checkedColumns}`);
 }
 
-/** Whether members are told of a change, as often as the contract allows (docs/contract/platform.md#1-5). */
+/** Whether members are notified of a change, as often as the contract allows (docs/contract/platform.md#1-5). */
 interface DomainNotices {
   tellVerified: boolean;
   tellFailed: boolean;
@@ -147,7 +147,7 @@ interface DomainNotices {
 
 /**
  * Stores the result of a check, in the caller's transaction, unless another check has moved the domain on meanwhile. Returns
- * whether members are to be told in the same transaction; null when nothing was written.
+ * whether members are to be notified in the same transaction; null when nothing was written.
  */
 export async function settleCheck(
   tx: Database,
