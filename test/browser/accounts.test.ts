@@ -99,7 +99,7 @@ test('a forgotten password is replaced by the link of a mail', async () => {
     await page.getByLabel('New password').fill('tern');
     await button(page, 'Change password').click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
+    await expect.poll(() => page.getByLabel('New password').getAttribute('aria-invalid')).toBe('true');
     await page.getByLabel('New password').fill('a tern that came back from Ghana');
     await button(page, 'Change password').click();
     await heading(page, 'Password changed').waitFor();
@@ -132,7 +132,7 @@ test('a colleague is invited by mail, joins, becomes an admin and is removed', a
   await as(admin, async (page) => {
     await open(page, 'settings?tab=team');
     const role = page.getByLabel(`Role of ${colleague.email}`);
-    expect(await role.inputValue()).toBe('MEMBER');
+    await expect.poll(() => role.inputValue()).toBe('MEMBER');
     await role.selectOption('ADMIN');
     await page.getByText(`${colleague.email} is an admin`).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -159,7 +159,7 @@ test('a member sees the work and not what only admins may do', async () => {
     await page.getByRole('link', { name: 'New campaign' }).first().waitFor();
     await open(page, 'settings');
     await page.getByText('Only admins and the owner can change these settings.').waitFor();
-    expect(await page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).isDisabled()).toBe(true);
     for (const [tab, shown, hidden] of [
       ['Project', 'Only admins and the owner can change these settings.', ['Reset project', 'Delete project']],
       ['API keys', 'Public key', ['Roll both keys']],
@@ -168,12 +168,14 @@ test('a member sees the work and not what only admins may do', async () => {
     ] as const) {
       await page.getByRole('tab', { name: tab }).click();
       await page.getByRole('tabpanel').getByText(shown).first().waitFor();
-      for (const name of hidden) expect(await button(page, name).count(), `${tab}: ${name}`).toBe(0);
+      for (const name of hidden)
+        await expect.poll(() => button(page, name).count(), { message: `${tab}: ${name}` }).toBe(0);
     }
     await open(page, 'domains');
     await page.getByRole('heading', { level: 2, name: project.domain }).waitFor();
     await page.getByText('Only admins and the owner can add or remove domains.').waitFor();
-    for (const name of ['Add', 'Remove']) expect(await button(page, name).count(), `Domains: ${name}`).toBe(0);
+    for (const name of ['Add', 'Remove'])
+      await expect.poll(() => button(page, name).count(), { message: `Domains: ${name}` }).toBe(0);
   });
 });
 
@@ -185,7 +187,7 @@ test('an admin hides the secret key from members, who see the public one and why
     const box = page.getByLabel('Hide the secret key from members');
     await box.click();
     await page.getByText('Members can no longer see the secret key').waitFor();
-    expect(await box.isChecked()).toBe(true);
+    await expect.poll(() => box.isChecked()).toBe(true);
     await page.getByText('sk_•').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });
@@ -193,8 +195,8 @@ test('an admin hides the secret key from members, who see the public one and why
     await open(page, 'settings?tab=keys');
     await page.getByText('Only admins and the owner can see the secret key.').waitFor();
     await page.getByText(project.publicKey).waitFor();
-    expect(await page.getByText('sk_•').count()).toBe(0);
-    expect(await page.getByLabel('Hide the secret key from members').count()).toBe(0);
+    await expect.poll(() => page.getByText('sk_•').count()).toBe(0);
+    await expect.poll(() => page.getByLabel('Hide the secret key from members').count()).toBe(0);
   });
 });
 
@@ -212,7 +214,7 @@ test('the secret key is covered until it is asked for, and both keys are replace
   await as(admin, async (page) => {
     await open(page, 'settings?tab=keys');
     await page.getByText('sk_•').waitFor();
-    expect(await page.locator('body').textContent()).not.toContain(project.secretKey);
+    await expect.poll(() => page.locator('body').textContent()).not.toContain(project.secretKey);
     await button(page, 'Show').click();
     await page.getByText(project.secretKey).waitFor();
 
@@ -281,7 +283,7 @@ test('the account page changes the password and signs out other devices', async 
       await heading(page, 'Account').waitFor();
       const rows = page.getByRole('region', { name: 'Sessions' }).getByRole('row');
       await page.getByText('This session').waitFor();
-      expect(await rows.count()).toBe(3);
+      await expect.poll(() => rows.count()).toBe(3);
       expect(await accessibilityProblems(page)).toEqual([]);
 
       await page.getByLabel('Current password').fill('not the password');

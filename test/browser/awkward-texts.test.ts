@@ -116,7 +116,9 @@ describe.each([
           await settled(page);
           const found = await sticksOut(page);
           if (found.length > 0) problems[place] = found.slice(0, 5);
-          expect(await page.locator('.pasted').count(), `${place} takes a text for HTML`).toBe(0);
+          await expect
+            .poll(() => page.locator('.pasted').count(), { message: `${place} takes a text for HTML` })
+            .toBe(0);
           expect(await page.evaluate('window.pwned'), `${place} runs a text`).toBeUndefined();
         }
       },

@@ -99,7 +99,7 @@ test('whoever chooses a canary in a new project is told at how many bounces it i
       await dialog.getByLabel('Send to a small part first').waitFor();
     };
     await open();
-    expect(await dialog.getByText('This project is new').count()).toBe(0);
+    await expect.poll(() => dialog.getByText('This project is new').count()).toBe(0);
     await dialog.getByLabel('Send to a small part first').check();
     await dialog.getByText(note).waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -112,7 +112,7 @@ test('whoever chooses a canary in a new project is told at how many bounces it i
     await dialog.getByLabel('Send to a small part first').check();
     await (await read).finished();
     await dialog.getByLabel('Canary recipients').fill('5');
-    expect(await dialog.getByText('This project is new').count()).toBe(0);
+    await expect.poll(() => dialog.getByText('This project is new').count()).toBe(0);
   });
 });
 
@@ -135,7 +135,7 @@ test('a paused campaign is fixed and continued, and who got the first version ge
     await button(page, 'Fix and continue').click();
     const dialog = page.getByRole('dialog');
     await dialog.getByText('5 recipients have already received').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Save and continue' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Save and continue' }).isDisabled()).toBe(true);
     await dialog.getByLabel('Subject', { exact: true }).fill('The herons are really back');
     await dialog.getByText('Changed: subject.').waitFor();
     const changes = dialog.getByRole('region', { name: 'Changes', exact: true });

@@ -48,7 +48,7 @@ test('a campaign is written in steps, which say what is missing, save as one goe
     await steps(page).getByRole('link', { name: 'Send' }).click();
     await page.getByText('Enter a subject.').waitFor();
     const send = page.getByRole('button', { name: 'Send campaign' });
-    expect(await send.getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => send.getAttribute('aria-disabled')).toBe('true');
     await link(page, 'Go to content').first().click();
 
     await page.getByLabel('Name', { exact: true }).fill('Heron count in steps');
@@ -71,7 +71,9 @@ test('a campaign is written in steps, which say what is missing, save as one goe
     await page.getByText('Segment Supporters').waitFor();
 
     await page.reload();
-    expect(await steps(page).getByRole('link', { name: 'Review' }).getAttribute('aria-current')).toBe('step');
+    await expect
+      .poll(() => steps(page).getByRole('link', { name: 'Review' }).getAttribute('aria-current'))
+      .toBe('step');
     await page.goBack();
     await page.getByLabel('Segment', { exact: true }).waitFor();
 
@@ -112,7 +114,7 @@ test.each([
     saving.resolve();
     await page.waitForURL(new RegExp(`/${place}/[0-9a-f-]{36}`));
     await page.getByRole('button', { name: 'Version history' }).waitFor();
-    expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('As it is');
+    await expect.poll(() => page.getByLabel('Subject', { exact: true }).inputValue()).toBe('As it is');
     await page.getByRole('textbox', { name: 'Body' }).getByText('Before and after').waitFor();
     const id = new URL(page.url()).pathname.split('/').at(-1);
     const stored = async () => {
@@ -130,7 +132,7 @@ test.each([
       .first()
       .click();
     await page.getByRole('link', { name: /^New / }).first().click();
-    expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Subject', { exact: true }).inputValue()).toBe('');
   }),
 );
 
@@ -146,7 +148,7 @@ test('by keyboard alone: steps are links, and the text of a step is kept while o
     await link(page, 'Back to content').focus();
     await page.keyboard.press('Enter');
     // What could only be refused is not saved, and nothing is lost.
-    expect(await page.getByLabel('Subject').inputValue()).toBe('');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('');
     await page.getByLabel('Subject').fill('The herons have left');
     await steps(page).getByRole('link', { name: 'Review' }).focus();
     await page.keyboard.press('Enter');

@@ -72,7 +72,7 @@ test('mail that waits for the provider is on hold: on the campaign, in the list,
       await page.getByText('On hold', { exact: true }).waitFor();
       await open(page, 'contacts');
       await banner.waitFor();
-      expect(await banner.count()).toBe(1);
+      await expect.poll(() => banner.count()).toBe(1);
     });
   } finally {
     await db.count('delete from provider_holds');

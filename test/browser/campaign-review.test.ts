@@ -100,7 +100,7 @@ test('a large send of a member waits for an admin, who approves it on a phone', 
     await button(page, 'Send now').click();
     await page.getByText('Another admin has to approve it.').waitFor();
     await button(page, 'Withdraw request').waitFor();
-    expect(await button(page, 'Approve and send').count()).toBe(0);
+    await expect.poll(() => button(page, 'Approve and send').count()).toBe(0);
     expect(await accessibilityProblems(page)).toEqual([]);
   });
   expect((await campaignNow(id)).status).toBe('DRAFT');
@@ -132,12 +132,12 @@ test('of a large audience a sample is rendered where somebody chooses so, and ev
     await page.goto(place);
     // An audience of 10,000 is rendered within seconds, so that nothing is to be chosen.
     await page.getByText('10,000 contacts right now.').waitFor();
-    expect(await choice(page).count()).toBe(0);
+    await expect.poll(() => choice(page).count()).toBe(0);
 
     await world.api.call(own.secretKey, 'POST', '/contacts', { email: 'one-more@example.com' });
     await page.reload();
     await choice(page).waitFor();
-    expect(await choice(page).inputValue()).toBe('all');
+    await expect.poll(() => choice(page).inputValue()).toBe('all');
     await choice(page).selectOption('A sample of 1,000 (faster)');
     expect(await accessibilityProblems(page)).toEqual([]);
     await button(page, 'Check messages').click();

@@ -151,7 +151,9 @@ for (const colorScheme of ['light', 'dark'] as const)
           if (name === 'Subscription') await page.getByRole('region', { name: 'Subscription changes' }).waitFor();
           await page.locator('[data-slot=loading]').first().waitFor({ state: 'detached' });
           expect(await accessibilityProblems(page), name).toEqual([]);
-          expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(phone.width);
+          await expect
+            .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+            .toBeLessThanOrEqual(phone.width);
         }
       },
       { viewport: phone, colorScheme },

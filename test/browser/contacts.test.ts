@@ -60,7 +60,7 @@ test('columns are chosen, stay chosen, and the list is sorted by them', async ()
     const address = page.url();
     await open(page);
     await listed(page).filter({ hasText: 'pro' }).first().waitFor();
-    expect(await listed(page).getByText('Subscribed').count()).toBe(0);
+    await expect.poll(() => listed(page).getByText('Subscribed').count()).toBe(0);
     await page.goto(address);
     await expect.poll(() => shown(page)).toEqual([...people].sort().reverse());
     await button(page, 'Columns').click();
@@ -171,13 +171,17 @@ test('on a phone the list stacks, and filters, selection and dialogs are accessi
     async (page) => {
       await open(page, `?columns=${encodeURIComponent('["email","subscribed","data.plan","createdAt"]')}`);
       await listed(page).first().waitFor();
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(phone.width);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+        .toBeLessThanOrEqual(phone.width);
       await page.getByRole('checkbox', { name: `Select ${people[0]}`, exact: true }).click();
       await button(page, 'Filter').click();
       expect(await problemsInBothThemes(page)).toEqual([]);
       await page.getByRole('region', { name: 'Selected contacts' }).getByRole('button', { name: 'Delete' }).click();
       expect(await problemsInBothThemes(page)).toEqual([]);
-      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(phone.width);
+      await expect
+        .poll(() => page.evaluate(() => document.documentElement.scrollWidth))
+        .toBeLessThanOrEqual(phone.width);
     },
     { viewport: phone },
   );

@@ -153,7 +153,7 @@ describe('by keyboard alone', () => {
       await eventually(() => isIn(page, 'dialog'));
       for (let presses = 0; presses < 6; presses += 1) {
         await page.keyboard.press('Tab');
-        expect(await isIn(page, 'dialog')).toBe(true);
+        await expect.poll(() => isIn(page, 'dialog')).toBe(true);
       }
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });

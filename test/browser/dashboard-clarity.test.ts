@@ -58,13 +58,13 @@ test('a skipped mail, a suppressed one and a failed workflow say so in the execu
     await open(page, `workflows/${id}/executions/${run.id}`);
     await page.getByText('Email not sent: the contact is unsubscribed.').waitFor();
     const step = page.getByRole('article').filter({ hasText: 'Letter' });
-    expect(await step.locator('[data-tone=warn]').first().textContent()).toBe('Skipped');
+    await expect.poll(() => step.locator('[data-tone=warn]').first().textContent()).toBe('Skipped');
 
     for (const place of [`contacts/${contactId}`, 'activity']) {
       await open(page, place);
       const failed = page.getByRole('listitem').filter({ hasText: 'Workflow failed' }).first();
       await failed.getByText('The shop answered 500').waitFor();
-      expect(await failed.locator('[data-tone]').first().getAttribute('data-tone')).toBe('bad');
+      await expect.poll(() => failed.locator('[data-tone]').first().getAttribute('data-tone')).toBe('bad');
       const skipped = page.getByRole('listitem').filter({ hasText: 'Skipped' }).first();
       await skipped.getByText('The contact is not subscribed').waitFor();
     }
@@ -90,7 +90,7 @@ test('times to come have their date, in one language whatever that of the browse
     await open(page, 'campaigns');
     const time = page.locator(`time[datetime="${at.toISOString()}"]`);
     await time.waitFor();
-    expect(await time.textContent()).toMatch(/^in [23] days \(\w{3} \d+, \d+:\d\d [AP]M\)$/);
+    await expect.poll(() => time.textContent()).toMatch(/^in [23] days \(\w{3} \d+, \d+:\d\d [AP]M\)$/);
     await time.hover();
     await page
       .getByRole('tooltip')
@@ -117,7 +117,7 @@ test('somebody who left by their own link is subscribed again only with a reason
     await dialog.getByText('This contact unsubscribed with the link in an email').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
     const confirm = dialog.getByRole('button', { name: 'Resubscribe' });
-    expect(await confirm.isDisabled()).toBe(true);
+    await expect.poll(() => confirm.isDisabled()).toBe(true);
     await dialog.getByLabel('Reason').fill('Asked for it at the annual meeting');
     await confirm.click();
     await page.getByText('wiebke@wattenmeer.test is subscribed').waitFor();
@@ -173,7 +173,7 @@ test('what is wrong with a form is said in words and not as a path of JSON', asy
     await page.getByLabel('Password').fill('tern');
     await button(page, 'Create account').click();
     await page.getByText('Passwords have at least 6 characters.').waitFor();
-    expect(await page.locator('body').textContent()).not.toContain('"password"');
+    await expect.poll(() => page.locator('body').textContent()).not.toContain('"password"');
   });
 });
 
@@ -204,7 +204,7 @@ test('saving without a network says that nothing was saved, and keeps what was t
     await page.context().setOffline(true);
     await button(page, 'Add field').click();
     await page.getByText('Not saved: Fernpost can’t be reached.').waitFor();
-    expect(await page.getByLabel('Value', { exact: true }).inputValue()).toBe('team');
+    await expect.poll(() => page.getByLabel('Value', { exact: true }).inputValue()).toBe('team');
     await page.context().setOffline(false);
   });
 });
@@ -219,7 +219,7 @@ test('a page with unsaved changes asks in words of its own, and its two answers 
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('button', { name: 'Keep editing' }).click();
     await dialog.waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Name', { exact: true }).inputValue()).toBe('Rangers');
+    await expect.poll(() => page.getByLabel('Name', { exact: true }).inputValue()).toBe('Rangers');
     await page.getByRole('link', { name: 'Contacts', exact: true }).click();
     await dialog.getByRole('button', { name: 'Discard changes' }).click();
     await page.getByRole('heading', { level: 1, name: 'Contacts' }).waitFor();
@@ -234,7 +234,7 @@ test('addresses break before their @ and not within a word, and the records of a
       await open(page, `contacts?search=${long}`);
       const link = page.getByRole('link', { name: long });
       await link.waitFor();
-      expect(await link.locator('wbr').count()).toBe(1);
+      await expect.poll(() => link.locator('wbr').count()).toBe(1);
       const records = ['DKIM', 'Return-Path'].map((purpose, n) => ({
         purpose,
         type: n === 0 ? 'TXT' : 'CNAME',
@@ -253,7 +253,9 @@ test('addresses break before their @ and not within a word, and the records of a
       });
       await open(page, 'domains');
       await page.getByText('DKIM').first().waitFor();
-      expect(await page.evaluate<number>('document.documentElement.scrollWidth')).toBeLessThanOrEqual(phone.width);
+      await expect
+        .poll(() => page.evaluate<number>('document.documentElement.scrollWidth'))
+        .toBeLessThanOrEqual(phone.width);
       const tables = await page
         .locator('section[aria-label^="DNS records"]')
         .evaluateAll(

@@ -66,8 +66,8 @@ test('a step that both have changed keeps what one was typing until it is decide
     await one.getByText(email).waitFor();
     await one.getByText('Someone else changed this step too').waitFor();
     await one.getByText('What they saved').first().waitFor();
-    expect(await one.getByLabel('Name', { exact: true }).inputValue()).toBe('What I was typing');
-    expect(await one.getByRole('button', { name: 'Review and publish' }).isDisabled()).toBe(true);
+    await expect.poll(() => one.getByLabel('Name', { exact: true }).inputValue()).toBe('What I was typing');
+    await expect.poll(() => one.getByRole('button', { name: 'Review and publish' }).isDisabled()).toBe(true);
     expect(await nameOf(id, wait)).toBe('What they saved');
     await press(one, 'Keep mine');
     await publish(one);

@@ -136,7 +136,7 @@ test('an email that was skipped is no green "completed", and says why it was not
     await open(page, `workflows/${id}/executions/${run.id}`);
     const step = stepOn(page, 'Welcome mail');
     await step.getByText('Skipped: unsubscribed').waitFor();
-    expect(await step.locator('.step').getAttribute('data-tone')).toBe('warn');
+    await expect.poll(() => step.locator('.step').getAttribute('data-tone')).toBe('warn');
     await page.getByText('Email not sent: the contact is unsubscribed.').waitFor();
     expect(await accessibilityProblems(page)).toEqual([]);
   });

@@ -51,7 +51,7 @@ test('an edit is published in one go while people are inside, who move by a plan
     await dialog.getByText('New: Mark as member').waitFor();
     await dialog.getByText('3 contacts are in an older version').waitFor();
     await pick(page, 'Action (Wait a month)', 'moveNow');
-    expect(await dialog.getByRole('button', { name: 'Publish and migrate' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Publish and migrate' }).isDisabled()).toBe(true);
     await pick(page, 'Target step (Wait a month)', 'Mark as member');
     await expect.poll(() => dialog.getByRole('button', { name: 'Publish and migrate' }).isEnabled()).toBe(true);
     expect(await accessibilityProblems(page)).toEqual([]);
@@ -98,7 +98,7 @@ test('an execution is drawn on the graph of its own version, which says that it 
     expect(await accessibilityProblems(page)).toEqual([]);
     await open(page, `workflows/${id}/executions/${late.id}`);
     await stepOn(page, 'Wait a year').getByText('365 days').waitFor();
-    expect(await stepOn(page, 'Done').count()).toBe(0);
+    await expect.poll(() => stepOn(page, 'Done').count()).toBe(0);
     await page.getByText('2 (published)').waitFor();
   });
   expect(await own.done('GET', `/workflows/${id}/versions/1`)).toMatchObject({
@@ -144,7 +144,7 @@ test('all executions are cancelled by a button that names how many people it con
     await dialog.getByRole('button', { name: 'Cancel 3 executions' }).click();
     await page.getByText('3 executions canceled').waitFor();
     await expect.poll(() => page.getByRole('cell', { name: 'Canceled', exact: true }).count()).toBe(3);
-    expect(await page.getByRole('button', { name: 'Cancel all executions' }).isDisabled()).toBe(true);
+    await expect.poll(() => page.getByRole('button', { name: 'Cancel all executions' }).isDisabled()).toBe(true);
   });
   const { data } = await own.done('GET', `/workflows/${id}/executions`);
   expect(data.map(({ status }: { status: string }) => status)).toEqual(['CANCELLED', 'CANCELLED', 'CANCELLED']);
@@ -194,7 +194,7 @@ test('executions that failed are retried, one on its page and the others from th
     await dialog.getByRole('button', { name: 'Retry', exact: true }).click();
     await page.getByText('2 executions retried').waitFor();
     await page.getByText('No executions match').waitFor();
-    expect(await page.getByRole('button', { name: 'Retry failed executions' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('button', { name: 'Retry failed executions' }).count()).toBe(0);
   });
   await expect.poll(() => count('COMPLETED')).toBe(4);
 });

@@ -94,7 +94,7 @@ test('an automation with every step type is drawn, enabled, run for a contact an
     await page.getByRole('link', { name: 'Willkommen', exact: true }).click();
     await page.getByText('timeout · 1 · 100%', { exact: true }).waitFor();
     await page.getByText('yes · 1 · 100%', { exact: true }).waitFor();
-    expect(await page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(4);
+    await expect.poll(() => page.locator('.path-label', { hasText: /^1 · 100%$/ }).count()).toBe(4);
   });
   const { data } = await own.done('GET', '/workflows?search=Willkommen');
   expect(await own.ways(data[0].id)).toEqual([
@@ -265,7 +265,7 @@ test('an edit survives that the page is closed, and is thrown away when that is 
     await stepOn(page, 'Wait 🪶 länger').waitFor();
     await page.getByText('You have unpublished changes from').waitFor();
     await stepOn(page, 'Trigger').click();
-    expect(await page.getByLabel('Description', { exact: true }).inputValue()).toBe('Noch nicht fertig');
+    await expect.poll(() => page.getByLabel('Description', { exact: true }).inputValue()).toBe('Noch nicht fertig');
     await press(page, 'Discard changes');
     await stepOn(page, 'Wait a month').waitFor();
     await page.reload();

@@ -133,11 +133,15 @@ describe('the dashboard in Chromium', () => {
       await page.goto(`${world.url}/app/${first.id}`);
       await page.getByText('Nothing is running').waitFor();
       const links = page.getByRole('main');
-      expect(await links.getByRole('link', { name: 'Sandbox inbox' }).getAttribute('href')).toBe(world.sandbox.url);
-      expect(await links.getByRole('link', { name: 'Docs', exact: true }).getAttribute('href')).toBe('/docs');
+      await expect
+        .poll(() => links.getByRole('link', { name: 'Sandbox inbox' }).getAttribute('href'))
+        .toBe(world.sandbox.url);
+      await expect
+        .poll(() => links.getByRole('link', { name: 'Docs', exact: true }).getAttribute('href'))
+        .toBe('/docs');
       await links.getByRole('link', { name: 'Temporal Web UI' }).waitFor();
       const menu = page.getByRole('navigation', { name: 'Pages' });
-      expect(await menu.getByRole('link', { name: 'Documentation' }).getAttribute('href')).toBe('/docs');
+      await expect.poll(() => menu.getByRole('link', { name: 'Documentation' }).getAttribute('href')).toBe('/docs');
 
       await button(page, 'Create API key').focus();
       await page.keyboard.press('Enter');
@@ -171,10 +175,10 @@ describe('the dashboard in Chromium', () => {
       await page.keyboard.press('ArrowRight');
       expect(await snippet('Go')).toContain(`"Bearer ${key}"`);
       await page.setViewportSize(phone);
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
+      await expect.poll(() => page.evaluate('document.documentElement.scrollWidth')).toBe(phone.width);
       await button(page, 'I have copied the key').click();
       await page.getByText('Get started').waitFor({ state: 'detached' });
-      expect(await page.getByText(key).count()).toBe(0);
+      await expect.poll(() => page.getByText(key).count()).toBe(0);
     });
     await eventually(async () => (await world.mailTo(newcomer.email)).length === 3);
   });
@@ -213,11 +217,13 @@ describe('the dashboard in Chromium', () => {
       await heading(page, 'Deliverability').waitFor();
       const row = (table: string, text: string) =>
         page.getByRole('region', { name: table, exact: true }).getByRole('row').filter({ hasText: text });
-      expect(await row('Limits', 'Bounce rate, last 7 days').textContent()).toMatch(/^Bounce rate, last 7 days5%High/);
-      expect(await row('By mailbox provider', 'Google').locator('td').allTextContents()).toEqual([
-        ...['Google', '80', '4', '5%', '0', '0%'],
-      ]);
-      expect(await row('By recipient domain', 'juist.test').locator('td').nth(1).textContent()).toBe('40');
+      await expect
+        .poll(() => row('Limits', 'Bounce rate, last 7 days').textContent())
+        .toMatch(/^Bounce rate, last 7 days5%High/);
+      await expect
+        .poll(() => row('By mailbox provider', 'Google').locator('td').allTextContents())
+        .toEqual([...['Google', '80', '4', '5%', '0', '0%']]);
+      await expect.poll(() => row('By recipient domain', 'juist.test').locator('td').nth(1).textContent()).toBe('40');
       await page.getByText('View as table').focus();
       await page.keyboard.press('Enter');
       const today = await row('Bounces and complaints by day', '20').first().locator('td').allTextContents();
@@ -293,9 +299,13 @@ describe('the dashboard in Chromium', () => {
       await button(page, 'Send now').click();
       await page.getByText('Balanced: every recipient is accounted for.').waitFor();
       const audit = page.locator('[data-slot=card]', { has: page.getByRole('heading', { name: 'Audit' }) });
-      expect(await audit.locator('[data-slot=figure]', { hasText: 'Sent' }).locator('dd').textContent()).toBe('12');
-      expect(await audit.locator('[data-slot=figure]', { hasText: 'Failed' }).locator('dd').textContent()).toBe('0');
-      expect(await page.getByText('Sent', { exact: true }).count()).toBeGreaterThan(0);
+      await expect
+        .poll(() => audit.locator('[data-slot=figure]', { hasText: 'Sent' }).locator('dd').textContent())
+        .toBe('12');
+      await expect
+        .poll(() => audit.locator('[data-slot=figure]', { hasText: 'Failed' }).locator('dd').textContent())
+        .toBe('0');
+      await expect.poll(() => page.getByText('Sent', { exact: true }).count()).toBeGreaterThan(0);
       const ledger = page.getByRole('region', { name: 'Recipients' });
       await ledger.getByText(written[0] ?? '').waitFor();
 
@@ -305,7 +315,7 @@ describe('the dashboard in Chromium', () => {
       );
       await page.reload();
       await page.getByText('With 30,000 recipients that takes a while').waitFor();
-      expect(await audit.locator('[data-slot=figure]').count()).toBe(0);
+      await expect.poll(() => audit.locator('[data-slot=figure]').count()).toBe(0);
       await button(page, 'Run audit').click();
       await audit.locator('[data-slot=figure]', { hasText: 'Sent' }).getByText('12').waitFor();
     });
@@ -330,11 +340,11 @@ describe('the dashboard in Chromium', () => {
 
       const dialog = page.getByRole('dialog', { name: 'Your session has ended' });
       await dialog.getByLabel('Password').fill(person.password);
-      expect(await dialog.getByLabel('Email address').inputValue()).toBe(person.email);
+      await expect.poll(() => dialog.getByLabel('Email address').inputValue()).toBe(person.email);
       await dialog.getByRole('button', { name: 'Sign in' }).click();
       await dialog.waitFor({ state: 'detached' });
       await page.getByText('Template saved').waitFor();
-      expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');
+      await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');
     });
     const { body } = await world.api.call(project.secretKey, 'GET', '/templates');
     expect(JSON.stringify(body)).toContain('An hour of work that nobody wants to write twice.');

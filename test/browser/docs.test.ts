@@ -56,10 +56,10 @@ test('readers choose a language once for all snippets, by keyboard too', async (
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowLeft');
-    expect(await page.evaluate('document.activeElement.textContent')).toBe('TypeScript');
+    await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('TypeScript');
     await page.reload();
     await page.getByRole('tab', { name: 'TypeScript', selected: true }).first().waitFor();
-    expect(await page.getByRole('tabpanel', { name: 'curl' }).count()).toBe(0);
+    await expect.poll(() => page.getByRole('tabpanel', { name: 'curl' }).count()).toBe(0);
     await page.goto(`${api.url}/docs/reference/emails`);
     await page.getByRole('tabpanel', { name: 'TypeScript' }).first().getByText('await fernpost.send(').waitFor();
   });
@@ -97,11 +97,11 @@ test('readers search in full by keyboard, with typos, and the results are access
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowUp');
     const [active] = await options.all();
-    expect(await active?.getAttribute('aria-selected')).toBe('true');
-    expect(await input.getAttribute('aria-activedescendant')).toBe(await active?.getAttribute('id'));
+    await expect.poll(() => active?.getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => input.getAttribute('aria-activedescendant')).toBe(await active?.getAttribute('id'));
     await page.keyboard.press('Escape');
-    expect(await options.count()).toBe(0);
-    expect(await input.inputValue()).toBe('');
+    await expect.poll(() => options.count()).toBe(0);
+    await expect.poll(() => input.inputValue()).toBe('');
     // A field, by its name.
     await page.keyboard.type('publicKeyRequestsPerMinute');
     await options.filter({ hasText: 'Field · Projects API' }).first().waitFor();
@@ -116,7 +116,7 @@ test('everything can be read without scripts, and the menu opens on a phone', as
   await inPage(browser, { javaScriptEnabled: false, viewport: phone }, async (page) => {
     await page.goto(`${api.url}/docs/quick-start`);
     await page.getByRole('link', { name: 'API keys' }).waitFor();
-    expect(await page.locator('.snippet').first().isVisible()).toBe(true);
+    await expect.poll(() => page.locator('.snippet').first().isVisible()).toBe(true);
     await page.goto(`${api.url}/docs/reference/emails`);
     await page.getByText('curl -X POST "$FERNPOST_URL/v1/send"').waitFor();
     await page.getByText('await fernpost.send(').waitFor();

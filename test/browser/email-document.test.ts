@@ -81,7 +81,7 @@ test.each(starters)('the starter layout $name is shown well at every width, ligh
         await page.setViewportSize({ width, height: 800 });
         await page.emulateMedia({ colorScheme });
         await page.setContent(html, { waitUntil: 'load' });
-        expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(width);
+        await expect.poll(() => page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(width);
         if (folder) await page.screenshot({ path: `${folder}/${id}-${width}-${colorScheme}.png`, fullPage: true });
         if (width === 600) {
           // A mail has neither title nor landmarks, and its links may still be without an address.
@@ -97,6 +97,6 @@ test.each(starters)('the starter layout $name is shown well at every width, ligh
         all.filter((element) => !element.getAttribute('style')?.includes('color')).map(({ outerHTML }) => outerHTML),
       );
     expect(bare).toEqual([]);
-    expect(await page.locator('table:not([role="presentation"])').count()).toBe(0);
+    await expect.poll(() => page.locator('table:not([role="presentation"])').count()).toBe(0);
   });
 });

@@ -118,8 +118,8 @@ test('an email is written by keyboard alone: text, headings, lists, a variable, 
     // It opens as it was, and is no change until something is changed.
     await page.reload();
     await body(page).getByText('Moin').waitFor();
-    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
-    expect(await page.locator('.chip').first().textContent()).toBe('firstName');
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => page.locator('.chip').first().textContent()).toBe('firstName');
   });
 });
 
@@ -240,7 +240,7 @@ test('a layout is chosen, previewed as a contact on a phone, dark and as text, a
       .getByRole('button', { name: /^Newsletter/ })
       .click();
     await mail(page).getByText('Hi Ada,').waitFor();
-    expect(await page.getByLabel('Subject').inputValue()).toBe('What’s new this month');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('What’s new this month');
     await page.getByRole('region', { name: 'Checks' }).getByText('has no address').first().waitFor();
     await page.getByLabel('Appearance').selectOption('Dark');
     await expect
@@ -278,7 +278,7 @@ test('a layout over something written is undone and redone, by keyboard, for blo
     await layout(page, /^Receipt/);
     await button(page, 'Undo layout').press('Enter');
     await body(page).getByText('Own HTML').waitFor();
-    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
     await button(page, 'Redo layout').press('Enter');
     await body(page).getByText('Own HTML').waitFor({ state: 'detached' });
     const stored = await saved(page);
@@ -366,7 +366,9 @@ test('the editor fits a phone', async () => {
     async (page) => {
       await begin(page, 'On a phone');
       await page.keyboard.type('Short');
-      expect(await page.locator('html').evaluate((root) => root.scrollWidth)).toBeLessThanOrEqual(phone.width);
+      await expect
+        .poll(() => page.locator('html').evaluate((root) => root.scrollWidth))
+        .toBeLessThanOrEqual(phone.width);
       expect(await accessibilityProblems(page)).toEqual([]);
     },
     { viewport: phone, colorScheme: 'dark' },
@@ -431,10 +433,10 @@ test('a variable with a fallback is put into subject and preheader, at the curso
     for (const _ of 'Moin ') await page.keyboard.press('ArrowRight');
     await insert(0, 'dear "friend"');
     await insert(1, '');
-    expect(await page.getByLabel('Subject').inputValue()).toBe(
-      `Moin {{ firstName ?? 'dear "friend"' }}, the herons are back`,
-    );
-    expect(await page.getByLabel('Preheader').inputValue()).toBe('{{ firstName }}');
+    await expect
+      .poll(() => page.getByLabel('Subject').inputValue())
+      .toBe(`Moin {{ firstName ?? 'dear "friend"' }}, the herons are back`);
+    await expect.poll(() => page.getByLabel('Preheader').inputValue()).toBe('{{ firstName }}');
     await page.getByText('Moin Ada, the herons are back').waitFor();
   });
 });
@@ -457,10 +459,10 @@ test('a version of a template is found by who and when, previewed and restored, 
     await page.keyboard.press('Enter');
     const owner = versionRadio(page, 3);
     await owner.waitFor();
-    expect(await owner.isChecked()).toBe(true);
-    expect(await page.getByRole('dialog').getByText('· API key').count()).toBe(2);
+    await expect.poll(() => owner.isChecked()).toBe(true);
+    await expect.poll(() => page.getByRole('dialog').getByText('· API key').count()).toBe(2);
     await page.getByRole('dialog').getByText('Same as what is saved now.').waitFor();
-    expect(await button(page, 'Restore').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => button(page, 'Restore').getAttribute('aria-disabled')).toBe('true');
 
     await owner.focus();
     await page.keyboard.press('ArrowDown');
@@ -472,7 +474,7 @@ test('a version of a template is found by who and when, previewed and restored, 
     await page.keyboard.press('Enter');
     await page.getByText('Version 1 restored').waitFor();
     await body(page).getByText('The first words').waitFor();
-    expect(await page.getByLabel('Subject').inputValue()).toBe('First');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('First');
     expect(await call('GET', `/templates/${id}`)).toMatchObject({ subject: 'First', revision: 4 });
 
     // What is not saved yet is never lost to an older version.
@@ -481,7 +483,7 @@ test('a version of a template is found by who and when, previewed and restored, 
     await page.getByRole('dialog').getByText('Restored from version 1').waitFor();
     await versionRadio(page, 2).check();
     await page.getByRole('dialog').getByText('You have unsaved changes.').waitFor();
-    expect(await button(page, 'Restore version 2').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => button(page, 'Restore version 2').getAttribute('aria-disabled')).toBe('true');
   });
 });
 
@@ -568,7 +570,7 @@ test('until the page is used, the email is a picture of what the editor draws, a
     editor.arrive();
     await page.locator('.written').waitFor();
     expect(await drawn()).toEqual(picture);
-    expect(await button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => button(page, 'Save').getAttribute('aria-disabled')).toBe('true');
   });
 });
 
@@ -584,7 +586,7 @@ test('what is typed, moved to and pressed before the editor is there is done onc
     await page.keyboard.type('west of y');
     await page.keyboard.press('Backspace');
     await button(page, 'Align center').click();
-    expect(await body(page).textContent()).not.toContain('west');
+    await expect.poll(() => body(page).textContent()).not.toContain('west');
     editor.arrive();
     await page.locator('.written').waitFor();
     await page.keyboard.type('.');

@@ -65,7 +65,7 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await page.getByLabel('Recipient').fill('imke@');
     await button(page, 'imke@wattenmeer.test').click();
     await rows(page).filter({ hasText: 'Tides' }).waitFor();
-    expect(await rows(page).count()).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(1);
     await page.getByLabel('Status').selectOption('Failed');
     await page.getByText('No emails match').waitFor();
     await page.getByLabel('Status').selectOption('Any status');
@@ -86,7 +86,7 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await page.getByText('Type a full tag').waitFor();
     await page.getByLabel('Tag (name:value)').fill('order:A-17');
     await rows(page).filter({ hasText: 'imke@wattenmeer.test' }).waitFor();
-    expect(await rows(page).count()).toBe(1);
+    await expect.poll(() => rows(page).count()).toBe(1);
 
     // By keyboard: from the list to the mail.
     await page.getByRole('region', { name: 'Emails' }).focus();
@@ -96,12 +96,14 @@ test('a mail is found by its recipient, tag and status, and its page says what w
     await page.getByText('The recipient’s server accepted this email.').waitFor();
     await page.frameLocator('iframe').getByText('High water at six.').waitFor();
     const timeline = page.locator('section', { has: page.getByRole('heading', { name: 'Timeline' }) });
-    expect(await timeline.getByRole('listitem').allTextContents()).toEqual([
-      expect.stringContaining('Accepted'),
-      expect.stringContaining('Sent'),
-      expect.stringContaining('Delivered'),
-      expect.stringContaining('https://tides.test/today'),
-    ]);
+    await expect
+      .poll(() => timeline.getByRole('listitem').allTextContents())
+      .toEqual([
+        expect.stringContaining('Accepted'),
+        expect.stringContaining('Sent'),
+        expect.stringContaining('Delivered'),
+        expect.stringContaining('https://tides.test/today'),
+      ]);
     await page.getByText('1 click', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Email' }).focus();
     await page.keyboard.press('ArrowRight');
@@ -159,7 +161,7 @@ test('what the filters leave is downloaded as a CSV file, by keyboard', async ()
     // Half an address is no filter yet.
     await page.getByLabel('Recipient').fill('ina@');
     await button(page, 'ina@wattenmeer.test').waitFor();
-    expect(await button(page, 'Export').getAttribute('aria-disabled')).toBe('true');
+    await expect.poll(() => button(page, 'Export').getAttribute('aria-disabled')).toBe('true');
   });
 });
 
@@ -245,7 +247,7 @@ test('scheduled mail is moved, sent now and canceled from its list', async () =>
     await page.getByRole('tab', { name: 'Scheduled' }).click();
     const waiting = page.getByRole('region', { name: 'Scheduled emails' }).getByRole('listitem');
     await waiting.filter({ hasText: 'di@wattenmeer.test' }).waitFor();
-    expect(await waiting.count()).toBe(3);
+    await expect.poll(() => waiting.count()).toBe(3);
 
     await button(page, 'Reschedule the email to bo@wattenmeer.test').click();
     const dialog = page.getByRole('dialog', { name: 'Reschedule the email to bo@wattenmeer.test' });

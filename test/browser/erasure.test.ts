@@ -62,7 +62,7 @@ test('exports the data of a contact, erases it, and keeps a certificate that the
     const dialog = page.getByRole('alertdialog', { name: `Erase ${email} permanently?` });
     await dialog.getByLabel('Reference').fill('DSR-7');
     const confirm = dialog.getByRole('button', { name: 'Erase contact', exact: true });
-    expect(await confirm.isDisabled()).toBe(true);
+    await expect.poll(() => confirm.isDisabled()).toBe(true);
     await accessibleEverywhere(page);
     await dialog.getByLabel(`Type “${email}” to confirm`).fill(email);
     await confirm.click();
@@ -82,7 +82,9 @@ test('exports the data of a contact, erases it, and keeps a certificate that the
     expect((await api.call(project.secretKey, 'POST', '/contacts', { email })).status).toBe(201);
     await page.setViewportSize(phone);
     await accessibleEverywhere(page);
-    expect(await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)).toBeLessThanOrEqual(0);
+    await expect
+      .poll(() => page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth))
+      .toBeLessThanOrEqual(0);
     const [download] = await Promise.all([
       page.waitForEvent('download'),
       page.getByRole('button', { name: 'Download certificate', exact: true }).click(),

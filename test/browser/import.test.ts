@@ -45,9 +45,9 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
       await columns.waitFor();
       await dialog.getByText('x.0.lee@example.com').waitFor();
       const fieldOf = (name: string) => dialog.getByLabel(`Import ${name} as`, { exact: true });
-      expect(await fieldOf('Email Address').inputValue()).toBe('email');
+      await expect.poll(() => fieldOf('Email Address').inputValue()).toBe('email');
       await fieldOf('Notes').selectOption({ label: 'Skip this column' });
-      expect(await fieldOf('Newsletter').inputValue()).toBe('subscribed');
+      await expect.poll(() => fieldOf('Newsletter').inputValue()).toBe('subscribed');
       await dialog.getByLabel('Name of the field for First Name').fill('firstName');
       await dialog.getByLabel('Type of Score').selectOption({ label: 'Number' });
       expect(await accessibilityProblems(page)).toEqual([]);
@@ -75,7 +75,7 @@ test('a file of an audience is mapped, previewed, imported into a segment with p
             '',
           ),
         );
-      expect(await figure('Created')).toBe(created);
+      await expect.poll(() => figure('Created')).toBe(created);
       const failed = await figure('Failed');
       expect(failed).toBe(invalid);
       expect(failed).toBeGreaterThan(0);
@@ -157,7 +157,7 @@ test('rows that repeat an address are called that, and an undo from the dialog i
     await dialog.getByRole('button', { name: 'Preview changes' }).click();
     await dialog.getByText('2 rows repeat an address of the file.').waitFor();
     const updated = dialog.locator('[data-slot=figure]', { hasText: 'Updated' }).locator('dd');
-    expect(await updated.textContent()).toBe('0');
+    await expect.poll(() => updated.textContent()).toBe('0');
     await dialog.getByRole('button', { name: 'Import 3 rows' }).click();
     await dialog.getByText('2 rows repeat an address of the file: counted as updated or unchanged.').waitFor();
     await dialog.getByRole('button', { name: 'Undo', exact: true }).click();
@@ -178,7 +178,7 @@ test('a file without a column of addresses cannot be sent', async () => {
       .getByLabel('File')
       .setInputFiles({ name: 'birds.csv', mimeType: 'text/csv', buffer: Buffer.from('Vogel,Ort\nRingelgans,Hooge\n') });
     await dialog.getByText('Choose the column with the email addresses.').waitFor();
-    expect(await dialog.getByRole('button', { name: 'Preview changes' }).isDisabled()).toBe(true);
+    await expect.poll(() => dialog.getByRole('button', { name: 'Preview changes' }).isDisabled()).toBe(true);
   });
 });
 
@@ -210,7 +210,7 @@ test('an import is undone from the list of jobs, with what was changed since nam
     // The undo is a job of the list, which can be undone itself.
     await jobs.getByText('Undone', { exact: true }).waitFor();
     await jobs.getByRole('button', { name: 'Undo Undo', exact: true }).waitFor();
-    expect(await jobs.getByRole('button', { name: 'Undo list.csv', exact: true }).count()).toBe(0);
+    await expect.poll(() => jobs.getByRole('button', { name: 'Undo list.csv', exact: true }).count()).toBe(0);
   });
   expect((await call('GET', `/contacts/${id}`)).body.data).toEqual({ plan: 'team' });
   expect((await call('GET', '/contacts?limit=1')).body.total).toBe(1);

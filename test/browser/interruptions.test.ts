@@ -65,7 +65,7 @@ test('what was typed while the service was away is still there, and saved once i
     await page.getByRole('alert').getByText('Fernpost can’t be reached.').first().waitFor();
     await start();
     await banner(page).waitFor({ state: 'detached' });
-    expect(await page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');
+    await expect.poll(() => page.getByLabel('Subject').inputValue()).toBe('Welcome to the reeds');
     await button(page, 'Save').click();
     await page.getByText('Template saved').waitFor();
     await page.getByRole('alert').waitFor({ state: 'detached' });
@@ -102,8 +102,8 @@ test('a session that ends while a condition is built is renewed in another windo
     await dialog.getByRole('button', { name: 'I signed in in another window' }).click();
     await dialog.waitFor({ state: 'detached' });
     await found.getByText('1 contact').waitFor();
-    expect(await comparison.inputValue()).toBe('notEquals');
-    expect(await filter.getByLabel('Value', { exact: true }).inputValue()).toBe('free');
+    await expect.poll(() => comparison.inputValue()).toBe('notEquals');
+    await expect.poll(() => filter.getByLabel('Value', { exact: true }).inputValue()).toBe('free');
     await button(page, 'Save').click();
     await page.getByRole('heading', { level: 1, name: 'Members who pay' }).waitFor();
   });

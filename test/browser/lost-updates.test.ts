@@ -60,7 +60,7 @@ test('the second window that saves a template sees the difference and keeps its 
     await collide(one, other, 'Template saved', 'Subject');
     expect(await stored()).toMatchObject({ name: 'Saved first', subject: 'Only in the first window' });
     await other.getByRole('button', { name: 'Decide later' }).click();
-    expect(await field(other, 'Name').inputValue()).toBe('Saved second');
+    await expect.poll(() => field(other, 'Name').inputValue()).toBe('Saved second');
     await save(other);
     await other.getByRole('button', { name: 'Keep my version' }).click();
     await other.getByText('Template saved').waitFor();
@@ -100,9 +100,9 @@ test('the second window that saves a segment is asked as well, with the conditio
     await row(other, 'Conditions').getByText('Contacts whose email address contains “@theirs.test”.').waitFor();
     await other.getByRole('button', { name: 'Use their version' }).click();
     await other.getByRole('dialog').waitFor({ state: 'detached' });
-    expect(await field(other, 'Name').inputValue()).toBe('Saved first');
+    await expect.poll(() => field(other, 'Name').inputValue()).toBe('Saved first');
     const value = other.getByRole('group', { name: 'Filter 1 of group 1', exact: true }).getByLabel('Value');
-    expect(await value.inputValue()).toBe('@theirs.test');
+    await expect.poll(() => value.inputValue()).toBe('@theirs.test');
     await field(other, 'Description').fill('Afterwards');
     await save(other);
     await other.getByText('Segment saved').waitFor();

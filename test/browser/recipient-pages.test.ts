@@ -120,8 +120,8 @@ describe('in Chromium', () => {
     await inPage(browser, { viewport: { width: 320, height: 640 } }, async (page) => {
       for (const locale of languages) {
         await page.goto(await linkOf('unsubscribe', `leser@${locale.toLowerCase()}.example`, { locale }));
-        expect(await page.locator('html').getAttribute('lang')).toBe(locale);
-        expect(await page.locator('body').textContent()).not.toContain('\uFFFD');
+        await expect.poll(() => page.locator('html').getAttribute('lang')).toBe(locale);
+        await expect.poll(() => page.locator('body').textContent()).not.toContain('\uFFFD');
         expect(await accessibilityProblems(page), locale).toEqual([]);
       }
     });
@@ -154,12 +154,12 @@ describe('in Chromium', () => {
           await inPage(browser, { colorScheme, viewport }, async (page) => {
             await page.goto(link);
             expect(await accessibilityProblems(page)).toEqual([]);
-            expect(await page.title()).toContain('Vogelfreunde');
+            await expect.poll(() => page.title()).toContain('Vogelfreunde');
             await page.getByText(kind === 0 ? '25813 Husum' : hostile, { exact: false }).waitFor();
             await page.getByRole('img', { name: kit.logoAlt, exact: true }).waitFor();
             if (kind === 0)
               await expect.poll(() => page.evaluate(`document.querySelector('img').naturalWidth`)).toBe(240);
-            expect(await page.locator('script').count()).toBe(0);
+            await expect.poll(() => page.locator('script').count()).toBe(0);
           });
       }
     },

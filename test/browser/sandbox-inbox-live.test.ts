@@ -40,16 +40,16 @@ test('new mail appears, is announced, and takes away neither what is read nor th
 
     await server.sendEmail(message({ Subject: 'Just in', To: 'grace@example.com' }));
     await page.getByRole('button', { name: '1 new message' }).waitFor();
-    expect(await page.getByRole('status').textContent()).toBe('New message: Just in, to grace@example.com');
-    expect(await rows(page).count()).toBe(41);
+    await expect.poll(() => page.getByRole('status').textContent()).toBe('New message: Just in, to grace@example.com');
+    await expect.poll(() => rows(page).count()).toBe(41);
     expect(Math.abs((await top()) - before)).toBeLessThan(2);
     expect(await subject(page).evaluate((heading) => heading.dataset.kept)).toBe('yes');
-    expect(await page.title()).toBe('Letter 20 · Mail sandbox');
-    expect(await page.locator('#counts').textContent()).toBe('40 unread · 41 messages');
+    await expect.poll(() => page.title()).toBe('Letter 20 · Mail sandbox');
+    await expect.poll(() => page.locator('#counts').textContent()).toBe('40 unread · 41 messages');
 
     await page.getByRole('button', { name: '1 new message' }).click();
     expect(await page.locator('#list').evaluate((list) => list.scrollTop)).toBe(0);
-    expect(await focused(page)).toBe('Just in, unread');
+    await expect.poll(() => focused(page)).toBe('Just in, unread');
     await page.getByRole('button', { name: '1 new message' }).waitFor({ state: 'hidden' });
   });
 });
@@ -90,21 +90,21 @@ test('goes through messages by j, k and arrows, reads by Enter and leaves by Esc
     await shows(page, 'Letter 1');
     await page.keyboard.press('ArrowUp');
     await shows(page, 'Letter 2');
-    expect(await focused(page)).toBe('Letter 2');
+    await expect.poll(() => focused(page)).toBe('Letter 2');
     await page.keyboard.press('Enter');
     await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('subject');
     await page.keyboard.press('k');
     await shows(page, 'Letter 3');
-    expect(await page.evaluate(() => document.activeElement?.id)).toBe('subject');
+    await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe('subject');
     await page.keyboard.press('Escape');
-    expect(await focused(page)).toBe('Letter 3');
+    await expect.poll(() => focused(page)).toBe('Letter 3');
     await page.keyboard.press('Escape');
     await page.getByText('Select a message').waitFor();
     expect(new URL(page.url()).pathname).toBe('/');
-    expect(await focused(page)).toBe('Letter 3');
+    await expect.poll(() => focused(page)).toBe('Letter 3');
     await page.keyboard.press('/');
     await page.keyboard.type('jk/');
-    expect(await page.getByRole('searchbox').inputValue()).toBe('jk/');
+    await expect.poll(() => page.getByRole('searchbox').inputValue()).toBe('jk/');
     await page.getByText('Select a message').waitFor();
   });
 });
@@ -132,7 +132,7 @@ test('marks what nobody has opened as unread, in every window', async () => {
   await server.sendEmailBatch(letters(3));
   await inPage(browser, wide, async (page) => {
     await page.goto(url);
-    expect(await page.title()).toBe('(3) Inbox · Mail sandbox');
+    await expect.poll(() => page.title()).toBe('(3) Inbox · Mail sandbox');
     await isLive(page);
     await inPage(browser, wide, async (other) => {
       await other.goto(url);
@@ -140,10 +140,10 @@ test('marks what nobody has opened as unread, in every window', async () => {
       await shows(other, 'Letter 2');
     });
     await expect.poll(() => rows(page).allTextContents()).toEqual(['Letter 3, unread', 'Letter 2', 'Letter 1, unread']);
-    expect(await page.title()).toBe('(2) Inbox · Mail sandbox');
+    await expect.poll(() => page.title()).toBe('(2) Inbox · Mail sandbox');
     await page.getByRole('button', { name: 'Mark all as read' }).click();
     await page.getByText('0 unread').waitFor();
-    expect(await rows(page).allTextContents()).toEqual(['Letter 3', 'Letter 2', 'Letter 1']);
+    await expect.poll(() => rows(page).allTextContents()).toEqual(['Letter 3', 'Letter 2', 'Letter 1']);
   });
 });
 
@@ -163,7 +163,7 @@ test('keeps the list where it was: with a message, an event, back, forward and a
     await page.waitForURL(/view=source/);
     await page.getByRole('button', { name: 'Complaint' }).click();
     await page.getByText('Complaint: recorded.').waitFor();
-    expect(await focused(page)).toBe('Complaint');
+    await expect.poll(() => focused(page)).toBe('Complaint');
     expect(await top()).toBe(before);
     await page.goBack();
     await page
@@ -193,7 +193,7 @@ test('keeps the list where it was: with a message, an event, back, forward and a
     await page.keyboard.press('Escape');
     await rows(page).first().waitFor();
     expect(await page.evaluate(() => window.scrollY)).toBeGreaterThan(500);
-    expect(await focused(page)).toBe('Letter 89');
+    await expect.poll(() => focused(page)).toBe('Letter 89');
   });
 });
 
@@ -237,13 +237,13 @@ test('many messages at once become one page of rows and one announcement after a
     await isLive(page);
     for (let i = 0; i < 10; i += 1) await server.sendEmailBatch(letters(500, i * 500 + 1));
     await page.getByText('5,000 unread · 5,000 messages').waitFor();
-    expect(await rows(page).first().textContent()).toBe('Letter 5000, unread');
-    expect(await rows(page).count()).toBeLessThanOrEqual(200);
+    await expect.poll(() => rows(page).first().textContent()).toBe('Letter 5000, unread');
+    await expect.poll(() => rows(page).count()).toBeLessThanOrEqual(200);
     const seen = new Set(await rows(page).allTextContents());
     await page.getByRole('link', { name: 'Older' }).click();
     await page.waitForURL(/before=/);
     const oldest = 5_000 - seen.size;
-    expect(await rows(page).first().textContent()).toBe(`Letter ${oldest}, unread`);
+    await expect.poll(() => rows(page).first().textContent()).toBe(`Letter ${oldest}, unread`);
   });
 });
 
@@ -252,16 +252,16 @@ test('works by links and forms where scripts do not run', async () => {
   await server.sendEmailBatch(letters(60));
   await inPage(browser, { ...wide, javaScriptEnabled: false }, async (page) => {
     await page.goto(url);
-    expect(await page.locator('#keys').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('#keys').isVisible()).toBe(false);
     await page.getByRole('link', { name: 'Reload every 5 seconds' }).click();
     await page.getByRole('link', { name: 'Stop reloading' }).click();
     await page.getByRole('link', { name: 'Letter 60' }).click();
     await shows(page, 'Letter 60');
-    expect(await rows(page).first().textContent()).toBe('Letter 60');
+    await expect.poll(() => rows(page).first().textContent()).toBe('Letter 60');
     await page.getByRole('button', { name: 'Complaint' }).click();
     await page.getByText('Complaint: recorded.').waitFor();
     await page.getByRole('link', { name: 'Older' }).click();
-    expect(await rows(page).count()).toBe(10);
+    await expect.poll(() => rows(page).count()).toBe(10);
     await page.getByRole('button', { name: 'Mark all as read' }).click();
     await page.getByText('0 unread').waitFor();
   });
@@ -289,7 +289,9 @@ test('is accessible with new mail, in both themes, wide and on a phone', async (
         await page.goto(`${url}/inbox/${MessageID}`);
         await page.getByText('a.txt').waitFor();
         expect(await accessibilityProblems(page)).toEqual([]);
-        expect(await page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth)).toBe(false);
+        await expect
+          .poll(() => page.evaluate(() => document.documentElement.scrollWidth > window.innerWidth))
+          .toBe(false);
         await page.goto(`${url}/?q=nothing-like-this`);
         expect(await accessibilityProblems(page)).toEqual([]);
       });

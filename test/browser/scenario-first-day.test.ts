@@ -116,11 +116,13 @@ async function looksTheMailUp(page: Page): Promise<void> {
   await heading(page, 'Welcome, Ada').waitFor();
   await page.getByText('The recipient’s server accepted this email.').waitFor();
   const timeline = page.locator('section', { has: page.getByRole('heading', { name: 'Timeline' }) });
-  expect(await timeline.getByRole('listitem').allTextContents()).toEqual([
-    expect.stringContaining('Accepted'),
-    expect.stringContaining('Sent'),
-    expect.stringContaining('Delivered'),
-  ]);
+  await expect
+    .poll(() => timeline.getByRole('listitem').allTextContents())
+    .toEqual([
+      expect.stringContaining('Accepted'),
+      expect.stringContaining('Sent'),
+      expect.stringContaining('Delivered'),
+    ]);
 }
 
 async function addsAnEndpoint(page: Page, url: string): Promise<void> {

@@ -173,8 +173,8 @@ test('Wednesday: a campaign takes the template, is counted, checked, sent to a c
     await own.click();
     // What the form did not say yet comes from the template as well.
     await mail(page).getByRole('link', { name: 'Count with us' }).waitFor();
-    expect(await page.getByLabel('From', { exact: true }).inputValue()).toBe(project.sender);
-    expect(await page.getByLabel('Subject', { exact: true }).inputValue()).toBe('The herons are back');
+    await expect.poll(() => page.getByLabel('From', { exact: true }).inputValue()).toBe(project.sender);
+    await expect.poll(() => page.getByLabel('Subject', { exact: true }).inputValue()).toBe('The herons are back');
     await goOn(page, 'audience');
     // The draft has a page of its own once it is saved.
     await page.getByRole('button', { name: 'Version history' }).waitFor();
@@ -224,7 +224,7 @@ test('Thursday: opens and clicks are read on the campaign, and those who did not
 
     await press(page, 'Follow up');
     const dialog = page.getByRole('dialog', { name: 'Follow up Heron count in March?' });
-    expect(await dialog.getByLabel('Send to', { exact: true }).inputValue()).toBe('not_opened');
+    await expect.poll(() => dialog.getByLabel('Send to', { exact: true }).inputValue()).toBe('not_opened');
     await dialog.getByText('2 contacts right now.').waitFor();
     await dialog.getByRole('button', { name: 'Create draft' }).click();
     await page.getByRole('navigation', { name: 'Steps' }).waitFor();

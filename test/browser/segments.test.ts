@@ -125,9 +125,9 @@ test('a segment built by clicks has the same tree, count and people as one made 
     const found = page.getByRole('region', { name: 'Matching contacts' });
     await found.getByText(`${byApi.memberCount} contacts`).waitFor();
     const listed = await own.call('GET', `/segments/${byApi.id}/contacts?pageSize=10`);
-    expect(await found.getByRole('listitem').allTextContents()).toEqual(
-      listed.body.data.map(({ email }: { email: string }) => email),
-    );
+    await expect
+      .poll(() => found.getByRole('listitem').allTextContents())
+      .toEqual(listed.body.data.map(({ email }: { email: string }) => email));
     // What each group matches by itself, as the API counts it.
     const groups = [condition.groups[0], ...(condition.groups[0]?.conditions?.groups ?? []), condition.groups[1]];
     for (const [index, name] of ['Group 1', 'Group 1, level 2', 'Group 2, level 2', 'Group 2'].entries()) {
@@ -178,7 +178,7 @@ test('a segment is built by keyboard alone, and its counts follow what is typed'
     await page.getByText('Contacts whose plan is “pro”.', { exact: true }).waitFor();
     await page.getByRole('region', { name: 'Matching contacts' }).getByText('12 contacts').waitFor();
     // One group is the whole condition.
-    expect(await page.locator('[data-slot="group-count"]').count()).toBe(0);
+    await expect.poll(() => page.locator('[data-slot="group-count"]').count()).toBe(0);
 
     // What is added takes the focus.
     await tabTo(page.getByRole('button', { name: 'Add group' }));
@@ -262,7 +262,7 @@ test('people are put into a segment by their addresses, taken out again, and the
     // What lies behind a dialog is hidden from everybody who asks for it by its role.
     await page.getByRole('alertdialog').waitFor({ state: 'detached' });
     await page.getByText('1 total').waitFor();
-    expect(await page.getByRole('link', { name: anna?.email ?? '' }).count()).toBe(1);
+    await expect.poll(() => page.getByRole('link', { name: anna?.email ?? '' }).count()).toBe(1);
     await page.getByRole('button', { name: 'Refresh count' }).click();
     await page.getByText('Static segment with 1 contact').waitFor();
     await page.getByRole('button', { name: 'Export', exact: true }).click();

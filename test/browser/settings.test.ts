@@ -51,7 +51,7 @@ test('a key is created with scopes and shown once, then edited, rotated with an 
     expect(await accessibilityProblems(page)).toEqual([]);
     await ready.getByRole('button', { name: 'Done' }).click();
     await ready.waitFor({ state: 'detached' });
-    expect(await page.locator('body').textContent()).not.toContain(key);
+    await expect.poll(() => page.locator('body').textContent()).not.toContain(key);
     const row = page.getByRole('row', { name: /Shop/ });
     await row.getByText('Contacts and segments: read').waitFor();
     await row.getByText('qa.test, ada@example.com').waitFor();
@@ -134,7 +134,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     expect(status).toBe(200);
     const log = page.getByRole('region', { name: 'Deliveries' }).getByRole('listitem');
     await log.filter({ hasText: /[1-9] attempt/ }).waitFor();
-    expect(await log.count()).toBe(1);
+    await expect.poll(() => log.count()).toBe(1);
     await button(page, 'Show delivery 1').click();
     const delivery = page.getByRole('dialog', { name: 'plan.changed' });
     // There may be another attempt by now.
@@ -159,7 +159,7 @@ test('a webhook endpoint is added, tested, read in its log, checked by its signa
     // A type that nothing has been delivered of, as a link has it.
     await page.goto(page.url().replace('type=plan.changed', 'type=plan.ended'));
     await page.getByText('No deliveries match').waitFor();
-    expect(await page.getByLabel('Event type').inputValue()).toBe('plan.ended');
+    await expect.poll(() => page.getByLabel('Event type').inputValue()).toBe('plan.ended');
     await page.getByLabel('Event type').selectOption('Any type');
     await log.filter({ hasText: 'plan.changed' }).waitFor();
 
@@ -329,11 +329,11 @@ test('the settings of SMTP are there to copy, and lead to a key that sends', asy
     });
     await page.reload();
     await connections.getByText('Wrong key').waitFor();
-    expect(await connections.textContent()).toContain('535 5.7.8 Sign in');
+    await expect.poll(() => connections.textContent()).toContain('535 5.7.8 Sign in');
     await button(page, 'Create a key for SMTP').click();
     const dialog = page.getByRole('dialog', { name: 'Create an API key' });
     await dialog.getByLabel('Name', { exact: true }).fill('Blog');
-    expect(await dialog.getByRole('checkbox', { name: 'Emails: Send' }).isChecked()).toBe(true);
+    await expect.poll(() => dialog.getByRole('checkbox', { name: 'Emails: Send' }).isChecked()).toBe(true);
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Blog is ready' }).waitFor();
     expect(await secretOf(page)).toMatch(/^rk_/);

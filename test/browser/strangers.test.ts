@@ -34,7 +34,7 @@ test('a project that no operator approved sees that its domain waits, what to do
       await page.getByText(`approve reeds.example for project ${project.id}`).waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);
       // The domain that the fixture made is approved.
-      expect(await page.getByText('Waiting for the operator’s approval').count()).toBe(1);
+      await expect.poll(() => page.getByText('Waiting for the operator’s approval').count()).toBe(1);
       await page.goto(`${api.url}/app/${project.id}/settings?tab=billing`);
       await page.getByText('0 of 200 emails sent today (UTC).').waitFor();
       expect(await accessibilityProblems(page)).toEqual([]);

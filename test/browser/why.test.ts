@@ -43,7 +43,7 @@ test('the page of an email says why it was not sent, with what was recorded', ()
     const sentence = 'The email was not sent: Billing limit reached.';
     await dialog.getByRole('alert').getByText(sentence).waitFor();
     const decisions = dialog.getByRole('list', { name: 'Decisions' }).getByRole('listitem');
-    expect(await decisions.count()).toBe(2);
+    await expect.poll(() => decisions.count()).toBe(2);
     expect(await accessibilityProblems(page)).toEqual([]);
     await dialog.getByRole('link', { name: 'Link to this explanation' }).click();
     await page.getByRole('heading', { name: 'Why?', level: 1 }).waitFor();
