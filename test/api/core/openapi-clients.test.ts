@@ -50,7 +50,7 @@ async function run(program: string, args: readonly string[], env: Record<string,
 const document = () => join(folder, 'openapi.json');
 const quiet = { REDOCLY_TELEMETRY: 'off', REDOCLY_SUPPRESS_UPDATE_NOTICE: 'true' };
 async function npx(context: TestContext, tool: string, ...args: string[]): Promise<string> {
-  await fetched(context, 'npx', ['--yes', tool, '--version'], { cwd: folder, env: { ...process.env, ...quiet } });
+  await fetched(context, 'npx', ['--yes', '--package', tool, '--', 'node', '--eval', ''], { cwd: folder });
   return run('npx', ['--yes', tool, ...args], quiet);
 }
 
