@@ -41,8 +41,15 @@ export function checkDocument({ content }: Pick<EmailDocument, 'content'>): Cont
 const describe = 'Describe it for people who do not see it, or mark it as decorative.';
 const nameOf = (source: string) => source.split('/').at(-1) ?? source;
 
-/** Looks through the source of a mail, HTML with Liquid. `known` are the names of the project's variables. */
-export function checkEmail(html: string, known: readonly string[]): ContentFinding[] {
+/** A variable of a project. */
+export interface KnownVariable {
+  name: string;
+  /** Share of contacts that have it, as a whole percentage; absent where every contact has it. */
+  coverage?: number;
+}
+
+/** Checks the source of a mail, HTML with Liquid. `known` are the project's variables. */
+export function checkEmail(html: string, known: readonly KnownVariable[]): ContentFinding[] {
   const size = new TextEncoder().encode(html).length;
   const clipped: ContentFinding[] =
     size > gmailClip
@@ -53,7 +60,16 @@ export function checkEmail(html: string, known: readonly string[]): ContentFindi
           },
         ]
       : [];
-  return [...clipped, ...images(html), ...links(html), ...variables(html, known)];
+  return [
+    ...clipped,
+    ...images(html),
+    ...links(html),
+    ...variables(
+      html,
+      known.map(({ name }) => name),
+    ),
+    ...emptyVariables(html, known),
+  ];
 }
 
 function images(html: string): ContentFinding[] {
@@ -135,6 +151,28 @@ function variables(html: string, known: readonly string[]): ContentFinding[] {
       message: `“${name}” matches the fields ${fieldsLike(name)}, so it is left empty. Use one of their names.`,
     })),
   ];
+}
+
+// Below this share of contacts most people get an empty place.
+const rarePercent = 50;
+
+/** Variables that are printed without a fallback although most contacts have no value for them. */
+function emptyVariables(html: string, known: readonly KnownVariable[]): ContentFinding[] {
+  const printed = new Set(
+    [...html.matchAll(/\{\{-?\s*([\p{L}_][\p{L}\p{N}_-]*)\s*-?\}\}/gu)].map(([, name = '']) => name),
+  );
+  return [...printed].flatMap((name) => {
+    const similar = known.filter((each) => plainName(each.name) === plainName(name));
+    const found = similar.find((each) => each.name === name) ?? (similar.length === 1 ? similar[0] : undefined);
+    if (found?.coverage === undefined || found.coverage >= rarePercent) return [];
+    const field = found.name === name ? 'it' : `“${found.name}”`;
+    return [
+      {
+        kind: 'variable' as const,
+        message: `“${name}” is empty for most contacts: ${found.coverage}% have ${field}. Add a fallback, or send it as data.`,
+      },
+    ];
+  });
 }
 
 // Yields the expressions of outputs and conditions, without filters, fallbacks and operators.

@@ -1,4 +1,11 @@
-export { type ContentFinding, checkDocument, checkEmail, gmailClip, linkProblem } from './checks.ts';
+export {
+  type ContentFinding,
+  checkDocument,
+  checkEmail,
+  gmailClip,
+  type KnownVariable,
+  linkProblem,
+} from './checks.ts';
 export { compileEmail } from './compile.ts';
 export { readableOn, variableText } from './liquid.ts';
 export { Brand, EmailDocument, fonts, isVariableName, networks, operators, plainBrand } from './schema.ts';

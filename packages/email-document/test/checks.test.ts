@@ -2,7 +2,8 @@ import * as v from 'valibot';
 import { expect, test } from 'vitest';
 import { checkDocument, checkEmail, EmailDocument, gmailClip } from '../src/index.ts';
 
-const kinds = (html: string, known: string[] = []) => checkEmail(html, known).map(({ kind }) => kind);
+const named = (names: string[]) => names.map((name) => ({ name }));
+const kinds = (html: string, known: string[] = []) => checkEmail(html, named(known)).map(({ kind }) => kind);
 
 test.each([
   ['<p>Fine</p><a href="https://acme.test/a?b=1">Go</a><img src="https://acme.test/a.png" alt="A">', []],
@@ -44,10 +45,24 @@ test('images without alt text and buttons without a label are named wherever the
 });
 
 test('a field is known without regard to case, spaces and underscores, and two that match are named', () => {
-  const messages = (html: string, known: string[]) => checkEmail(html, known).map(({ message }) => message);
+  const messages = (html: string, known: string[]) => checkEmail(html, named(known)).map(({ message }) => message);
   expect(messages('{{ firstName }}', ['first_name'])).toEqual([]);
   expect(messages('{{ firstName }}', ['First Name', 'firstName'])).toEqual([]);
   expect(messages('{{ firstName }}', ['firstname', 'first_name'])).toEqual([
     '“firstName” matches the fields “firstname” and “first_name”, so it is left empty. Use one of their names.',
   ]);
+});
+
+test('a variable that most contacts lack is named with its share, unless it has a fallback', () => {
+  const messages = (html: string) =>
+    checkEmail(html, [{ name: 'firstname', coverage: 32 }, { name: 'plan', coverage: 50 }, { name: 'email' }]).map(
+      ({ message }) => message,
+    );
+  expect(messages('{{ firstName }}')).toEqual([
+    '“firstName” is empty for most contacts: 32% have “firstname”. Add a fallback, or send it as data.',
+  ]);
+  expect(messages('{{ firstname }}')).toEqual([
+    '“firstname” is empty for most contacts: 32% have it. Add a fallback, or send it as data.',
+  ]);
+  expect(messages('{{ firstName ?? there }}, {{ firstName | upcase }} {{ plan }} {{ email }}')).toEqual([]);
 });

@@ -1,10 +1,10 @@
 import { checkDocument, checkEmail, type EmailDocument, gmailClip } from '@fernpost/email-document';
 import { Note } from '../../ui/States.tsx';
-import { useVariables } from './variables.ts';
+import { useKnownVariables } from './variables.ts';
 
 /** Lists problems that recipients would notice: links, images, variables, size. */
 export function MailChecks({ source, document }: { source: string; document: EmailDocument | null }) {
-  const variables = useVariables();
+  const variables = useKnownVariables();
   const findings = [...checkEmail(source, variables), ...(document ? checkDocument(document) : [])];
   const kilobytes = (size: number) => `${Math.ceil(size / 1024)} kB`;
   return (

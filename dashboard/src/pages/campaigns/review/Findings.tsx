@@ -4,6 +4,8 @@ import { Figure } from '../../../ui/Figure.tsx';
 import { Note } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { count, counted } from '../../../words/numbers.ts';
+import { useKnownVariables } from '../../mail/variables.ts';
+import { shareOf } from '../rules/similar-fields.ts';
 import type { DryRun } from './dry-run.ts';
 
 const problems: Record<DryRun['problems'][number]['kind'], string> = {
@@ -17,6 +19,7 @@ const problems: Record<DryRun['problems'][number]['kind'], string> = {
 /** Shows the findings of a check: problems first, then skipped recipients, then destinations. */
 export function Findings({ run }: { run: DryRun }) {
   const { problems: found, missing, leftOut, byProvider, audience, wouldSend, sample, rendered } = run;
+  const known = useKnownVariables();
   const rows = [
     ...found.map(({ kind, count: many, example }) => ({
       what: problems[kind],
@@ -24,7 +27,7 @@ export function Findings({ run }: { run: DryRun }) {
       examples: example ? [example] : [],
     })),
     ...missing.map(({ variable, contacts, examples }) => ({
-      what: `“${variable}” is empty`,
+      what: `“${variable}” is empty${shareOf(variable, known)}`,
       many: contacts,
       examples,
     })),
