@@ -19,6 +19,8 @@ const mostSeconds = Number(process.env.BENCH_MOST_SECONDS ?? 210);
 const everyMs = 70;
 const longestMs = 60_000;
 const goal = 2;
+// Where the medians without a load differ by more than this, the machine is busy with something else.
+const steady = 1.5;
 
 /** Milliseconds of each mail, until the request was answered and until the provider had it. */
 interface Times {
@@ -183,8 +185,11 @@ function print(load: string, { alone, beside, statuses, isWhole, used }: Result)
   });
   const said = Object.entries(statuses).map(([status, count]) => `${status} ${count}`);
   const cores = Object.entries(used).map(([name, value]) => `${name} ${value.toFixed(2)}`);
+  const medians = alone.map(({ answered }) => at(answered, 0.5));
+  const spread = Math.max(...medians) / Math.min(...medians);
+  const verdict = spread > steady ? 'unsteady' : isMet ? '≤ 2' : '> 2';
   console.log(
-    `  ${load.padEnd(10)} ${isMet ? '≤ 2 ' : '> 2 '}  ${figures.join('   ')}   cores ${cores.join(', ')}   load ${loadavg()[0]?.toFixed(1)}   ${said.join(', ')}${isWhole ? '' : '   THE LOAD ENDED EARLY'}`,
+    `  ${load.padEnd(10)} ${verdict.padEnd(8)}  ${figures.join('   ')}   without load ×${spread.toFixed(2)}   cores ${cores.join(', ')}   load ${loadavg()[0]?.toFixed(1)}   ${said.join(', ')}${isWhole ? '' : '   THE LOAD ENDED EARLY'}`,
   );
 }
 

@@ -56,6 +56,16 @@ const got = async (campaign: string) =>
     )
   ).map(({ id }) => id);
 
+const shareDeps = (rest: number) => ({
+  db: db.db,
+  heavyReads: { of: () => db.db },
+  log: pino({ level: 'silent' }),
+  prepare: prepareBy(compose),
+  rendering: pLimit(1),
+  chunk: 10,
+  rest,
+});
+
 // The parameters of campaign n, so that a failure names the campaign that shows it.
 function changesOf(n: number): CampaignChanges {
   const isPro = allOf(dataIs('plan', 'pro'));
@@ -239,17 +249,8 @@ describe('a dry run', () => {
     // An attempt that is cut off once its second page of ten is written; the third has been rendered meanwhile and is kept as well.
     const killed = new AbortController();
     const { dryRunId } = start.input as { dryRunId: string };
-    const deps = {
-      db: db.db,
-      heavyReads: { of: () => db.db },
-      log: pino({ level: 'silent' }),
-      prepare: prepareBy(compose),
-      rendering: pLimit(1),
-      chunk: 10,
-      rest: 0,
-    };
     const onPage = (passed: number) => passed >= 20 && killed.abort();
-    await reviewShare(deps, dryRunId, { stop: killed.signal, longestMs: 60_000, onPage });
+    await reviewShare(shareDeps(0), dryRunId, { stop: killed.signal, longestMs: 60_000, onPage });
     const half = await getDryRun(reviewDeps(db.db, project), project.id, campaign, String(report.n));
     expect(half).toMatchObject({ state: 'RUNNING', audience: 30, progress: 85, fingerprint: null });
     await worker.perform(start);
@@ -259,6 +260,23 @@ describe('a dry run', () => {
     expect(await wouldGet(campaign)).toHaveLength(35);
     // A straight run finds the same.
     expect(await reviewed(db.db, worker, project, campaign)).toMatchObject({ fingerprint: done.fingerprint });
+  });
+
+  test('rests after each page, at most half a second, and leaves that out of the time that rendering took', async () => {
+    const project = await aProject(db.db);
+    await contacts(db.db, project.id, 35);
+    const { start } = await aDryRun(db.db, project, await aCampaign(db.db, project));
+    const { dryRunId } = start.input as { dryRunId: string };
+    const stop = new AbortController().signal;
+    const began = performance.now();
+    await reviewShare(shareDeps(10_000), dryRunId, { stop, longestMs: 60_000, onPage: () => undefined });
+    const tookMs = performance.now() - began;
+    const row = await db.db.row<{ state: string; ms: number }>(
+      'select state, render_ms::float8 as ms from dry_runs where id = $1',
+      [dryRunId],
+    );
+    expect(row?.state).toBe('DONE');
+    expect(tookMs - (row?.ms ?? 0)).toBeGreaterThan(4 * 490);
   });
 
   test('is removed when it has expired, rows first', async () => {

@@ -12,8 +12,7 @@ import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
 import { Erasure } from './entity.ts';
 import { subjectOf } from './export.ts';
 import type { EraseContact, ErasureBody, ErasureVerification, LiftSuppression, ListErasures } from './schema.ts';
-import { startOfErasure } from './start.ts';
-import { added, findErasure } from './work.ts';
+import { added, findErasure, startOfErasure } from './work.ts';
 
 /** An erasure that was asked for, and the ticket that starts it after the commit; null when it had been asked for before. */
 export interface RequestedErasure {

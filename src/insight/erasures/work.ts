@@ -1,11 +1,11 @@
 import { LockMode } from '@mikro-orm/core';
+import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { foldContactChanges } from '../../contacts/catalogue-queries.ts';
 import { isStalled, restartable, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { Erasure } from './entity.ts';
 import { type Subject, subjectOf } from './export.ts';
 import { findLedgers, hashOfLedger, StillLeaving, settleContact } from './settle.ts';
-import { startOfErasure } from './start.ts';
 import { steps } from './steps.ts';
 
 /** How long an activity may work on an erasure, and the callback that reports its progress. */
@@ -127,6 +127,17 @@ export function added(
   const sum = { ...counts };
   for (const [key, rows] of Object.entries(more)) sum[key] = (sum[key] ?? 0) + rows;
   return sum;
+}
+
+/** The command that starts the execution of an erasure. */
+export function startOfErasure(id: string, projectId: string): StartCommand {
+  return {
+    type: 'start',
+    workflow: 'eraseContact',
+    id: workflowId.erase(id),
+    input: { erasureId: id },
+    searchAttributes: { Kind: 'erase', ProjectId: projectId },
+  };
 }
 
 /** Erasures whose execution may be lost. One that waits for a date is asked for once that has passed. */

@@ -4,7 +4,7 @@ import type { Correction } from '../../campaigns/schema.ts';
 import { hashed, launchFacts, type ReviewFacts } from '../../launches/review/findings.ts';
 import { countCorrection } from '../../launches/revisions/correct.ts';
 import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** A plan that waits for a member of the project. */
 export const WaitingPlan = v.object({
@@ -42,16 +42,12 @@ export async function planFacts(
   now: Date,
 ): Promise<ReviewFacts> {
   const given = (body ?? {}) as { template?: string; contactId?: string; executionIds?: string[] };
-  const one = async (name: string, query: Query) => ({ [name]: await tx.row(query) });
-  const project = await one(
-    'project',
-    sql`select name, tracking, language, escape_contact_data from projects where id = ${projectId} for share`,
-  );
+  const project = await tx.row(sql`
+    select name, tracking, language, escape_contact_data from projects where id = ${projectId} for share`);
   switch (action) {
     case 'send_email': {
-      const template =
-        given.template === undefined ? {} : { templates: await templates(tx, projectId, [given.template]) };
-      return hashed({ ...project, ...template });
+      const sent = given.template === undefined ? {} : { templates: await templates(tx, projectId, [given.template]) };
+      return hashed({ project, ...sent });
     }
     case 'launch_campaign':
       return launchFacts(tx, projectId, path.id ?? '', now);
@@ -65,42 +61,34 @@ export async function planFacts(
       return { ...(await launchFacts(tx, projectId, path.id ?? '', now)), ...hashed({ counted }) };
     }
     case 'pause_campaign':
-      return hashed(
-        await one(
-          'campaign',
-          sql`select name, subject, body, status, content_version, send_seq from campaigns
-            where project_id = ${projectId} and id = ${path.id} for share`,
-        ),
-      );
+      return hashed({
+        campaign: await tx.row(sql`
+          select name, subject, body, status, content_version, send_seq from campaigns
+          where project_id = ${projectId} and id = ${path.id} for share`),
+      });
     case 'resend_email':
       return hashed({
-        ...project,
-        ...(await one(
-          'email',
-          sql`select to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments, status, reason,
-              message_class, tracking
-            from emails where project_id = ${projectId} and id = ${path.id} for share`,
-        )),
+        project,
+        email: await tx.row(sql`
+          select to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments, status, reason,
+            message_class, tracking
+          from emails where project_id = ${projectId} and id = ${path.id} for share`),
       });
     case 'enrol':
       return hashed({
-        ...project,
+        project,
         ...(await workflow(tx, projectId, path.id ?? '', [])),
-        ...(await one(
-          'contact',
-          sql`select email, subscribed, data from contacts where project_id = ${projectId} and id = ${given.contactId} for share`,
-        )),
+        contact: await tx.row(sql`
+          select email, subscribed, data from contacts where project_id = ${projectId} and id = ${given.contactId} for share`),
       });
     case 'retry_runs':
-      return hashed({ ...project, ...(await workflow(tx, projectId, path.id ?? '', given.executionIds ?? [])) });
+      return hashed({ project, ...(await workflow(tx, projectId, path.id ?? '', given.executionIds ?? [])) });
     default:
-      return hashed(
-        await one(
-          'job',
-          sql`select kind, spec, state, total_count, created_count, updated_count, failure_count from jobs
-            where project_id = ${projectId} and id = ${path.jobId} for share`,
-        ),
-      );
+      return hashed({
+        job: await tx.row(sql`
+          select kind, spec, state, total_count, created_count, updated_count, failure_count from jobs
+          where project_id = ${projectId} and id = ${path.jobId} for share`),
+      });
   }
 }
 

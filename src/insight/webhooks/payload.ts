@@ -58,6 +58,7 @@ export function isNarrow(events: readonly string[]): boolean {
 
 /** SQL: whether the name of an event, a column, is subscribed to. */
 export function subscribes(column: string, events: readonly string[]): Query {
+  if (isNarrow(events)) return sql`${raw(column)} = any(${[...events]}::text[])`;
   const likes = events.map((event) => likeText(event).replace(/\*$/, '%'));
   return sql`${raw(column)} like any(${likes}::text[])`;
 }

@@ -1,6 +1,6 @@
 import { type Database, type Query, sql } from '../../store/sql.ts';
 import { WebhookEndpoint } from './entity.ts';
-import { isNarrow, subscribes } from './payload.ts';
+import { subscribes } from './payload.ts';
 
 /** The events of an endpoint that are checked: those from `from` up to the place that the feed has come to. */
 interface Looked {
@@ -96,11 +96,10 @@ export async function countMissed(db: Database, endpointId: string, looked: Look
 
 /** SQL: the events of a span that the feed has passed and the endpoint was never queued. */
 function missedOf(endpointId: string, { projectId, events, from, cursorAt, cursorId }: Looked): Query {
-  const named = isNarrow(events) ? sql`e.name = any(${events}::text[])` : subscribes('e.name', events);
   return sql`
     select e.id, e.name, e.created_at from events e
     where e.project_id = ${projectId} and e.created_at >= ${from}::timestamptz and e.created_at <= ${cursorAt}::timestamptz
-      and (e.created_at, e.id) <= (${cursorAt}::timestamptz, ${cursorId}::uuid) and ${named}
+      and (e.created_at, e.id) <= (${cursorAt}::timestamptz, ${cursorId}::uuid) and ${subscribes('e.name', events)}
       and not exists (select from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = e.id)`;
 }
 

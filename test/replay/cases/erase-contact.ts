@@ -1,4 +1,4 @@
-import { startOfErasure } from '../../../src/insight/erasures/start.ts';
+import { startOfErasure } from '../../../src/insight/erasures/work.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { failed, type ReplayCase, type Script } from './case.ts';
 
