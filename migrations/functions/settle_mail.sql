@@ -26,28 +26,30 @@ declare
   is_queued constant boolean := claim.campaign is null;
   ids constant uuid[] := verdicts.ids;
   instant constant timestamptz := verdicts.instants[1];
-  failed_ids uuid[] := '{}';
   sent_ids uuid[] := ids;
+  failed_ids uuid[] := '{}';
+  held_ids uuid[] := '{}';
+  kept_ids uuid[] := '{}';
   happened new_event[];
   again record;
 begin
   if cardinality(verdicts.outcomes) > 0 then
-    select coalesce(array_agg(id) filter (where outcome = 'FAILED'), '{}'), coalesce(array_agg(id) filter (where outcome is null), '{}')
-    into failed_ids, sent_ids
+    select coalesce(array_agg(id) filter (where outcome is null), '{}'), coalesce(array_agg(id) filter (where outcome = 'FAILED'), '{}')
+    into sent_ids, failed_ids
     from unnest(ids, verdicts.outcomes) as v(id, outcome);
   end if;
+  if is_queued and cardinality(verdicts.outcomes) > 0 then
+    held_ids := array(select email_id from email_queue where email_id = any (ids) and claim_id = claim.id);
+    kept_ids := array(
+      select f.id from (
+        select e.id, e.project_id, sum(q.bytes) over (partition by e.project_id order by e.id) as through
+        from emails e join email_queue q on q.email_id = e.id
+        where e.id = any (failed_ids) and q.email_id = any (failed_ids) and q.claim_id = claim.id
+          and e.render is not null and jsonb_typeof(e.attachments) = 'array') f
+      where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= most_kept_bytes);
+  end if;
 
-  with held as (
-    select email_id from email_queue where is_queued and email_id = any (ids) and claim_id = claim.id),
-  files as materialized (
-    select e.id, e.project_id, q.bytes, sum(q.bytes) over (partition by e.project_id order by e.id) as through
-    from emails e join email_queue q on q.email_id = e.id
-    where is_queued and e.id = any (failed_ids) and q.email_id = any (failed_ids) and q.claim_id = claim.id
-      and e.render is not null and jsonb_typeof(e.attachments) = 'array'),
-  kept as materialized (
-    select f.id, f.project_id, f.bytes from files f
-    where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= most_kept_bytes),
-  settled as (
+  with settled as (
     update emails e set
       status = case when e.status in ('PENDING', 'SENDING') then v.outcome else e.status end,
       reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
@@ -58,7 +60,7 @@ begin
       subject = coalesce(v.subject, e.subject),
       body = case when v.outcome = 'FAILED' and e.render is not null then e.body else coalesce(v.body, e.body) end,
       render = case when v.subject is null or v.outcome = 'FAILED' then e.render end,
-      attachments = case when jsonb_typeof(e.attachments) is distinct from 'array' or e.id in (select id from kept) then e.attachments
+      attachments = case when jsonb_typeof(e.attachments) is distinct from 'array' or e.id = any (kept_ids) then e.attachments
         else (select jsonb_agg(file - 'content') from jsonb_array_elements(e.attachments) file) end,
       content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim.id)),
       updated_at = now()
@@ -72,7 +74,7 @@ begin
       and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
       and e.sent_at is null
       and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null)
-        or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id in (select email_id from held)))
+        or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id = any (held_ids)))
     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
@@ -88,10 +90,6 @@ begin
             to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end
         || coalesce((select jsonb_build_object('tags', jsonb_object_agg(t.name, t.value)) from email_tags t where t.email_id = e.id
           having count(*) > 0), '{}') end as payload),
-  noted as (
-    insert into failed_attachments (email_id, project_id, bytes)
-    select k.id, k.project_id, k.bytes from kept k join settled using (id)
-    on conflict (email_id) do nothing),
   mail_counted as (
     insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
     select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
@@ -147,6 +145,12 @@ begin
   into sent, skipped, failed, happened from tally t;
 
   if is_queued then
+    if cardinality(kept_ids) > 0 then
+      insert into failed_attachments (email_id, project_id, bytes)
+        select q.email_id, q.project_id, q.bytes from email_queue q join emails e on e.id = q.email_id
+        where q.email_id = any (kept_ids) and e.id = any (kept_ids) and e.status = 'FAILED'
+        on conflict (email_id) do nothing;
+    end if;
     delete from email_queue q where q.email_id = any (ids)
       and (q.claim_id = claim.id or q.email_id = any (sent_ids));
     update email_queue q set
