@@ -1883,6 +1883,19 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION mail_counts_of(source_type text, status text, simulated boolean, delivered_at timestamp with time zone DEFAULT NULL::timestamp with time zone, opened_at timestamp with time zone DEFAULT NULL::timestamp with time zone, clicked_at timestamp with time zone DEFAULT NULL::timestamp with time zone, bounced_at timestamp with time zone DEFAULT NULL::timestamp with time zone, complained_at timestamp with time zone DEFAULT NULL::timestamp with time zone)
+ RETURNS TABLE(outgoing integer, incoming integer, delivered integer, opened integer, clicked integer, bounced integer, rated integer, rated_bounced integer, rated_complained integer)
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select is_out::integer, (source_type = 'INBOUND')::integer, (is_out and delivered_at is not null)::integer,
+    (is_out and opened_at is not null)::integer, (is_out and clicked_at is not null)::integer, (is_out and bounced_at is not null)::integer,
+    is_rated::integer, (is_rated and bounced_at is not null)::integer, (is_rated and complained_at is not null)::integer
+  from (
+    select source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED') as is_out,
+      source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED', 'FAILED') and not simulated as is_rated) mail
+$function$;
+
 CREATE OR REPLACE FUNCTION mail_reason_text(reason jsonb)
  RETURNS text
  LANGUAGE sql
@@ -2006,28 +2019,30 @@ declare
   is_queued constant boolean := claim.campaign is null;
   ids constant uuid[] := verdicts.ids;
   instant constant timestamptz := verdicts.instants[1];
-  failed_ids uuid[] := '{}';
   sent_ids uuid[] := ids;
+  failed_ids uuid[] := '{}';
+  held_ids uuid[] := '{}';
+  kept_ids uuid[] := '{}';
   happened new_event[];
   again record;
 begin
   if cardinality(verdicts.outcomes) > 0 then
-    select coalesce(array_agg(id) filter (where outcome = 'FAILED'), '{}'), coalesce(array_agg(id) filter (where outcome is null), '{}')
-    into failed_ids, sent_ids
+    select coalesce(array_agg(id) filter (where outcome is null), '{}'), coalesce(array_agg(id) filter (where outcome = 'FAILED'), '{}')
+    into sent_ids, failed_ids
     from unnest(ids, verdicts.outcomes) as v(id, outcome);
   end if;
+  if is_queued and cardinality(verdicts.outcomes) > 0 then
+    held_ids := array(select email_id from email_queue where email_id = any (ids) and claim_id = claim.id);
+    kept_ids := array(
+      select f.id from (
+        select e.id, e.project_id, sum(q.bytes) over (partition by e.project_id order by e.id) as through
+        from emails e join email_queue q on q.email_id = e.id
+        where e.id = any (failed_ids) and q.email_id = any (failed_ids) and q.claim_id = claim.id
+          and e.render is not null and jsonb_typeof(e.attachments) = 'array') f
+      where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= most_kept_bytes);
+  end if;
 
-  with held as (
-    select email_id from email_queue where is_queued and email_id = any (ids) and claim_id = claim.id),
-  files as materialized (
-    select e.id, e.project_id, q.bytes, sum(q.bytes) over (partition by e.project_id order by e.id) as through
-    from emails e join email_queue q on q.email_id = e.id
-    where is_queued and e.id = any (failed_ids) and q.email_id = any (failed_ids) and q.claim_id = claim.id
-      and e.render is not null and jsonb_typeof(e.attachments) = 'array'),
-  kept as materialized (
-    select f.id, f.project_id, f.bytes from files f
-    where f.through + coalesce((select sum(k.bytes) from failed_attachments k where k.project_id = f.project_id), 0) <= most_kept_bytes),
-  settled as (
+  with settled as (
     update emails e set
       status = case when e.status in ('PENDING', 'SENDING') then v.outcome else e.status end,
       reason = case when e.status in ('PENDING', 'SENDING') then v.reason else e.reason end,
@@ -2038,7 +2053,7 @@ begin
       subject = coalesce(v.subject, e.subject),
       body = case when v.outcome = 'FAILED' and e.render is not null then e.body else coalesce(v.body, e.body) end,
       render = case when v.subject is null or v.outcome = 'FAILED' then e.render end,
-      attachments = case when jsonb_typeof(e.attachments) is distinct from 'array' or e.id in (select id from kept) then e.attachments
+      attachments = case when jsonb_typeof(e.attachments) is distinct from 'array' or e.id = any (kept_ids) then e.attachments
         else (select jsonb_agg(file - 'content') from jsonb_array_elements(e.attachments) file) end,
       content_version = coalesce(e.content_version, (select nullif(k.version, 1) from campaign_claims k where k.id = claim.id)),
       updated_at = now()
@@ -2052,7 +2067,7 @@ begin
       and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
       and e.sent_at is null
       and (v.outcome = 'SENT' and not (e.status = 'FAILED' and e.message_id is null)
-        or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id in (select email_id from held)))
+        or e.status in ('PENDING', 'SENDING') and (not is_queued or e.id = any (held_ids)))
     returning e.id, e.project_id, e.contact_id, e.source_type, e.message_class, e.created_at, e.sent_at, e.bounced_at, e.simulated,
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
@@ -2068,15 +2083,13 @@ begin
             to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) end
         || coalesce((select jsonb_build_object('tags', jsonb_object_agg(t.name, t.value)) from email_tags t where t.email_id = e.id
           having count(*) > 0), '{}') end as payload),
-  noted as (
-    insert into failed_attachments (email_id, project_id, bytes)
-    select k.id, k.project_id, k.bytes from kept k join settled using (id)
-    on conflict (email_id) do nothing),
   mail_counted as (
     insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
-    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
-      -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
-    from settled where outcome <> 'SENT' group by 1, 2),
+    select s.project_id, date_bin('1 hour', s.created_at, timestamptz 'epoch'), sum(now.bounced - was.bounced), sum(now.rated - was.rated),
+      sum(now.rated_bounced - was.rated_bounced)
+    from settled s cross join lateral mail_counts_of(s.source_type, 'PENDING', s.simulated) was
+      cross join lateral mail_counts_of(s.source_type, s.outcome, s.simulated, bounced_at => s.bounced_at) now
+    where s.outcome <> 'SENT' group by 1, 2),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
@@ -2127,6 +2140,12 @@ begin
   into sent, skipped, failed, happened from tally t;
 
   if is_queued then
+    if cardinality(kept_ids) > 0 then
+      insert into failed_attachments (email_id, project_id, bytes)
+        select q.email_id, q.project_id, q.bytes from email_queue q join emails e on e.id = q.email_id
+        where q.email_id = any (kept_ids) and e.id = any (kept_ids) and e.status = 'FAILED'
+        on conflict (email_id) do nothing;
+    end if;
     delete from email_queue q where q.email_id = any (ids)
       and (q.claim_id = claim.id or q.email_id = any (sent_ids));
     update email_queue q set
@@ -2153,9 +2172,12 @@ begin
       where e.id = any (sent_ids)
         and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
         and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
-      returning e.project_id, e.created_at, e.simulated)
+      returning e.project_id, e.created_at, e.source_type, e.simulated)
     insert into mail_count_changes (project_id, hour, rated)
-      select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 1, 2;
+      select r.project_id, date_bin('1 hour', r.created_at, timestamptz 'epoch'), sum(now.rated - was.rated)
+      from reopened r cross join lateral mail_counts_of(r.source_type, 'FAILED', r.simulated) was
+        cross join lateral mail_counts_of(r.source_type, 'PENDING', r.simulated) now
+      group by 1, 2;
     if found then
       select * into again from settle_mail(claim => claim, verdicts => verdicts, returned => '{}');
       sent := sent + again.sent;
@@ -2199,17 +2221,11 @@ CREATE OR REPLACE FUNCTION uncount_deleted_mail()
 AS $function$
 begin
   insert into mail_count_changes (project_id, hour, outgoing, incoming, delivered, opened, clicked, bounced, rated, rated_bounced, rated_complained)
-    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED')),
-    -count(*) filter (where m.source_type = 'INBOUND'),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.delivered_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.opened_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.clicked_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.bounced_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.bounced_at is not null),
-    -count(*) filter (where m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED') and m.status <> 'FAILED' and not m.simulated and m.complained_at is not null)
-    from went m group by 1, 2;
+    select m.project_id, date_bin('1 hour', m.created_at, timestamptz 'epoch'), -sum(c.outgoing), -sum(c.incoming), -sum(c.delivered),
+      -sum(c.opened), -sum(c.clicked), -sum(c.bounced), -sum(c.rated), -sum(c.rated_bounced), -sum(c.rated_complained)
+    from went m cross join lateral mail_counts_of(m.source_type, m.status, m.simulated, m.delivered_at, m.opened_at, m.clicked_at,
+      m.bounced_at, m.complained_at) c
+    group by 1, 2;
   return null;
 end
 $function$;

@@ -92,9 +92,11 @@ begin
           having count(*) > 0), '{}') end as payload),
   mail_counted as (
     insert into mail_count_changes (project_id, hour, bounced, rated, rated_bounced)
-    select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where outcome = 'BOUNCED'),
-      -count(*) filter (where outcome = 'FAILED' and not simulated), count(*) filter (where outcome = 'BOUNCED' and not simulated)
-    from settled where outcome <> 'SENT' group by 1, 2),
+    select s.project_id, date_bin('1 hour', s.created_at, timestamptz 'epoch'), sum(now.bounced - was.bounced), sum(now.rated - was.rated),
+      sum(now.rated_bounced - was.rated_bounced)
+    from settled s cross join lateral mail_counts_of(s.source_type, 'PENDING', s.simulated) was
+      cross join lateral mail_counts_of(s.source_type, s.outcome, s.simulated, bounced_at => s.bounced_at) now
+    where s.outcome <> 'SENT' group by 1, 2),
   usage_moved as (
     insert into usage_counters as u (project_id, month, category, settled, failed)
     select project_id, date_trunc('month', created_at at time zone 'UTC')::date,
@@ -177,9 +179,12 @@ begin
       where e.id = any (sent_ids)
         and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
         and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
-      returning e.project_id, e.created_at, e.simulated)
+      returning e.project_id, e.created_at, e.source_type, e.simulated)
     insert into mail_count_changes (project_id, hour, rated)
-      select project_id, date_bin('1 hour', created_at, timestamptz 'epoch'), count(*) filter (where not simulated) from reopened group by 1, 2;
+      select r.project_id, date_bin('1 hour', r.created_at, timestamptz 'epoch'), sum(now.rated - was.rated)
+      from reopened r cross join lateral mail_counts_of(r.source_type, 'FAILED', r.simulated) was
+        cross join lateral mail_counts_of(r.source_type, 'PENDING', r.simulated) now
+      group by 1, 2;
     if found then
       select * into again from settle_mail(claim => claim, verdicts => verdicts, returned => '{}');
       sent := sent + again.sent;

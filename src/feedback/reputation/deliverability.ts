@@ -105,8 +105,9 @@ export async function receiversOf(
     with looked as materialized (
       select lower(split_part(to_address, '@', 2)) as domain, bounced_at is not null as bounced,
         complained_at is not null as complained, created_at,
-        source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED', 'FAILED') and not simulated as rated
+        counts.rated = 1 as rated
       from (${newestMail(lookedAt, { projectId, sources: mailSources, within: sql`e.id >= ${firstIdAt(from)}::uuid`, limit })}) mail
+        cross join lateral mail_counts_of(source_type, status, simulated) counts
       order by id desc limit ${limit}),
     by_domain as materialized (select domain, ${sums} from looked where rated group by domain),
     known as (select * from jsonb_to_recordset(${JSON.stringify(known)}::jsonb) as k (provider text, domain text)),

@@ -3,47 +3,49 @@ import { isoText } from '../../store/columns.ts';
 import { newEvent } from '../../store/record-events.ts';
 import { type Query, raw, sql } from '../../store/sql.ts';
 
-const out = `m.source_type <> 'INBOUND' and m.status not in ('SUPPRESSED', 'CANCELLED')`;
-const rated = `${out} and m.status <> 'FAILED' and not m.simulated`;
+/** The counts of mail, columns of `mail_counts`. */
+export const mailCountColumns = [
+  'outgoing',
+  'incoming',
+  'delivered',
+  'opened',
+  'clicked',
+  'bounced',
+  'rated',
+  'rated_bounced',
+  'rated_complained',
+] as const;
 
-/**
- * What each count of mail is of, as conditions on a row `m` of the ledger. Deleted mail is taken off by the trigger
- * `uncount_deleted_mail`, and `settle_mail` counts what it settles; both follow the same conditions.
- */
-export const countConditions = {
-  outgoing: out,
-  incoming: `m.source_type = 'INBOUND'`,
-  delivered: `${out} and m.delivered_at is not null`,
-  opened: `${out} and m.opened_at is not null`,
-  clicked: `${out} and m.clicked_at is not null`,
-  bounced: `${out} and m.bounced_at is not null`,
-  rated,
-  rated_bounced: `${rated} and m.bounced_at is not null`,
-  rated_complained: `${rated} and m.complained_at is not null`,
-} as const;
+const instants = ['delivered_at', 'opened_at', 'clicked_at', 'bounced_at', 'complained_at'];
 
-type Count = keyof typeof countConditions;
-const counts = Object.keys(countConditions) as Count[];
+/** SQL of a table of one row, for `lateral`: whether the mail `row`, which has `countedColumns`, is in each of the counts (1 or 0). */
+export function countsOf(row: string): Query {
+  return raw(
+    `mail_counts_of(${['source_type', 'status', 'simulated', ...instants].map((name) => `${row}.${name}`).join(', ')})`,
+  );
+}
+
 const hourOf = (at: string) => raw(`date_bin('1 hour', ${at}, timestamptz 'epoch')`);
 
 /** The statement that counts new mail of a project: `rows` names the CTE of its rows in the ledger. */
 export function countingMail(projectId: string, rows: string): Query {
-  const number = (count: Count) => raw(`count(*) filter (where ${countConditions[count]})`);
   return sql`
     insert into mail_count_changes (project_id, hour, outgoing, incoming, rated)
-    select ${projectId}::uuid, ${hourOf('min(m.created_at)')}, ${number('outgoing')}, ${number('incoming')}, ${number('rated')}
-    from ${raw(rows)} m having count(*) > 0`;
+    select ${projectId}::uuid, ${hourOf('min(m.created_at)')}, sum(c.outgoing), sum(c.incoming), sum(c.rated)
+    from ${raw(rows)} m cross join lateral mail_counts_of(m.source_type, m.status, m.simulated) c having count(*) > 0`;
 }
 
 /**
- * The statement that counts mail which waited (PENDING or SENDING, so nothing had happened to it) and is not sent after all. FAILED counts as
- * outgoing still; SUPPRESSED and CANCELLED are in no statistics. `rows` names a CTE with `endedColumns`.
+ * The statement that counts mail which waited (PENDING or SENDING, so nothing had happened to it) and is not sent after all. `rows` names a CTE
+ * with `endedColumns`.
  */
 export function countingUnsent(rows: string, status: 'FAILED' | 'SUPPRESSED' | 'CANCELLED'): Query {
   return sql`
     insert into mail_count_changes (project_id, hour, outgoing, rated)
-    select m.project_id, ${hourOf('m.created_at')}, ${raw(status === 'FAILED' ? '0' : '-count(*)')}, -count(*) filter (where not m.simulated)
-    from ${raw(rows)} m group by 1, 2`;
+    select m.project_id, ${hourOf('m.created_at')}, sum(now.outgoing - was.outgoing), sum(now.rated - was.rated)
+    from ${raw(rows)} m cross join lateral mail_counts_of(m.source_type, 'PENDING', m.simulated) was
+      cross join lateral mail_counts_of(m.source_type, ${raw(`'${status}'`)}, m.simulated) now
+    group by 1, 2`;
 }
 
 /** What the consequences of a mail that ends read of its row `e`: usage, counts and the event `email.failed`. */
@@ -51,20 +53,17 @@ export const endedColumns = `e.id, e.project_id, e.contact_id, e.subject, e.rend
         e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type, e.message_class, e.reason, e.simulated, e.created_at`;
 
 /** The columns of a mail that say what it counts as. */
-export const countedColumns =
-  'id project_id source_type status simulated created_at delivered_at opened_at clicked_at bounced_at complained_at'.split(
-    ' ',
-  );
+export const countedColumns = ['id', 'project_id', 'created_at', 'source_type', 'status', 'simulated', ...instants];
 
 /** The statement that moves mail between the counts: CTEs of rows by `countedColumns`, as they were (locked) and as they are. */
 export function countingChange(before: string, after: string): Query {
-  const of = (row: string, count: Count) => `(${countConditions[count].replaceAll('m.', `${row}.`)})::int`;
-  const differences = counts.map((count) => `${of('after', count)} - ${of('before', count)} as ${count}`);
-  return raw(`
-    insert into mail_count_changes (project_id, hour, ${counts.join(', ')})
-    select after.project_id, date_bin('1 hour', after.created_at, timestamptz 'epoch'), d.*
-    from ${after} after join ${before} before using (id) cross join lateral (select ${differences.join(', ')}) d
-    where ${counts.map((count) => `d.${count} <> 0`).join(' or ')}`);
+  const difference = (count: string) => `now.${count} - was.${count}`;
+  return sql`
+    insert into mail_count_changes (project_id, hour, ${raw(mailCountColumns.join(', '))})
+    select after.project_id, ${hourOf('after.created_at')}, ${raw(mailCountColumns.map(difference).join(', '))}
+    from ${raw(after)} after join ${raw(before)} before using (id)
+      cross join lateral ${countsOf('before')} was cross join lateral ${countsOf('after')} now
+    where ${raw(mailCountColumns.map((count) => `${difference(count)} <> 0`).join(' or '))}`;
 }
 
 /** The event `email.failed` of a mail that will not be sent, from its row, which has `endedColumns`. */

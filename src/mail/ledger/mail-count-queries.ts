@@ -1,7 +1,7 @@
 import { firstIdAt } from '../../lib/ids.ts';
 import type { SqlSpan } from '../../lib/time.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { countConditions } from './counting.ts';
+import { countsOf, mailCountColumns } from './counting.ts';
 
 /**
  * Mail that was created within some time, and what has become of it since; mail that a rule suppressed or that was cancelled is not in it. Runs of
@@ -41,10 +41,8 @@ const each = (text: (column: Column) => string, separator = ', ') => raw(columns
 
 const listed = each((column) => column);
 const summed = each((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`);
-const conditions: Partial<Record<Column, string>> = countConditions;
-const scanned = each((column) =>
-  column in conditions ? `count(*) filter (where ${conditions[column]}) as ${column}` : `0 as ${column}`,
-);
+const ofMail: ReadonlySet<string> = new Set(mailCountColumns);
+const scanned = each((column) => (ofMail.has(column) ? `sum(c.${column}) as ${column}` : `0 as ${column}`));
 
 // Counts and the changes that are not folded into them yet, read by one statement and so at one moment.
 function kept(projectId: string, from: string, until: string): Query {
@@ -61,7 +59,7 @@ function scannedBetween(projectId: string, from: Instant, until: Instant): Query
     select null, ${each((other) => (other === column ? 'count(*)' : '0'))} from automation_runs
     where project_id = ${projectId} and ${at} >= ${from.at} and ${at} < ${until.at}`;
   return sql`
-    select null, ${scanned} from emails m
+    select null, ${scanned} from emails m cross join lateral ${countsOf('m')} c
     where project_id = ${projectId} and created_at >= ${from.at} and created_at < ${until.at}
       and id >= ${idAt(from.ms - driftMs)}::uuid and id < ${idAt(until.ms + driftMs)}::uuid
     union all ${runs('runs_started', sql`started_at`)}
