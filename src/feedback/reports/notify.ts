@@ -7,8 +7,9 @@ import { contactsWritten, writingAs } from '../../contacts/write.ts';
 import type { Notification } from '../../domains/providers/mailer.ts';
 import { newId } from '../../lib/ids.ts';
 import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
-import { receiptKey, statusRank } from '../../mail/ledger/queries.ts';
+import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
+import { MailStatus, statusRank } from '../../mail/status.ts';
 import { isoText } from '../../store/columns.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
@@ -23,11 +24,11 @@ type Effect = Notification['effect'];
 
 // What a report of a kind moves: an instant of the mail (`delivered_at`), a counter of its campaign (`delivered_count`), and a status.
 const moves = {
-  delivery: ['delivered', 'DELIVERED'],
-  open: ['opened', 'OPENED'],
-  click: ['clicked', 'CLICKED'],
-  bounce: ['bounced', 'BOUNCED'],
-  complaint: ['complained', 'COMPLAINED'],
+  delivery: ['delivered', MailStatus.DELIVERED],
+  open: ['opened', MailStatus.OPENED],
+  click: ['clicked', MailStatus.CLICKED],
+  bounce: ['bounced', MailStatus.BOUNCED],
+  complaint: ['complained', MailStatus.COMPLAINED],
 } as const;
 type Moved = (typeof moves)[keyof typeof moves][0];
 const counts = raw(countedColumns.map((column) => `e.${column}`).join(', '));
@@ -55,7 +56,7 @@ export async function applyNotification(
   const [name, status] = kind in moves && !isTransient ? moves[kind as keyof typeof moves] : [null, null];
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
-  const flips = status === 'BOUNCED' || status === 'COMPLAINED' || kind === 'optOut';
+  const flips = status === MailStatus.BOUNCED || status === MailStatus.COMPLAINED || kind === 'optOut';
   // Made before the ID of the report's own event, which follows the flip.
   const flipId = newId();
   const flip = contactsWritten(
@@ -207,7 +208,7 @@ function eventsOf(effect: Effect, name: string | null, at: Query): Query {
       where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`;
 }
 
-function statusAfter(kind: Effect['kind'], status: string | null): Query {
+function statusAfter(kind: Effect['kind'], status: MailStatus | null): Query {
   if (kind === 'failure') return sql`case when ${rankNow} <= 1 then 'FAILED' else e.status end`;
   if (status === null) return sql`case when m.given_up then 'SENT' else e.status end`;
   return sql`case when ${raw(statusRank(`'${status}'`))} > ${rankNow} then ${status}::text when m.given_up then 'SENT' else e.status end`;
@@ -216,7 +217,7 @@ function statusAfter(kind: Effect['kind'], status: string | null): Query {
 function reasonAfter(effect: Effect, status: string | null, at: Query): Query {
   const words = effect.kind === 'bounce' || effect.kind === 'failure' ? effect.error : null;
   const reported = sql`${words === null ? null : storedReason({ code: 'provider', words })}::jsonb`;
-  if (status === 'BOUNCED') return sql`case when e.bounced_at <= ${at} then e.reason else ${reported} end`;
+  if (status === MailStatus.BOUNCED) return sql`case when e.bounced_at <= ${at} then e.reason else ${reported} end`;
   if (effect.kind === 'failure') return sql`case when ${rankNow} <= 1 then ${reported} else e.reason end`;
   return sql`case when e.status in ('FAILED', 'CANCELLED') and (${status !== null}::boolean or m.given_up) then null else e.reason end`;
 }

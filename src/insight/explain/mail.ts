@@ -1,4 +1,5 @@
 import type { ReasonCode } from '../../mail/ledger/reasons.ts';
+import { MailStatus } from '../../mail/status.ts';
 import type { Database } from '../../store/sql.ts';
 import { type Finding, finding, onDate, recorded } from './finding.ts';
 import { type ExplainedMail, flipsAround } from './queries.ts';
@@ -14,7 +15,7 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
   ];
   const { verdict } = mail;
   if (verdict === 'handed_over') return reportsOf(mail, decisions);
-  if (mail.status === 'SUPPRESSED') {
+  if (mail.status === MailStatus.SUPPRESSED) {
     const { rule } = mail;
     const sentence =
       rule === null
@@ -30,7 +31,7 @@ export async function explainMail(db: Database, projectId: string, mail: Explain
     );
     return finding('did_not', decisions);
   }
-  if (verdict === 'unknown' || mail.isClaimed || mail.status === 'SENDING') {
+  if (verdict === 'unknown' || mail.isClaimed || mail.status === MailStatus.SENDING) {
     const sentence = 'The email is being handed to the provider, or was when a process ended; this is looked up there.';
     decisions.push(recorded('mail.unconfirmed', 'info', sentence, { at: mail.updatedAt, source: sourceOf(mail) }));
     return finding('cannot_tell', decisions, sentence, { next: { at: null, what: 'The provider is asked again.' } });
@@ -143,7 +144,7 @@ async function notSent(db: Database, projectId: string, mail: ExplainedMail, dec
   const check = code === undefined ? 'mail.failed' : `mail.${code}`;
   decisions.push(recorded(check, 'stop', sentence, { at: instant, actual: mail.reason, source }));
   if (code === undefined) return finding('cannot_tell', decisions);
-  const isResendable = mail.campaignId === null && mail.status === 'FAILED';
+  const isResendable = mail.campaignId === null && mail.status === MailStatus.FAILED;
   return finding('did_not', decisions, undefined, { fixes: isResendable ? [resendFix(mail)] : [] });
 }
 

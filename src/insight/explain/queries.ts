@@ -5,6 +5,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Reason, versionSql } from '../../mail/ledger/reasons.ts';
+import type { MailStatus } from '../../mail/status.ts';
 import { isoInstant, isoText } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
@@ -110,7 +111,7 @@ export interface ExplainedMail {
   id: string;
   contactId: string;
   to: string;
-  status: string;
+  status: MailStatus;
   campaignId: string | null;
   /** Whether its campaign is paused. */
   isPaused: boolean;

@@ -141,7 +141,7 @@ const firstInstant = Date.parse('0001-01-01T00:00:00.000Z');
 const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 
 /** One of the words. */
-export const choice = <const Words extends readonly [string, ...string[]]>(words: Words) =>
+export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
 /** A whole number within bounds. */

@@ -3,7 +3,8 @@ import { firstIdAt } from '../../lib/ids.ts';
 import { likeText } from '../../lib/text.ts';
 import { dateParameter, dayMs } from '../../lib/time.ts';
 import { type Database, type Query, sql, unprepared } from '../../store/sql.ts';
-import { type MailStatus, mailSources, newestMail } from '../ledger/queries.ts';
+import { mailSources, newestMail } from '../ledger/queries.ts';
+import { MailStatus } from '../status.ts';
 import { contactOfAddress, type EmailRow, listedColumns } from './queries.ts';
 import type { EmailFilters } from './schema.ts';
 import { formerContent, storedMailJoins } from './stored-mail.ts';
@@ -141,11 +142,11 @@ async function alongIndex(db: Database, search: EmailSearch, look: number): Prom
         and t.email_id >= ${first}::uuid and t.email_id < ${before}::uuid`;
   if (contactId !== null)
     return sql`select ${looked} from emails e where e.contact_id = ${contactId} and e.project_id = ${projectId} and ${within}`;
-  if (status === 'PENDING' || status === 'SENDING') return waiting(db, search, look);
+  if (status === MailStatus.PENDING || status === MailStatus.SENDING) return waiting(db, search, look);
   const condition = status === null ? undefined : indexed[status];
   if (condition !== undefined)
     return sql`select ${looked} from emails e where e.project_id = ${projectId} and ${condition} and ${within}`;
-  const sources = status === 'RECEIVED' ? ['INBOUND'] : source === null ? mailSources : [source];
+  const sources = status === MailStatus.RECEIVED ? ['INBOUND'] : source === null ? mailSources : [source];
   return newestMail(looked, { projectId, sources, within, limit: look });
 }
 

@@ -5,6 +5,7 @@ import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { countingUnsent, endedColumns } from '../ledger/counting.ts';
 import { withoutBytes } from '../ledger/queries.ts';
 import { versionSql } from '../ledger/reasons.ts';
+import type { MailStatus } from '../status.ts';
 import type { EmailRecord } from './schema.ts';
 import { type StoredMail, storedMailColumns, storedMailColumnsWithoutBody, storedMailJoins } from './stored-mail.ts';
 
@@ -172,7 +173,7 @@ export async function moveQueued(db: Database, projectId: string, id: string, at
 
 /** A mail, and whether it is in the queue. */
 interface LeftMail {
-  status: string;
+  status: MailStatus;
   isClaimed: boolean;
   campaignId: string | null;
   from: string;

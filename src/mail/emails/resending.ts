@@ -13,13 +13,14 @@ import { type Database, raw, sql, type WriteOnce } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
 import { acceptingMail } from '../ledger/accept.ts';
 import type { ReasonCode } from '../ledger/reasons.ts';
+import { MailStatus } from '../status.ts';
 import { checkStoredMail } from './schedule.ts';
 import type { EmailRecord } from './schema.ts';
 import { getEmail } from './service.ts';
 
 /** What decides whether a mail may be sent again. */
 interface EarlierMail {
-  status: string;
+  status: MailStatus;
   sourceType: SourceType | 'INBOUND';
   messageClass: MessageClass;
   campaignId: string | null;
@@ -143,7 +144,7 @@ function checkResendable(mail: EarlierMail, evenIfItArrived: boolean): void {
   const { status, campaignId, reasonCode, hasContent, lacksFiles } = mail;
   if (campaignId !== null)
     throw conflict('This email belongs to a campaign: resend the campaign to those whom it missed', { campaignId });
-  if (status !== 'FAILED')
+  if (status !== MailStatus.FAILED)
     throw new AppError(409, 'EMAIL_NOT_FAILED', `This email is ${status}: only one that failed can be sent again`, {
       details: { status },
     });

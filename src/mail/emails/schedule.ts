@@ -9,6 +9,7 @@ import { coded } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { databaseNow } from '../../store/changes.ts';
 import type { Database } from '../../store/sql.ts';
+import { MailStatus } from '../status.ts';
 import { cancelQueued, findLeft, moveQueued } from './queries.ts';
 
 /** @throws 403 for mail that a key could not have sent, and so may not change */
@@ -120,9 +121,9 @@ export async function rescheduleEmail(
 async function refusalFor(db: Database, projectId: string, id: string): Promise<AppError> {
   const mail = await findLeft(db, projectId, id);
   if (mail === null) return notFound('email', id);
-  if (mail.campaignId !== null && mail.status === 'PENDING')
+  if (mail.campaignId !== null && mail.status === MailStatus.PENDING)
     return conflict('This email belongs to a campaign: stop the campaign instead', { campaignId: mail.campaignId });
-  const status = mail.isClaimed && mail.status === 'PENDING' ? 'SENDING' : mail.status;
+  const status = mail.isClaimed && mail.status === MailStatus.PENDING ? MailStatus.SENDING : mail.status;
   return new AppError(409, 'EMAIL_LEFT', `This email is ${status}: it can no longer be changed`, {
     details: { status },
   });

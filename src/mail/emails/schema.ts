@@ -12,8 +12,9 @@ import {
   parameter,
   Uuid,
 } from '../../lib/validation/fields.ts';
-import { mailSources, mailStatuses } from '../ledger/queries.ts';
+import { mailSources } from '../ledger/queries.ts';
 import { reasonCodes } from '../ledger/reasons.ts';
+import { mailStatuses } from '../status.ts';
 import { ScheduledFor } from './schedule.ts';
 
 const NullableId = v.nullable(Uuid);

@@ -4,6 +4,7 @@ import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '
 import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
+import { MailStatus } from '../status.ts';
 import { emailSearch, findEmails } from './list-queries.ts';
 import {
   type EmailRow,
@@ -126,7 +127,8 @@ function summaryOf(row: EmailRow, subject: string): EmailSummary {
 // Nothing happens to mail that a rule has caught but that.
 function timelineOf(row: WholeEmailRow, events: readonly TimelineRow[]): TimelineItem[] {
   const accepted = { at: isoInstant(row.createdAt), type: 'accepted', detail: null };
-  if (row.status === 'SUPPRESSED') return [accepted, { ...accepted, type: 'suppressed', detail: row.suppression }];
+  if (row.status === MailStatus.SUPPRESSED)
+    return [accepted, { ...accepted, type: 'suppressed', detail: row.suppression }];
   // What is cancelled changes no more.
   const cancelled = { at: isoInstant(row.updatedAt), type: 'cancelled', detail: null };
   // A report may be recorded before the answer to the call that handed the mail over.
@@ -134,7 +136,7 @@ function timelineOf(row: WholeEmailRow, events: readonly TimelineRow[]): Timelin
   const inOrder = [...events.filter(isSent), ...events.filter((event) => !isSent(event))];
   return [
     accepted,
-    ...(row.status === 'CANCELLED' ? [cancelled] : []),
+    ...(row.status === MailStatus.CANCELLED ? [cancelled] : []),
     ...inOrder.map(({ at, name, data }) => ({ at: isoInstant(at), type: name.slice('email.'.length), detail: data })),
   ];
 }

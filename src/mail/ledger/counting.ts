@@ -2,6 +2,7 @@ import { mailPayload, mailTags } from '../../contacts/events/queries.ts';
 import { isoText } from '../../store/columns.ts';
 import { newEvent } from '../../store/record-events.ts';
 import { type Query, raw, sql } from '../../store/sql.ts';
+import type { UnsentStatus } from '../status.ts';
 
 /** The counts of mail, columns of `mail_counts`. */
 export const mailCountColumns = [
@@ -39,7 +40,7 @@ export function countingMail(projectId: string, rows: string): Query {
  * The statement that counts mail which waited (PENDING or SENDING, so nothing had happened to it) and is not sent after all. `rows` names a CTE
  * with `endedColumns`.
  */
-export function countingUnsent(rows: string, status: 'FAILED' | 'SUPPRESSED' | 'CANCELLED'): Query {
+export function countingUnsent(rows: string, status: UnsentStatus): Query {
   return sql`
     insert into mail_count_changes (project_id, hour, outgoing, rated)
     select m.project_id, ${hourOf('m.created_at')}, sum(now.outgoing - was.outgoing), sum(now.rated - was.rated)

@@ -4,6 +4,7 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { MailStatus } from '../status.ts';
 import { acceptingMail } from './accept.ts';
 import { failedEvent } from './counting.ts';
 import type { Reason } from './reasons.ts';
@@ -31,23 +32,6 @@ export interface StoredRender {
   /** The recipient is an address that its author named: whether the contact is subscribed says nothing of it. */
   isForOthers?: boolean;
 }
-
-/** Every status that a mail can have. */
-export const mailStatuses = [
-  'PENDING',
-  'SENDING',
-  'SENT',
-  'DELIVERED',
-  'RECEIVED',
-  'OPENED',
-  'CLICKED',
-  'BOUNCED',
-  'COMPLAINED',
-  'FAILED',
-  'SUPPRESSED',
-  'CANCELLED',
-] as const;
-export type MailStatus = (typeof mailStatuses)[number];
 
 /** A stored attachment; `content` is base64 and gone once the mail is final. */
 interface StoredAttachment {
@@ -112,12 +96,6 @@ export function refusalOf(mail: ClaimedMail): Reason | null {
   if (!mail.domainVerified) return { code: 'domain_unverified' };
   const asksContact = needsSubscription(mail) && mail.render?.isForOthers !== true;
   return asksContact && !mail.contact.subscribed ? { code: 'not_subscribed' } : null;
-}
-
-/** How far a status is: it only climbs (docs/contract/platform.md#9-2). PENDING, SENDING and FAILED are 0. */
-export function statusRank(status: string): string {
-  return `case ${status} when 'SENT' then 1 when 'DELIVERED' then 2 when 'RECEIVED' then 2 when 'OPENED' then 3
-    when 'CLICKED' then 4 when 'BOUNCED' then 5 when 'COMPLAINED' then 6 else 0 end`;
 }
 
 /** A row's attachments as they are kept once the mail is final: named and typed, without their bytes. */
@@ -191,7 +169,9 @@ export function contentBytes(
 }
 
 /** What a mail is from the start where it is not to be sent: kept with the reason, and not queued. */
-type Unsent = { status: 'SUPPRESSED'; suppression: SuppressionMatch } | { status: 'FAILED'; reason: Reason };
+type Unsent =
+  | { status: typeof MailStatus.SUPPRESSED; suppression: SuppressionMatch }
+  | { status: typeof MailStatus.FAILED; reason: Reason };
 
 // The rows stand under the same names in the parameter, in `mail` and in the ledger.
 const columns = `id, project_id, contact_id, to_address, to_name, "from", from_name, reply_to, subject, body, render, headers, attachments,
@@ -218,7 +198,7 @@ function rowOf({ content, unsent, ...mail }: NewMail) {
     workflow_step_execution_id: mail.workflowStepExecutionId,
     tracking: mail.tracking,
     simulated: isSimulated(mail.toAddress),
-    status: 'PENDING',
+    status: MailStatus.PENDING,
     ...unsent,
     bytes: contentBytes(texts, mail.attachments),
   };
@@ -251,6 +231,6 @@ export async function acceptMail(tx: Database, mails: readonly NewMail[]): Promi
     ${accepting}`;
   const result = sql`select id from accepted`;
   const events = sql`select ${failedEvent('m', `m.render ->> 'subject'`)} from accepted a join mail m on m.id = a.id where a.status = 'FAILED'`;
-  const fails = mails.some(({ unsent }) => unsent?.status === 'FAILED');
+  const fails = mails.some(({ unsent }) => unsent?.status === MailStatus.FAILED);
   return await tx.count(fails ? recordingEvents({ given, events, result }) : sql`with ${given} ${result}`);
 }
