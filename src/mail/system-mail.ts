@@ -20,7 +20,7 @@ import { handOver, judgeUnconfirmed, lookUpClaim } from './engine/hand-over.ts';
 import { reasonText } from './ledger/reasons.ts';
 import { systemProjectId } from './providers/journal.ts';
 
-/** What mail of the service is handed over with. */
+/** Dependencies of handing over mail of the service. */
 export interface SystemMailDeps extends EngineDeps {
   db: Database;
   /** Keys that may have sealed the content of a mail. */
@@ -30,7 +30,7 @@ export interface SystemMailDeps extends EngineDeps {
   lagMs: number;
 }
 
-/** What became of a mail, or in how many milliseconds to look at it again. */
+/** The result of a mail, or in how many milliseconds it is to be checked again. */
 export type SystemMailReport = { state: 'sent' | 'failed' | 'gone' } | { state: 'later'; waitMs: number };
 
 const shortestPauseMs = 5_000;
@@ -90,7 +90,7 @@ interface OpenMail extends PendingMail {
 /** Mail of the service as the engine sees it: one message, which no rule of a project concerns. */
 class SystemLedger implements Ledger<OpenMail> {
   readonly projectId = systemProjectId;
-  /** What became of the mail. */
+  /** The outcome of the mail. */
   report: SystemMailReport = { state: 'later', waitMs: shortestPauseMs };
   readonly #deps: SystemMailDeps;
 

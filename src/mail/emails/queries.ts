@@ -117,7 +117,7 @@ export function findEmail(db: Database, projectId: string, id: string): Promise<
     from ${storedMailJoins} left join email_queue q on q.email_id = e.id where e.project_id = ${projectId} and e.id = ${id}`);
 }
 
-/** What happened to a mail: an event without what every event of it says. */
+/** An event of a mail, without the data that all its events share. */
 export interface TimelineRow {
   at: string;
   name: string;
@@ -180,7 +180,7 @@ interface LeftMail {
   to: string;
 }
 
-/** What became of a mail of the project; null when there is none. */
+/** Returns the state of a mail of the project; null when there is none. */
 export function findLeft(db: Database, projectId: string, id: string): Promise<LeftMail | null> {
   return db.row<LeftMail>(sql`
     select status, campaign_id as "campaignId", "from", to_address as "to",

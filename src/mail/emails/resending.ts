@@ -18,7 +18,7 @@ import { checkStoredMail } from './schedule.ts';
 import type { EmailRecord } from './schema.ts';
 import { getEmail } from './service.ts';
 
-/** What decides whether a mail may be sent again. */
+/** An earlier mail, as far as it decides whether it may be sent again. */
 interface EarlierMail {
   status: MailStatus;
   sourceType: SourceType | 'INBOUND';
@@ -27,7 +27,7 @@ interface EarlierMail {
   from: string;
   to: string;
   reasonCode: ReasonCode | null;
-  /** What it was to be made of is still there. */
+  /** Its sources and values are still kept. */
   hasContent: boolean;
   /** It had attachments, and their bytes are gone. */
   lacksFiles: boolean;
@@ -78,7 +78,7 @@ async function queueAgain(tx: Database, projectId: string, id: string, newId: st
   return added === 1;
 }
 
-/** What sending a mail again needs. */
+/** Dependencies of sending a mail again. */
 interface ResendDeps {
   writeOnce: WriteOnce;
   directory: Pick<ProjectDirectory, 'senderDomains'>;

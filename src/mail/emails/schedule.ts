@@ -44,7 +44,7 @@ export interface SendTime {
   heldUntil: Date | null;
 }
 
-/** What a request says of the time, by the clock of Postgres, which decides when mail is due. @throws 422 `too_big` for an instant that is more than 30 days ahead */
+/** Returns the time that a request asks for, by the clock of Postgres, which decides when mail is due. @throws 422 `too_big` for an instant that is more than 30 days ahead */
 export function scheduleOf(
   { scheduledFor, hold }: { scheduledFor?: string | null | undefined; hold?: string | null | undefined },
   now: Date,

@@ -6,7 +6,7 @@ import { type Query, sql } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
 import { keptBody } from '../engine/queue-ledger.ts';
 
-/** What of a mail's row rendering it needs. */
+/** The columns of a mail's row that rendering it needs. */
 export interface StoredMail {
   id: string;
   projectId: string;

@@ -11,7 +11,7 @@ export interface NewMails {
    * statement locks (`for key share` or stronger) or has written, so that nobody deletes it meanwhile. Without the contact there is no row.
    */
   rows: Query;
-  /** What happens to mail that is there already, `on conflict …`; an error when absent. */
+  /** The clause `on conflict …` for mail that is there already; a conflict is an error without it. */
   onConflict?: Query;
   /** How what is PENDING waits in the queue; absent for mail of campaigns, whose claims read the ledger, and for what is not sent. */
   queue?: Queue;
@@ -20,7 +20,7 @@ export interface NewMails {
 }
 
 interface Queue {
-  /** What a mail takes in memory: of the row `a` of `accepted`, and of what `beside` adds. */
+  /** Bytes that a mail takes in memory, by the row `a` of `accepted` and the columns of `beside`. */
   bytes: Query;
   /** A join that `bytes` reads. */
   beside?: Query;

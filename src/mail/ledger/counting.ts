@@ -49,7 +49,7 @@ export function countingUnsent(rows: string, status: UnsentStatus): Query {
     group by 1, 2`;
 }
 
-/** What the consequences of a mail that ends read of its row `e`: usage, counts and the event `email.failed`. */
+/** The columns of the row `e` of a mail that ends, for usage, counts and the event `email.failed`. */
 export const endedColumns = `e.id, e.project_id, e.contact_id, e.subject, e.render ->> 'subject' as source_subject, e."from",
         e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type, e.message_class, e.reason, e.simulated, e.created_at`;
 

@@ -14,7 +14,7 @@ export interface MailCounts {
   opened: number;
   clicked: number;
   bounced: number;
-  /** What reputation is judged by: outgoing mail that neither failed nor went to a simulator. */
+  /** Mail that reputation is judged by: outgoing, neither failed nor sent to a simulator. */
   rated: number;
   ratedBounced: number;
   ratedComplained: number;

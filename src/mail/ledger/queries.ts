@@ -42,7 +42,7 @@ interface StoredAttachment {
   contentId?: string;
 }
 
-/** What every mail of the ledger says that is no campaign's. */
+/** The facts of a mail in the ledger that belongs to no campaign. */
 interface MailFacts {
   id: string;
   projectId: string;
@@ -104,7 +104,7 @@ export function withoutBytes(column: string): string {
     then (select jsonb_agg(file - 'content') from jsonb_array_elements(${column}) file) else ${column} end`;
 }
 
-/** What a message was sent by, or that it was received. */
+/** The sources of mail: a request, a campaign, a workflow; or received mail. */
 export const mailSources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
 
 /** Which mail of a project. */
@@ -155,7 +155,7 @@ export function isSimulated(address: string): boolean {
   return simulatorDomains.includes(address.slice(address.lastIndexOf('@') + 1).toLowerCase());
 }
 
-/** What the texts and files of a queued mail take in memory, in bytes; contact data, which has a limit of its own, is not counted. */
+/** Returns the bytes that texts and files of a queued mail take in memory; contact data, which has a limit of its own, is not counted. */
 export function contentBytes(
   { subject, body, text, data }: { subject: string; body: string; text?: string | null | undefined; data?: unknown },
   attachments: readonly object[] | null,
@@ -168,7 +168,7 @@ export function contentBytes(
   return files + Buffer.byteLength(body) + Buffer.byteLength(subject) + Buffer.byteLength(text ?? '') + values;
 }
 
-/** What a mail is from the start where it is not to be sent: kept with the reason, and not queued. */
+/** The status of a mail that is not to be sent from the start: it is kept with the reason, and not queued. */
 type Unsent =
   | { status: typeof MailStatus.SUPPRESSED; suppression: SuppressionMatch }
   | { status: typeof MailStatus.FAILED; reason: Reason };

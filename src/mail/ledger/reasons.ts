@@ -24,7 +24,7 @@ export const reasonSentences = {
   submission_unknown: 'submission unknown',
   too_old: 'Given up after 24 hours: {words}',
   too_many_attempts: 'Given up after {number} attempts: {words}',
-  /** What the provider reported of a message that it took, in its own words. */
+  /** Reported by the provider of a message that it took, in its own words. */
   provider: '{words}',
 } as const;
 

@@ -21,7 +21,7 @@ import { type Directives, readDirectives } from './sign-in.ts';
 const away = () => new SmtpReply(451, '4.3.0', 'Temporarily unavailable, try again later');
 
 /**
- * What a failure answers: codes of the contract (docs/contract/reach.md#4). 4xx lets the client keep the message and try again,
+ * The replies to failures: codes of the contract (docs/contract/reach.md#4). 4xx lets the client keep the message and try again,
  * so it is for what passes; 5xx for what no repetition changes. Null for a failure that nobody foresaw, which is logged.
  */
 export function replyTo(error: unknown): SmtpReply | null {
@@ -58,7 +58,7 @@ function keepEmailsOfKey(tx: Database, projectId: string, key: string, ids: read
     update idempotency_keys set email_ids = ${ids}::uuid[] where project_id = ${projectId} and key = ${key}`);
 }
 
-/** What accepting a message needs: what `acceptSend` needs, and what the HTTP API does before it. */
+/** Dependencies of accepting a message: those of `acceptSend`, and of what the HTTP API does before it. */
 export interface AcceptDeps extends Omit<SendDeps, 'writeOnce' | 'accepted' | 'db' | 'key' | 'now'> {
   db: Database;
   /** `writeOnceWith` of the HTTP kit. */
@@ -159,7 +159,7 @@ function requestOf({ mailFrom, recipients }: Submission, message: IncomingMessag
 }
 
 /**
- * What makes a repetition: the same key, envelope and `Message-ID`, and the same content. Content and not bytes, because a client that
+ * The identity of a repetition: the same key, envelope and `Message-ID`, and the same content. Content and not bytes, because a client that
  * builds a message again makes other boundaries and dates. Without a `Message-ID` the date counts too. A key that the client names
  * stands in the place of both, for this envelope: clients split messages with many recipients.
  */

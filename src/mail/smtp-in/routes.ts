@@ -3,7 +3,7 @@ import { route } from '../../http/route.ts';
 import { listClients } from './clients.ts';
 import { SmtpClientBody } from './server.ts';
 
-/** What programs that send by SMTP did last. */
+/** Routes for the last activity of programs that send by SMTP. */
 export const smtpRoutes = [
   route.get('/projects/:id/smtp-clients', {
     access: 'project',

@@ -37,7 +37,7 @@ export type SmtpClientBody = v.InferOutput<typeof SmtpClientBody>;
 
 nameSchemas({ SmtpClient: SmtpClientBody });
 
-/** What a server for submission needs. */
+/** Dependencies of a submission server. */
 export interface SmtpInDeps extends AcceptDeps, Omit<SignInDeps, 'directory'> {
   directory: AcceptDeps['directory'] & SignInDeps['directory'];
   log: Logger;
@@ -54,7 +54,7 @@ export interface SmtpCounting {
 
 /** How a server listens. */
 interface SmtpInOptions {
-  /** What it calls itself. */
+  /** The host name in its greeting. */
   name: string;
   /** Certificate and key; null offers no TLS, so that only clients on this machine can sign in. */
   tls: Pick<TlsOptions, 'cert' | 'key'> | null;

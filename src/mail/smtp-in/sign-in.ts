@@ -11,7 +11,7 @@ import type { IncomingMessage } from '../smtp/message.ts';
 import { SmtpReply } from '../smtp/waiting-room.ts';
 import type { SendBody } from '../transactional/schema.ts';
 
-/** What the headers `X-Fernpost-…` of a message ask for. */
+/** Options of a message, from its headers `X-Fernpost-…`. */
 export interface Directives {
   idempotencyKey: string | null;
   messageClass: 'TRANSACTIONAL' | 'MARKETING';
@@ -82,7 +82,7 @@ function refusedDirective(name: string, why: string): SmtpReply {
   return new SmtpReply(550, '5.5.4', `${header} ${why}`);
 }
 
-/** What signing in needs. */
+/** Dependencies of signing in. */
 export interface SignInDeps {
   db: Database;
   directory: Pick<ProjectDirectory, 'byKey' | 'noteUse'>;

@@ -61,7 +61,7 @@ interface IncomingFile {
   content: string;
   contentType: string;
   disposition: 'inline' | 'attachment';
-  /** What an inline file is referred to by, without brackets. */
+  /** The Content-ID of an inline file, without brackets. */
   contentId?: string;
 }
 
@@ -87,7 +87,7 @@ export interface IncomingMessage {
 }
 
 /**
- * What a message says. Headers whose lower-case names begin with one of `prefixes` are for the server, and are not passed on; those with
+ * The parsed content of a message. Headers whose lower-case names begin with one of `prefixes` are for the server, and are not passed on; those with
  * the first prefix win over others of the same rest.
  * @throws SmtpReply 550 when it is no MIME that can be read
  */

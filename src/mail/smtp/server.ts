@@ -6,7 +6,7 @@ import { SMTPServer, type SMTPServerDataStream, type SMTPServerSession } from 's
 import { collect, firstBytes, type MessageMemory } from './message.ts';
 import { isFrom, SmtpReply, WaitingRoom } from './waiting-room.ts';
 
-/** What a client signs in with. */
+/** Credentials of a client. */
 export interface Credentials {
   username: string;
   password: string;
@@ -41,7 +41,7 @@ export interface SubmissionHandler<Owner> {
   memoryFor(owner: Owner, bytes: number): Promise<MessageMemory>;
   /** Takes a message; resolves to what it is queued as. @throws what `replyTo` understands */
   accept(owner: Owner, submission: Submission): Promise<string>;
-  /** What a failure answers to a client at an address: one that is a reply already, as it is. */
+  /** Returns the reply to a failure for a client at an address; a failure that is a reply already stays as it is. */
   replyTo(error: unknown, ip: string): SmtpReply;
   onEvent(event: SubmissionEvent<Owner>): void;
   /** A connection that broke off, which is nobody's failure here. */
@@ -50,7 +50,7 @@ export interface SubmissionHandler<Owner> {
 
 /** How a server listens. */
 export interface SubmissionOptions {
-  /** What it calls itself, and what it greets with. */
+  /** The host name that it gives, and the text of its greeting. */
   name: string;
   banner: string;
   /** Certificate and key; null offers no TLS, so that only clients on this machine can sign in. */

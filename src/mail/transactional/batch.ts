@@ -18,7 +18,7 @@ import {
   sentItems,
 } from './service.ts';
 
-/** What accepting a batch needs. */
+/** Dependencies of accepting a batch. */
 export interface BatchDeps extends Omit<SendDeps, 'accepted'> {
   /** Runs in the transaction of the writes, after them. */
   accepted(tx: Database, results: readonly BatchResult[]): Promise<unknown>;

@@ -17,7 +17,7 @@ import { contentBytes, isSimulated } from '../ledger/queries.ts';
 import { type SendFacts, type SendRecipient, subscribedAddresses } from './queries.ts';
 import type { SendBody } from './schema.ts';
 
-/** What checking mail needs. */
+/** Dependencies of checking mail. */
 export interface MailCheckDeps {
   /** For what is only read. */
   db: Database;
@@ -40,7 +40,7 @@ export interface MailCheckDeps {
   now(): Promise<Date>;
 }
 
-/** What mail that does not come by the HTTP API brings beside the fields of its requests. */
+/** Properties of mail that does not come by the HTTP API, beside the fields of a request. */
 export interface OwnContent {
   /** Subject, body and text are no templates. */
   isLiteral: boolean;
@@ -53,14 +53,14 @@ export interface CheckedMail {
   facts: SendFacts;
   /** In the order of `to`. */
   recipients: SendRecipient[];
-  /** What it takes in the ledger, for all recipients. */
+  /** Bytes that it takes in the ledger, for all recipients. */
   storedBytes: number;
   /** The request says when it is sent, and so does the answer. */
   isTimed: boolean;
 }
 
 const megabyte = 1024 * 1024;
-/** What one request may store: each recipient has a row with the whole content, so that it may become a thousand times as large. */
+/** Most bytes that one request may store: each recipient has a row with the whole content, so that it may become a thousand times as large. */
 export const mostStoredBytes = 256 * megabyte;
 
 /**

@@ -16,13 +16,13 @@ export interface SendRecipient {
   flip_id: string;
   to_name: string | null;
   simulated: boolean;
-  /** What the message takes in memory. */
+  /** Bytes that the message takes in memory. */
   bytes: number;
   /** The rule that suppresses the message, which is then kept and not queued. */
   suppression: SuppressionMatch | null;
 }
 
-/** What all messages of a request share. */
+/** The part of a request that all its messages share. */
 export interface SendFacts {
   subscribed: boolean | null;
   /** Contact data to store and keys to remove. */
@@ -139,7 +139,7 @@ function acceptance(
     ${accepting}`;
 }
 
-/** What is asked for of the contacts of the recipients. A name of the message is stored, whatever the data says. */
+/** Returns the rows that write the contacts of the recipients. A name of the message is stored, whatever the data says. */
 export function contactsOf(
   recipients: readonly SendRecipient[],
   { subscribed, set, remove }: Pick<SendFacts, 'subscribed' | 'set' | 'remove'>,

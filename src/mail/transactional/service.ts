@@ -16,7 +16,7 @@ import {
 } from './queries.ts';
 import type { SendBody, SentItem } from './schema.ts';
 
-/** What accepting mail needs. */
+/** Dependencies of accepting mail. */
 export interface SendDeps extends MailCheckDeps {
   writeOnce: WriteOnce;
   /** Runs in the transaction of the writes, after them. */
@@ -71,7 +71,7 @@ export function sentItems(
   });
 }
 
-/** What became of a request's mail: accepted, or refused by a monthly limit. */
+/** The result of a request: its mail was accepted, or refused by a monthly limit. */
 type Acceptance = { accepted: ReadonlyMap<string, AcceptedEmail> } | { overQuota: GrantedQuota };
 
 /** How many of the recipients count under the monthly limit: what a rule suppresses takes no quota. */
@@ -132,7 +132,7 @@ export async function acceptAll(
   return accepted;
 }
 
-/** What mail adds to the attachments of scheduled mail, in bytes. */
+/** Returns the bytes that mail adds to the attachments of scheduled mail. */
 export function scheduledBytesOf({ recipients, facts }: CheckedMail): number {
   const { scheduledFor, heldUntil } = facts.schedule;
   if (facts.attachments === null || (scheduledFor ?? heldUntil) === null) return 0;
