@@ -143,14 +143,10 @@ test('an email that was skipped is no green "completed", and says why it was not
 });
 
 test('the canvas fills the window, and its side panel is closed and opened', async () => {
-  const { world, person, own, open } = designer;
+  const { own, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Groß' });
-  await world.inPage({ viewport: { width: 1920, height: 1080 } }, async (page) => {
-    await page.goto(`${world.url}/app`);
-    await page.getByLabel('Email address').fill(person.email);
-    await page.getByLabel('Password').fill(person.password);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.waitForURL('**/app/**');
+  await inDashboard(async (page) => {
+    await page.setViewportSize({ width: 1920, height: 1080 });
     await open(page, `workflows/${id}`);
     await stepOn(page, 'Trigger').waitFor();
     const size = async () => (await page.locator('.canvas').boundingBox()) ?? { width: 0, height: 0 };

@@ -310,7 +310,7 @@ test('the condition of a schedule is built in the designer, beside whom it finds
 });
 
 test('the small map lies beside the graph at every width, never on a step', async () => {
-  const { world, person, own, open } = designer;
+  const { own, inDashboard, open } = designer;
   const { id } = await own.automation({ name: 'Lang' });
   for (let n = 0; n < 14; n += 1)
     await own.step(
@@ -320,12 +320,8 @@ test('the small map lies beside the graph at every width, never on a step', asyn
       { name: `Tag ${n}`, position: { x: 100 + (n % 3) * 280, y: 250 + n * 150 } },
     );
   for (const width of [1280, 1920])
-    await world.inPage({ viewport: { width, height: 900 } }, async (page) => {
-      await page.goto(`${world.url}/app`);
-      await page.getByLabel('Email address').fill(person.email);
-      await page.getByLabel('Password').fill(person.password);
-      await page.getByRole('button', { name: 'Sign in' }).click();
-      await page.waitForURL('**/app/**');
+    await inDashboard(async (page) => {
+      await page.setViewportSize({ width, height: 900 });
       await open(page, `workflows/${id}`);
       await stepOn(page, 'Tag 13').waitFor();
       const map = await page.locator('.react-flow__minimap').boundingBox();

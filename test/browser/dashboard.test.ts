@@ -32,11 +32,9 @@ afterAll(() => world?.[Symbol.asyncDispose]());
 const button = (page: Page, name: string | RegExp) => page.getByRole('button', { name });
 const heading = (page: Page, name: string) => page.getByRole('heading', { name, level: 1 });
 
-async function signIn(page: Page, path = '/app'): Promise<void> {
+async function signIn(page: Page, path: string): Promise<void> {
+  await signInAs(page, world.url, person.session);
   await page.goto(`${world.url}${path}`);
-  await page.getByLabel('Email address').fill(person.email);
-  await page.getByLabel('Password').fill(person.password);
-  await button(page, 'Sign in').click();
 }
 
 /** Types into the code editor, which is no ordinary field. */

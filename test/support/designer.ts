@@ -2,6 +2,7 @@ import type { Locator, Page } from 'playwright-core';
 import { aProject, type TestProject } from './api.ts';
 import { type AutomationHand, automationHand } from './automations.ts';
 import { type DashboardWorld, dashboardWorld } from './dashboard.ts';
+import { signInAs } from './dashboard-owner.ts';
 import { aPerson, joins, type Person } from './people.ts';
 
 /** The whole service with one project, its owner, and what a test does in the designer. */
@@ -24,7 +25,7 @@ export async function designerWorld(): Promise<DesignerWorld> {
   const world = await dashboardWorld();
   const project = await aProject(world.database, 'Vogelfreunde am Wattenmeer e. V.');
   const member = async (name: string, role: 'OWNER' | 'MEMBER') => {
-    const person = await aPerson(world.database.db, world.api.config, { name, signsIn: true });
+    const person = await aPerson(world.database.db, world.api.config, { name });
     await joins(world.database.db, project.id, person, role);
     return person;
   };
@@ -37,11 +38,7 @@ export async function designerWorld(): Promise<DesignerWorld> {
     own,
     inDashboard: (work, who = person) =>
       world.inPage({ viewport: { width: 1280, height: 900 } }, async (page) => {
-        await page.goto(`${world.url}/app`);
-        await page.getByLabel('Email address').fill(who.email);
-        await page.getByLabel('Password').fill(who.password);
-        await page.getByRole('button', { name: 'Sign in' }).click();
-        await page.waitForURL(`**/app/${project.id}**`);
+        await signInAs(page, world.url, who.session);
         await work(page);
       }),
     colleague: (name) => member(name, 'MEMBER'),
