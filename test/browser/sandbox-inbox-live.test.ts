@@ -36,7 +36,7 @@ test('new mail appears, is announced, and takes away neither what is read nor th
         .filter({ hasText: 'Letter 20' })
         .evaluate((row) => row.getBoundingClientRect().top);
     const before = await top();
-    expect(await page.locator('#list').evaluate((list) => list.scrollTop)).toBeGreaterThan(0);
+    await expect.poll(() => page.locator('#list').evaluate((list) => list.scrollTop)).toBeGreaterThan(0);
 
     await server.sendEmail(message({ Subject: 'Just in', To: 'grace@example.com' }));
     await page.getByRole('button', { name: '1 new message' }).waitFor();
@@ -48,7 +48,7 @@ test('new mail appears, is announced, and takes away neither what is read nor th
     await expect.poll(() => page.locator('#counts').textContent()).toBe('40 unread · 41 messages');
 
     await page.getByRole('button', { name: '1 new message' }).click();
-    expect(await page.locator('#list').evaluate((list) => list.scrollTop)).toBe(0);
+    await expect.poll(() => page.locator('#list').evaluate((list) => list.scrollTop)).toBe(0);
     await expect.poll(() => focused(page)).toBe('Just in, unread');
     await page.getByRole('button', { name: '1 new message' }).waitFor({ state: 'hidden' });
   });
