@@ -1,6 +1,6 @@
 import { notFound } from '../lib/errors.ts';
 import { likeText } from '../lib/text.ts';
-import { type Database, join, type Query, raw, sql } from '../store/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { Automation } from './entity.ts';
 import {
   type AutomationRow,
@@ -33,13 +33,9 @@ const sortColumns = { name: 'a.name', createdAt: 'a.created_at', updatedAt: 'a.u
 const sortTypes = { name: 'text', createdAt: 'timestamptz', updatedAt: 'timestamptz', steps: 'integer' };
 
 function filtered(projectId: string, { search, enabled }: AutomationFilter): Query {
-  const where = [sql`a.project_id = ${projectId}`];
-  if (enabled !== null) where.push(sql`a.enabled = ${enabled}`);
-  if (search !== null) {
-    const pattern = `%${likeText(search)}%`;
-    where.push(sql`(a.name ilike ${pattern} or a.description ilike ${pattern})`);
-  }
-  return join(where, ' and ');
+  const pattern = search === null ? null : `%${likeText(search)}%`;
+  return sql`a.project_id = ${projectId} and (${enabled}::boolean is null or a.enabled = ${enabled})
+    and (${pattern}::text is null or a.name ilike ${pattern} or a.description ilike ${pattern})`;
 }
 
 /** Where a page begins: at an offset, or after the place that a cursor names. */
@@ -117,7 +113,7 @@ export async function insertAutomation(tx: Database, automation: NewAutomation):
 
 /**
  * Writes what of an automation can be changed; the row must be locked. That it is enabled or disabled is noted, because an event of a
- * contact may be asked about months later. `reschedules` says that its schedule must follow,
+ * contact may be asked about months later. An enabled one keeps the limits of the key that changes it, or none. `reschedules` says that its schedule must follow,
  * `editedBy` whose session it was, null for a key.
  */
 export async function updateAutomation(
@@ -133,7 +129,8 @@ export async function updateAutomation(
         update automations set name = ${name}, description = ${description}, trigger_type = ${triggerType},
         trigger_config = ${triggerConfig}, enabled = ${enabled}, allow_reentry = ${allowReentry},
         schedule_revision = schedule_revision + ${reschedules ? 1 : 0}, updated_at = now(), revision = revision + 1,
-        edited_at = now(), edited_by = ${editedBy}
+        edited_at = now(), edited_by = ${editedBy},
+        limited_by = case when ${enabled} then ${limitingKey(tx)}::uuid else limited_by end
         where id = ${id} returning *),
       switched as (
         insert into automation_switches (automation_id, enabled)

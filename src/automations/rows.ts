@@ -86,13 +86,6 @@ export async function keepSenders(tx: Database, id: string): Promise<void> {
   for (const { from } of rows) checkKeySender(tx.author, domainOf(from));
 }
 
-/** Notes the key whose limits hold for the mail of an automation that was enabled or changed; null for none. */
-export async function noteLimits(tx: Database, id: string): Promise<void> {
-  const key = limitingKey(tx);
-  await tx.count(sql`
-    update automations set limited_by = ${key}::uuid where id = ${id} and limited_by is distinct from ${key}::uuid`);
-}
-
 /**
  * Refuses an edit by somebody who has seen another revision, and one that `keepLimits` refuses; the automation's row must be locked. The revision is that of
  * everything in the automation: a step or a transition has none of its own, because what it means depends on the others.

@@ -26,7 +26,6 @@ import {
   type EditTarget,
   keepSenders,
   lastEditOf,
-  noteLimits,
   workflowBody,
 } from './rows.ts';
 import type { CreateWorkflow, PatchWorkflow, WorkflowBody, WorkflowWithGraph } from './schema.ts';
@@ -114,10 +113,7 @@ export async function patchAutomation(
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
     const row = await updateAutomation(tx, after, reschedules, userId);
-    if (after.enabled) {
-      await keepSenders(tx, id);
-      await noteLimits(tx, id);
-    }
+    if (after.enabled) await keepSenders(tx, id);
     const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, row.scheduleRevision))] : [];
     const { scheduleRevision: _, ...changed } = row;
     const verb = before.enabled === after.enabled ? 'updated' : after.enabled ? 'enabled' : 'disabled';

@@ -5,8 +5,8 @@ import { newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
-import type { Graph, GraphStep, GraphTransition } from './graph/graph.ts';
-import { findAutomation, found, stepsOf } from './queries.ts';
+import type { Graph } from './graph/graph.ts';
+import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
 import type { StepRow } from './rows.ts';
 import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
 
@@ -45,13 +45,14 @@ function currentVersion(tx: Database, automationId: string, lock: Query): Promis
 
 /** The graph of an automation as it would be pinned now. */
 export async function draftGraph(db: Database, automationId: string): Promise<Graph> {
-  const steps = await db.rows<GraphStep>(sql`
-    select id, type, name, config, template_id as "templateId" from automation_steps
-    where automation_id = ${automationId} order by created_at, id`);
-  const transitions = await db.rows<GraphTransition>(sql`
-    select id, from_step_id as "fromStepId", to_step_id as "toStepId", branch, wait_outcome as "waitOutcome", priority
-    from automation_transitions where automation_id = ${automationId} order by priority, created_at, id`);
-  return { steps, transitions };
+  const steps = await stepsOf(db, automationId);
+  const transitions = await transitionsOf(db, automationId);
+  return {
+    steps: steps.map(({ id, type, name, config, templateId }) => ({ id, type, name, config, templateId })),
+    transitions: transitions.map(({ id, fromStepId, toStepId, branch, waitOutcome, priority }) => {
+      return { id, fromStepId, toStepId, branch, waitOutcome, priority };
+    }),
+  };
 }
 
 /** Two graphs with the same steps and paths have one hash, whatever the order of their keys. */

@@ -1,8 +1,8 @@
 import { type Command, workflowId, workflowScheduleId } from '../../../temporal/commands.ts';
 import { AppError } from '../../lib/errors.ts';
 import { cutText } from '../../lib/text.ts';
-import { checkedDefinition } from '../../segments/definition.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { checkedDefinition, Segment } from '../../segments/definition.ts';
+import type { Database } from '../../store/sql.ts';
 import type { Issue } from '../graph/schema.ts';
 import type { AutomationRow } from '../rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
@@ -42,7 +42,7 @@ export async function triggerIssues(
       message,
     }));
   const issues: TriggerIssue[] = [];
-  if (schedule.segmentId && !(await segmentExists(db, projectId, schedule.segmentId)))
+  if (schedule.segmentId && (await db.em.count(Segment, { projectId, id: schedule.segmentId })) === 0)
     issues.push({ field: 'triggerConfig.segmentId', message: 'is no segment of this project' });
   if (schedule.audienceCondition) {
     try {
@@ -53,10 +53,6 @@ export async function triggerIssues(
     }
   }
   return issues;
-}
-
-async function segmentExists(db: Database, projectId: string, id: string): Promise<boolean> {
-  return (await db.row(sql`select from segments where project_id = ${projectId} and id = ${id}`)) !== null;
 }
 
 /** What Temporal's schedule of an automation has to be: made, brought in line, or removed. */

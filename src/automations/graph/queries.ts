@@ -1,4 +1,5 @@
 import { type Database, sql } from '../../store/sql.ts';
+import { Template } from '../../templates/queries.ts';
 import { AutomationStep, AutomationTransition } from '../entity.ts';
 import { written } from '../queries.ts';
 import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from '../rows.ts';
@@ -73,9 +74,7 @@ export async function deleteTransitions(tx: Database, automationId: string, ids:
 
 /** Which of the ids are templates of the project. */
 export async function templatesAmong(db: Database, projectId: string, ids: readonly string[]): Promise<Set<string>> {
-  if (ids.length === 0) return new Set();
-  const rows = await db.rows<{ id: string }>(sql`
-    select id from templates where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+  const rows = await db.em.find(Template, { projectId, id: [...ids] }, { fields: ['id'] });
   return new Set(rows.map(({ id }) => id));
 }
 

@@ -2,6 +2,7 @@ import { conflict, invalid } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
+import { AutomationStep } from '../entity.ts';
 import { type Draft, draftSteps } from '../graph/drafts.ts';
 import { type Graph, inRoutingOrder, issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import {
@@ -89,8 +90,8 @@ export async function plannedGraph(
 
 async function checkReferences(tx: Database, { automation }: Draft, wished: PutGraph, plan: GraphPlan): Promise<void> {
   const added = plan.steps.filter(({ isNew }) => isNew).map(({ id }) => id);
-  const rows = await tx.rows<{ id: string }>(sql`
-    select id from automation_steps where id = any(${added}::uuid[]) and automation_id <> ${automation.id}`);
+  const others = { id: added, automationId: { $ne: automation.id } };
+  const rows = await tx.em.find(AutomationStep, others, { fields: ['id'] });
   const elsewhere = new Set(rows.map(({ id }) => id));
   const named = plan.steps.flatMap(({ templateId }) => templateId ?? []);
   const templates = await holdTemplates(tx, automation.projectId, named);

@@ -1,6 +1,7 @@
 import { workflowId } from '../../../temporal/commands.ts';
 import { badRequest, notFound } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import { Project } from '../../projects/queries.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, limitingKey, sql } from '../../store/sql.ts';
 import { launchRun } from '../enrollment/starting.ts';
@@ -73,11 +74,11 @@ export async function retryExecutions(
     const scope = { projectId, automationId, ids, limitedBy: limitingKey(tx) };
     const contacts = await lockContacts(tx, scope);
     const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));
-    const facts = await tx.row<{ project: string }>(sql`select name as project from projects where id = ${projectId}`);
+    const project = await tx.em.findOneOrFail(Project, { id: projectId }, { fields: ['name'] });
     const tickets = await enqueueAll(
       tx,
       runs.map(({ seq, version, ...run }) =>
-        launchRun(run, { name: automation.name, project: facts?.project ?? '', version }, `retry-${seq}`),
+        launchRun(run, { name: automation.name, project: project.name, version }, `retry-${seq}`),
       ),
     );
     const retried = runs.length;

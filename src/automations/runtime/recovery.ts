@@ -83,8 +83,7 @@ export const recoverableRuns: RecoverableKind = {
     stalledRuns(
       db,
       query,
-      sql`r.due_at::text as at, r.id as place`,
-      sql`automation_runs r`,
+      sql`r.due_at::text as at, r.id as place from automation_runs r`,
       sql`r.due_at < clock_timestamp()
         and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
         and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`,
@@ -99,8 +98,7 @@ export const recoverableWaits: RecoverableKind = {
     stalledRuns(
       db,
       query,
-      sql`x.updated_at::text as at, x.id as place`,
-      sql`automation_step_runs x join automation_runs r on r.id = x.run_id`,
+      sql`x.updated_at::text as at, x.id as place from automation_step_runs x join automation_runs r on r.id = x.run_id`,
       sql`x.status = 'WAITING' and x.outcome is not null and ${isStalled(raw('x.updated_at'), query)}
         and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`,
     ),
@@ -109,13 +107,11 @@ export const recoverableWaits: RecoverableKind = {
 async function stalledRuns(
   db: Database,
   { changedAt }: StalledQuery,
-  place: Query,
-  from: Query,
+  placed: Query,
   where: Query,
 ): Promise<StalledWork[]> {
   const runs = await db.rows<ActiveRun & { at: string; place: string; isOlder: boolean }>(sql`
-    select ${facts}, ${place}, coalesce(r.updated_at < ${changedAt}::timestamptz, false) as "isOlder"
-    from ${from} ${itsFacts} where r.${isActive} and ${where}`);
+    select ${facts}, coalesce(r.updated_at < ${changedAt}::timestamptz, false) as "isOlder", ${placed} ${itsFacts} where r.${isActive} and ${where}`);
   const wake = { signal: signals.resume, input: { seq: anySeq } };
   return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder }));
 }

@@ -87,17 +87,14 @@ async function call(
     answer = await callOut(connect, request, signal, limits);
   } catch (error) {
     if (!(error instanceof NoAnswer)) throw error;
-    if (!error.written && called.unwritten < unwrittenRetries) {
-      await db.count(sql`
-        update automation_step_runs set unwritten_calls = unwritten_calls + 1, updated_at = now() where id = ${called.id}`);
-      return { outcome: 'again', afterMs: pauseMs(called.unwritten), reason: error.message };
-    }
-    if (mayRepeat) return repeat(db, called, error.message);
+    if (!error.written && called.unwritten < unwrittenRetries) return repeat(db, called, 'unwritten', error.message);
+    if (mayRepeat) return repeat(db, called, 'repeated', error.message);
     await record(db, called, null, error.message, input);
     return { outcome: 'recorded' };
   }
   const { statusCode, truncated } = answer;
-  if (mayRepeat && (statusCode === 429 || statusCode >= 500)) return repeat(db, called, `the answer was ${statusCode}`);
+  if (mayRepeat && (statusCode === 429 || statusCode >= 500))
+    return repeat(db, called, 'repeated', `the answer was ${statusCode}`);
   const success = statusCode >= 200 && statusCode < 300;
   const output = {
     ...input,
@@ -138,10 +135,16 @@ async function record(
     where id = ${id} and status = 'RUNNING' and output is null and error is null`);
 }
 
-async function repeat(db: Database, called: Called, reason: string): Promise<StepCall> {
+// Calls that were not written and calls that were are counted apart, each with its own pauses.
+async function repeat(
+  db: Database,
+  called: Called,
+  count: 'unwritten' | 'repeated',
+  reason: string,
+): Promise<StepCall> {
   await db.count(sql`
-    update automation_step_runs set repeated_calls = repeated_calls + 1, updated_at = now() where id = ${called.id}`);
-  return { outcome: 'again', afterMs: pauseMs(called.repeated), reason };
+    update automation_step_runs set ${raw(`${count}_calls = ${count}_calls + 1`)}, updated_at = now() where id = ${called.id}`);
+  return { outcome: 'again', afterMs: pauseMs(called[count]), reason };
 }
 
 function pauseMs(before: number): number {

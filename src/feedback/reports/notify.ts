@@ -48,20 +48,23 @@ export async function applyNotification(
   db: Database,
   source: string,
   mail: { emailId: string; projectId: string },
-  { key, messageId, at: reportedAt, effect }: Notification,
+  notification: Notification,
   late: boolean,
 ): Promise<Notified> {
+  const { key, messageId, at: reportedAt, effect } = notification;
   const { kind } = effect;
   const isTransient = kind === 'bounce' && effect.bounceType !== 'Permanent';
   const [name, status] = kind in moves && !isTransient ? moves[kind as keyof typeof moves] : [null, null];
   const at = sql`${reportedAt}::timestamptz`;
   const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
   const flips = status === MailStatus.BOUNCED || status === MailStatus.COMPLAINED || kind === 'optOut';
+  const leaves = reasonOf(effect);
   // Made before the ID of the report's own event, which follows the flip.
   const flipId = newId();
   const flip = contactsWritten(
     raw('m.project_id'),
-    unsubscribing(effect, flipId),
+    sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${flipId}::uuid, 'flipEmailId', m.id)
+      || ${JSON.stringify(leaves === null ? {} : { flipData: { reason: leaves } })}::jsonb)`,
     writingAs(db, 'report', mail.emailId),
   );
   const given = sql`
@@ -108,16 +111,9 @@ export async function applyNotification(
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
       else 'unknown' end as outcome, (select count(*) from flipped) as flips`;
-  const events = eventsOf(effect, name, at);
+  const events = eventsOf(notification, name, at);
   const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
   return row?.outcome ?? 'unknown';
-}
-
-// The row of `write_contacts` for the recipient of the mail `m`.
-function unsubscribing(effect: Effect, eventId: string): Query {
-  const reason = reasonOf(effect);
-  return sql`jsonb_build_array(jsonb_build_object('id', m.contact_id, 'subscribed', false, 'flipId', ${eventId}::uuid, 'flipEmailId', m.id)
-    || ${reason === null ? '{}' : JSON.stringify({ flipData: { reason } })}::jsonb)`;
 }
 
 /** The CTE of the campaign's counters. */
@@ -140,27 +136,24 @@ function counted(effect: Effect, name: Moved | null): Query {
     ${effect.kind === 'click' ? countedLink(effect.link) : sql``}`;
 }
 
-/** The CTE of the campaign's hours: of what the report is about, and of the hand-over that it proves. After the campaign, whose lock comes first. */
+/** Returns the CTE of the campaign's hours: of what the report is about, and of the hand-over that it proves. After the campaign, whose lock comes first. */
 function countedHours(name: 'delivered' | 'opened' | 'clicked' | 'bounced' | null): Query {
-  const hour = (at: Query) => sql`date_bin('1 hour', ${at}, timestamptz 'epoch')`;
-  const column = name === null ? sql`` : raw(`, ${name}`);
-  const sum = name === null ? sql`` : raw(`, sum(${name})`);
-  const add = name === null ? sql`` : raw(`, ${name} = h.${name} + excluded.${name}`);
-  const none = name === null ? sql`` : sql`, 0`;
-  const first =
-    name === null
-      ? sql``
-      : sql`union all select m.campaign_id, m.send_seq, ${hour(sql`m.becomes`)}, 0, 1 from moved m where m.first`;
-  return sql`
+  const hour = (at: string) => `date_bin('1 hour', ${at}, timestamptz 'epoch')`;
+  const columns = name === null ? ['sent'] : ['sent', name];
+  const rows = columns.map((column) => {
+    const counted = columns.map((one) => Number(one === column)).join(', ');
+    return column === 'sent'
+      ? `select m.campaign_id, m.send_seq, ${hour('m.sent_at')}, ${counted} from moved m where m.corrected`
+      : `select m.campaign_id, m.send_seq, ${hour('m.becomes')}, ${counted} from moved m where m.first`;
+  });
+  return raw(`
     counted_hours as (
-      insert into campaign_hours as h (campaign_id, send_seq, hour, sent${column})
-      select campaign_id, send_seq, hour, sum(sent)${sum} from (
-        select m.campaign_id, m.send_seq, ${hour(sql`m.sent_at`)} as hour, 1 as sent${none}${name === null ? sql`` : raw(` as ${name}`)}
-        from moved m where m.corrected
-        ${first}) each
+      insert into campaign_hours as h (campaign_id, send_seq, hour, ${columns.join(', ')})
+      select campaign_id, send_seq, hour, ${columns.map((column) => `sum(${column})`).join(', ')}
+      from (${rows.join(' union all ')}) each (campaign_id, send_seq, hour, ${columns.join(', ')})
       where exists (select from counted)
       group by 1, 2, 3 order by 3
-      on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent${add}),`;
+      on conflict (campaign_id, send_seq, hour) do update set ${columns.map((one) => `${one} = h.${one} + excluded.${one}`).join(', ')}),`);
 }
 
 // Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
@@ -185,8 +178,8 @@ function countedLink(link: string | null): Query {
 }
 
 /** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
-function eventsOf(effect: Effect, name: string | null, at: Query): Query {
-  const { kind } = effect;
+function eventsOf(notification: Notification, name: string | null, at: Query): Query {
+  const { kind } = notification.effect;
   const ofMail = { projectId: sql`m.project_id`, contactId: sql`m.contact_id`, emailId: sql`m.id` };
   const sent = newEvent({
     ...ofMail,
@@ -198,7 +191,7 @@ function eventsOf(effect: Effect, name: string | null, at: Query): Query {
     ...ofMail,
     id: newId(),
     name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
-    data: sql`${raw(mailPayload('m'))} || ${dataOf(effect, name, at)} || ${raw(mailTags('m'))}`,
+    data: sql`${raw(`${mailPayload('m')} || ${happenedTo(kind, name)} || ${mailTags('m')}`)} || ${JSON.stringify(saidBy(notification))}::jsonb`,
     mailAt: kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`,
   });
   // Events come last, as everywhere: after the campaign's counters, and after the contact.
@@ -222,23 +215,30 @@ function reasonAfter(effect: Effect, status: string | null, at: Query): Query {
   return sql`case when e.status in ('FAILED', 'CANCELLED') and (${status !== null}::boolean or m.given_up) then null else e.reason end`;
 }
 
-/** What the event of a report says beside what every event of mail says: jsonb. */
-function dataOf(effect: Effect, name: string | null, at: Query): Query {
-  const instant =
-    name === null ? sql`'{}'::jsonb` : sql`jsonb_build_object(${`${name}At`}::text, ${raw(isoText('m.becomes'))})`;
+/** Returns the SQL of what the event of a report says of its mail, as jsonb. */
+function happenedTo(kind: Effect['kind'], name: string | null): string {
+  const instant = name === null ? `'{}'::jsonb` : `jsonb_build_object('${name}At', ${isoText('m.becomes')})`;
+  if (kind === 'open') return `${instant} || jsonb_build_object('opens', m.opens, 'isFirstOpen', m.first)`;
+  if (kind === 'click') return `${instant} || jsonb_build_object('clicks', m.clicks, 'isFirstClick', m.first)`;
+  return instant;
+}
+
+/** Returns what the event of a report says in the provider's words. */
+function saidBy({ effect, at }: Notification): object {
   switch (effect.kind) {
-    case 'open':
-      return sql`${instant} || jsonb_build_object('opens', m.opens, 'isFirstOpen', m.first)`;
     case 'click':
-      return sql`${instant} || jsonb_build_object('link', ${effect.link}::text, 'clicks', m.clicks, 'isFirstClick', m.first)`;
+      return { link: storable(effect.link) };
     case 'failure':
-      return sql`jsonb_build_object('error', ${effect.error}::text, 'failedAt', to_char(${at} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+      return { error: storable(effect.error), failedAt: new Date(at).toISOString() };
     case 'bounce':
-      return sql`${name === null ? sql`'{"transientBounce": true}'::jsonb` : instant} || jsonb_build_object('bounceType', ${effect.bounceType}::text)`;
+      return { bounceType: effect.bounceType, ...(effect.bounceType === 'Permanent' ? {} : { transientBounce: true }) };
     default:
-      return instant;
+      return {};
   }
 }
+
+// Postgres stores neither U+0000 nor half a character.
+const storable = (text: string) => text.replaceAll('\0', '').toWellFormed();
 
 function reasonOf(effect: Effect): string | null {
   if (effect.kind === 'bounce') return 'bounce';

@@ -3,6 +3,7 @@ import { type BillingSettings, reserveReceivedMail } from '../../billing/service
 import type { ErasedAddresses } from '../../contacts/erased.ts';
 import { upsertContactRow, writingAs } from '../../contacts/write.ts';
 import type { Notification, ReceivedMail } from '../../domains/providers/mailer.ts';
+import { Domain } from '../../domains/queries.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import { domainOf, normalizeEmail, parseSender } from '../../lib/validation/email-address.ts';
@@ -130,8 +131,8 @@ export async function recordReceivedMail(
   const addresses = [...new Set(mail.received.flatMap((address) => normalizeEmail(address) ?? []))];
   if (sender === null || addresses.length === 0) return 'ignored';
   return db.transaction(async (tx) => {
-    const receivers = await tx.rows<{ projectId: string; domain: string }>(sql`
-      select project_id as "projectId", domain from domains where domain = any (${addresses.map(domainOf)}::text[]) and verified`);
+    const receiving = { domain: addresses.map(domainOf), verified: true };
+    const receivers = await tx.em.find(Domain, receiving, { fields: ['projectId', 'domain'] });
     if (receivers.length === 0) return 'ignored';
     const isNew = await tx.count(sql`
       insert into webhook_receipts (source, key) values (${mail.provider}, ${receiptKey(mail.key)}) on conflict do nothing`);

@@ -5,6 +5,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { type Clock, dayMs, hourMs, sqlSpan } from '../../lib/time.ts';
 import { countingUnsent, endedColumns, failedEvents } from '../../mail/ledger/counting.ts';
 import { foldMailChanges, type MailCounts, mailCounts } from '../../mail/ledger/mail-count-queries.ts';
+import { Project } from '../../projects/queries.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
@@ -47,10 +48,8 @@ function projectAge(db: Database, projectId: string): Promise<{ createdAt: strin
 
 /** Disables a project for its reputation. Answers false when it was disabled already. */
 async function disableForReputation(tx: Database, projectId: string): Promise<boolean> {
-  const disabled = await tx.count(sql`
-    update projects set disabled = true, disabled_reason = 'REPUTATION', updated_at = now()
-    where id = ${projectId} and not disabled`);
-  return disabled > 0;
+  const changes = { disabled: true, disabledReason: 'REPUTATION', updatedAt: new Date() } as const;
+  return (await tx.em.nativeUpdate(Project, { id: projectId, disabled: false }, changes)) > 0;
 }
 
 /**
