@@ -81,7 +81,7 @@ export function enrolmentActivities(deps: EnrolmentDeps & { stopping: AbortSigna
 /** The activities that migrate contacts between versions, as workflows call them. */
 export type MigrationActivities = ReturnType<typeof migrationActivities>;
 // Long enough to be worth an activity, short enough that the Web UI shows progress.
-const shareMs = 30_000;
+const longestMs = 30_000;
 
 /** Builds the activities of migrations. Each may be repeated: the row says where the work stands. */
 export function migrationActivities(deps: MigrationDeps & { stopping: AbortSignal }) {
@@ -90,7 +90,7 @@ export function migrationActivities(deps: MigrationDeps & { stopping: AbortSigna
     movePeopleOfAutomation: (migrationId: string): Promise<MigrationShare> =>
       alive(heartbeatMs, (onChunk) => {
         const stop = AbortSignal.any([deps.stopping, cancellationSignal()]);
-        return moveContacts(deps, migrationId, { stop, longestMs: shareMs, onChunk });
+        return moveContacts(deps, migrationId, { stop, longestMs: longestMs, onChunk });
       }),
 
     /** Ends a migration whose execution was cancelled; contacts that it has migrated stay migrated. */

@@ -3,7 +3,6 @@ import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal 
 import { needsSubscription } from '../src/campaigns/audience/audience.ts';
 import { loadExpansion, noteRecipients } from '../src/campaigns/audience/expansion.ts';
 import { type ExpansionDeps, expandFrom } from '../src/campaigns/audience/freeze.ts';
-import { claimsOpen } from '../src/campaigns/delivery/claims.ts';
 import {
   type CleanUpReport,
   cleanUpCancelled,
@@ -17,6 +16,7 @@ import {
 import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/delivery/content.ts';
 import { type LanePace, type LaneReport, runLane } from '../src/campaigns/delivery/lane.ts';
 import type { LaneDeps, LaneSend } from '../src/campaigns/delivery/lane-deps.ts';
+import { claimsOpen } from '../src/campaigns/delivery/retaking.ts';
 import { beginDueSend } from '../src/campaigns/lifecycle/begin.ts';
 import { cancelCampaignByOperator } from '../src/campaigns/lifecycle/stopping.ts';
 import { limitsOfKeys } from '../src/contacts/suppressions/matching.ts';

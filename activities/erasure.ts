@@ -18,7 +18,7 @@ interface ErasureActivityDeps {
   /** Deletes messages to an address at the provider and answers how many; null where the provider has no such call. */
   eraseMessages: ((address: string) => Promise<number>) | null;
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
-  shareMs?: number;
+  longestMs?: number;
 }
 
 /** The activities of erasures, as workflows call them. */
@@ -29,13 +29,13 @@ const heartbeatMs = 2_000;
 
 /** Builds the activities of erasures. All may be repeated: the row says where the work stands. */
 export function erasureActivities(deps: ErasureActivityDeps) {
-  const { db, log, stopping, encryptionKeys, eraseMessages, retentions, shareMs = defaultShareMs } = deps;
+  const { db, log, stopping, encryptionKeys, eraseMessages, retentions, longestMs = defaultShareMs } = deps;
   return {
     /** Empties rows until none is left, its share of time is over, or something has to be waited for. */
     eraseContactRows: (erasureId: string): Promise<ErasureState> =>
       alive(heartbeatMs, (onStep) => {
         const stop = AbortSignal.any([stopping, cancellationSignal()]);
-        return eraseRows(db, erasureId, { encryptionKeys, longestMs: shareMs, stop, onStep: () => onStep(null) });
+        return eraseRows(db, erasureId, { encryptionKeys, longestMs: longestMs, stop, onStep: () => onStep(null) });
       }),
 
     /** Deletes the contact's messages at a provider that can do so. */
@@ -67,7 +67,7 @@ interface WipeActivityDeps {
   /** Cancels a payment subscription. */
   cancelSubscription(subscription: string): Promise<void>;
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
-  shareMs?: number;
+  longestMs?: number;
 }
 
 /** The activities of resets and removals of projects, as workflows call them. */
@@ -80,7 +80,7 @@ export function wipeActivities({
   stopping,
   endExecutions,
   cancelSubscription,
-  shareMs = defaultShareMs,
+  longestMs = defaultShareMs,
 }: WipeActivityDeps) {
   return {
     /** Ends what runs for the project; answers how many executions that were. */
@@ -93,7 +93,7 @@ export function wipeActivities({
     wipeProjectRows: (wipeId: string): Promise<WipeReport> =>
       alive(heartbeatMs, (onStep) => {
         const stop = AbortSignal.any([stopping, cancellationSignal()]);
-        return wipeRows(db, wipeId, { longestMs: shareMs, stop, onStep });
+        return wipeRows(db, wipeId, { longestMs: longestMs, stop, onStep });
       }),
 
     /** Ends the wipe: the project may be written to again, or is no more. */

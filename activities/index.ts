@@ -27,10 +27,10 @@ import { recoverableWipes } from '../src/insight/wipes/wipe.ts';
 import { removeOldDryRuns } from '../src/launches/review/queries.ts';
 import { recoverableDryRuns } from '../src/launches/review/service.ts';
 import { composeQueued, createComposer } from '../src/mail/engine/compose.ts';
-import type { DeliveryDeps } from '../src/mail/engine/deps.ts';
-import { reconcileClaims } from '../src/mail/engine/doubts.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/mail/ledger/retention.ts';
 import { removeOldHandovers } from '../src/mail/providers/journal.ts';
+import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
+import { reconcileClaims } from '../src/mail/queue/reconcile.ts';
 import { recoverableMails } from '../src/mail/system-mail.ts';
 import { removeOldAudit } from '../src/projects/audit/queries.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
@@ -70,7 +70,7 @@ const keepDeliveriesDays = 30;
 export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, object>> {
   const { config, db, heavyReads, log, mailer, stopping, clock, waker } = deps;
   const compose = createComposer(config, log);
-  const delivery: DeliveryDeps = {
+  const delivery: QueueDeps = {
     db,
     mailer,
     log,
@@ -101,7 +101,7 @@ export function createActivities(deps: ActivityDeps): Partial<Record<QueueKind, 
       cursors: pLimit(config.DATABASE_POOL_SIZE >= 6 ? 2 : 1),
       lanes: config.CAMPAIGN_PARALLEL_BATCHES,
       chunk: config.SEND_CHUNK,
-      pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, shareMs: laneShareMs },
+      pace: { claims: config.CAMPAIGN_CALLS_IN_FLIGHT, longestMs: laneShareMs },
     }),
     automation: automationActivities({ db, billing: config, wake: (projectId) => waker.wake(projectId) }),
     http: httpActivities(deps),
@@ -129,7 +129,7 @@ function httpActivities(deps: ActivityDeps): object {
   };
 }
 
-function bulkActivities(deps: ActivityDeps, delivery: DeliveryDeps): object {
+function bulkActivities(deps: ActivityDeps, delivery: QueueDeps): object {
   const { config, db, log, stopping, clock, temporal, payments, tellMembers: tell } = deps;
   const dispatchSoon = dispatcher(deps);
   const queuePrefix = config.TEMPORAL_TASK_QUEUE;
@@ -183,7 +183,7 @@ const recoverableKinds: readonly RecoverableKind[] = [
 ];
 
 /** Returns the checks that the reconciler makes every minute: one for each way in which a crash or a lost Temporal store leaves work stuck. */
-export function reconcileChecks(deps: ActivityDeps, delivery: DeliveryDeps): ReconcileCheck[] {
+export function reconcileChecks(deps: ActivityDeps, delivery: QueueDeps): ReconcileCheck[] {
   const { config, db, temporal, waker } = deps;
   const dispatchSoon = dispatcher(deps);
   const recovery: RecoveryDeps = { db, isOpen: (id) => isOpen(temporal, id), dispatchSoon };

@@ -18,7 +18,7 @@ export interface JobActivityDeps {
   /** Find the addresses that were erased, which no import brings back. */
   encryptionKeys: readonly string[];
   /** Milliseconds after which an activity hands the rest of the work to the next one. */
-  shareMs?: number;
+  longestMs?: number;
 }
 
 /** The activities of imports and bulk changes, as workflows call them. */
@@ -29,7 +29,7 @@ const defaultShareMs = 60_000;
 const heartbeatMs = 2_000;
 
 /** Builds the activities of imports and bulk changes. Both may be repeated: the row says where the work stands. */
-export function jobActivities({ db, log, stopping, encryptionKeys, shareMs = defaultShareMs }: JobActivityDeps) {
+export function jobActivities({ db, log, stopping, encryptionKeys, longestMs = defaultShareMs }: JobActivityDeps) {
   // Another import of the project does not wait here, in the place of an import of somebody else.
   const imports = new KeyedTurns({ atOnce: 1 });
   return {
@@ -56,7 +56,7 @@ export function jobActivities({ db, log, stopping, encryptionKeys, shareMs = def
   ): Promise<ShareReport> {
     try {
       const stop = AbortSignal.any([stopping, cancellationSignal()]);
-      const report = await alive(heartbeatMs, (onStep) => run(db, jobId, { stop, longestMs: shareMs, onStep }));
+      const report = await alive(heartbeatMs, (onStep) => run(db, jobId, { stop, longestMs: longestMs, onStep }));
       if (report.state === 'superseded')
         throw ApplicationFailure.retryable('Another worker has moved this job; it is checked again', 'Superseded');
       if (report.state === 'finished') await catchUp(jobId);

@@ -1,6 +1,7 @@
 import { activityInfo, cancellationSignal, heartbeat } from '@temporalio/activity';
-import type { DeliveryDeps } from '../src/mail/engine/deps.ts';
-import { type DeliveryReport, deliverPending, type Pace } from '../src/mail/engine/pending.ts';
+import type { Pace } from '../src/mail/engine/run.ts';
+import { type DeliveryReport, deliverPending } from '../src/mail/queue/deliver.ts';
+import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
 import { type SystemMailDeps, type SystemMailReport, sendSystemMail } from '../src/mail/system-mail.ts';
 
 /** Sends a heartbeat every `everyMs` while the work runs, with what it noted last. */
@@ -16,7 +17,7 @@ export async function alive<T>(everyMs: number, work: (note: (details: unknown) 
   }
 }
 
-interface EmailActivityDeps extends DeliveryDeps {
+interface EmailActivityDeps extends QueueDeps {
   /** Aborts when the process begins to stop. */
   stopping: AbortSignal;
   pace?: Pace;
@@ -31,7 +32,7 @@ const heartbeatMs = 2000;
 export function emailActivities(deps: EmailActivityDeps) {
   return {
     /**
-     * Hands over the project's mail until none is due (see `src/mail/engine/pending.ts`). Safe to repeat: claims begin with
+     * Hands over the project's mail until none is due (see `src/mail/queue/deliver.ts`). Safe to repeat: claims begin with
      * the ids of this run and activity, and a retry settles those of earlier attempts before it claims anything.
      */
     deliverPending(projectId: string): Promise<DeliveryReport> {

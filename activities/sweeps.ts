@@ -29,7 +29,7 @@ export type UsageActivities = ReturnType<typeof usageActivities>;
 
 const heartbeatMs = 10_000;
 // The schedule comes every minute; what is left is reported then.
-const shareMs = 5 * 60_000;
+const longestMs = 5 * 60_000;
 
 /** Builds the activities that notify members of usage and report it. Safe to repeat. */
 export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: AbortSignal }) {
@@ -39,7 +39,7 @@ export function usageActivities(deps: NoticeDeps & ReportDeps & { stopping: Abor
 
     /** Reports mail to the payment processor. Answers how many mails. */
     reportUsage(): Promise<number> {
-      const end = performance.now() + shareMs;
+      const end = performance.now() + longestMs;
       return alive(heartbeatMs, () => reportUsage(deps, () => !deps.stopping.aborted && performance.now() < end));
     },
   };

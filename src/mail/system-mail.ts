@@ -15,8 +15,9 @@ import { restartable } from '../store/outbox/recovery.ts';
 import type { Database } from '../store/sql.ts';
 import { mostAgeMs } from './engine/attempts.ts';
 import { mayCall } from './engine/breaker.ts';
-import type { EngineDeps, KeptTexts, Ledger, Outcome, Tried } from './engine/deps.ts';
-import { handOver, judgeUnconfirmed, lookUpClaim } from './engine/hand-over.ts';
+import { handOver } from './engine/hand-over.ts';
+import { judgeUnconfirmed, lookUpClaim } from './engine/look-up.ts';
+import type { Delivery, EngineDeps, KeptTexts, Outcome, Tried } from './engine/port.ts';
 import { reasonText } from './ledger/reasons.ts';
 import { systemProjectId } from './providers/journal.ts';
 
@@ -44,7 +45,7 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
   const { db, mailer } = deps;
   const mail = await pendingMail(db, id);
   if (mail === null) return { state: 'gone' };
-  const ledger = new SystemLedger(deps);
+  const ledger = new SystemDelivery(deps, id);
   if (mail.attempts > 0 && mail.error === null) {
     const known = await lookUp(deps, mail, ledger);
     if (known !== null) return known;
@@ -59,13 +60,18 @@ export async function sendSystemMail(deps: SystemMailDeps, id: string): Promise<
     return { state: 'later', waitMs: longestPauseMs };
   }
   if (!(await beginHandOver(db, id, mail.attempts))) return { state: 'later', waitMs: shortestPauseMs };
-  const claim = { id, takenAt: performance.now(), probing: leave.probing };
-  await handOver(deps, claim, [{ ...mail, letter: JSON.parse(content) as Letter }], ledger);
+  ledger.begins(leave.probing);
+  const letter = JSON.parse(content) as Letter;
+  await handOver(deps, ledger, [{ ...mail, letter }], (outcomes) => ledger.settle(outcomes));
   return ledger.report;
 }
 
 /** Looks a mail up whose hand-over has no known outcome; null when it may be sent again. */
-async function lookUp(deps: SystemMailDeps, mail: PendingMail, ledger: SystemLedger): Promise<SystemMailReport | null> {
+async function lookUp(
+  deps: SystemMailDeps,
+  mail: PendingMail,
+  ledger: SystemDelivery,
+): Promise<SystemMailReport | null> {
   const { accepted } = await lookUpClaim(deps, mail.id);
   const { id: emailId, sinceMs, ageMs } = mail;
   const unconfirmed = { emailId, attempts: 0, ageMs, sinceMs, lagMs: Math.max(0, deps.lagMs - sinceMs) };
@@ -88,14 +94,24 @@ interface OpenMail extends PendingMail {
 }
 
 /** Mail of the service as the engine sees it: one message, which no rule of a project concerns. */
-class SystemLedger implements Ledger<OpenMail> {
+class SystemDelivery implements Delivery<OpenMail> {
+  readonly id: string;
   readonly projectId = systemProjectId;
+  takenAt = performance.now();
+  calls: 'allowed' | 'probe' = 'allowed';
   /** The outcome of the mail. */
   report: SystemMailReport = { state: 'later', waitMs: shortestPauseMs };
   readonly #deps: SystemMailDeps;
 
-  constructor(deps: SystemMailDeps) {
+  constructor(deps: SystemMailDeps, id: string) {
     this.#deps = deps;
+    this.id = id;
+  }
+
+  /** Notes that the hand-over begins now. */
+  begins(probing: boolean): void {
+    this.takenAt = performance.now();
+    this.calls = probing ? 'probe' : 'allowed';
   }
 
   idOf({ id }: OpenMail): string {
@@ -137,7 +153,7 @@ class SystemLedger implements Ledger<OpenMail> {
     };
   }
 
-  async isHeld(): Promise<true> {
+  async renew(): Promise<true> {
     return true;
   }
 

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { claimQueued } from '../../src/mail/engine/claim.ts';
+import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, queueMany } from '../support/delivery-fixtures.ts';
 

@@ -120,7 +120,7 @@ export function campaignActivitiesFor(db: Database, mailer: Mailer, changes: Par
     stopping: new AbortController().signal,
     lanes: 2,
     chunk: 10,
-    pace: { claims: 4, shareMs: 5000 },
+    pace: { claims: 4, longestMs: 5000 },
     expansionPage: 7,
     ...changes,
   });

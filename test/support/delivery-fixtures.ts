@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { OutgoingMessage } from '../../src/domains/providers/mailer.ts';
 import { newId } from '../../src/lib/ids.ts';
-import type { DeliveryDeps } from '../../src/mail/engine/deps.ts';
 import { acceptMail, type ClaimedMail, type NewMail } from '../../src/mail/ledger/queries.ts';
+import type { QueueDeps } from '../../src/mail/queue/queue-claim.ts';
 import type { Database } from '../../src/store/sql.ts';
 import type { FakeMailer } from './mailer.ts';
 
@@ -126,7 +126,7 @@ export async function queueMany(
 }
 
 /** The pipeline over a fake provider: no throttle, no indexing lag, and the plainest rendering there can be. */
-export function deliveryDeps(db: Database, mailer: FakeMailer, changes: Partial<DeliveryDeps> = {}): DeliveryDeps {
+export function deliveryDeps(db: Database, mailer: FakeMailer, changes: Partial<QueueDeps> = {}): QueueDeps {
   const silent = () => undefined;
   return { db, mailer, compose: plainly, log: { info: silent, warn: silent }, rate: 0, lagMs: 0, ...changes };
 }

@@ -5,12 +5,12 @@ import type { TestDatabase } from './database.ts';
 import { type TestWorker, testWorker } from './worker.ts';
 
 /**
- * Serves the jobs of a test database, on queues of its own where none are named. `shareMs: 0` makes every step of a job an
+ * Serves the jobs of a test database, on queues of its own where none are named. `longestMs: 0` makes every step of a job an
  * activity of its own.
  */
 export function jobsWorker(
   { db }: TestDatabase,
-  { queuePrefix, ...changes }: { shareMs?: number; queuePrefix?: string } = {},
+  { queuePrefix, ...changes }: { longestMs?: number; queuePrefix?: string } = {},
 ): Promise<TestWorker> {
   return testWorker({
     activities: jobActivities({

@@ -157,7 +157,7 @@ describe('a campaign reaches', () => {
       activities: campaignActivitiesFor(db.db, slow, {
         lanes: 1,
         chunk: 5,
-        pace: { claims: 1, shareMs: 5000 },
+        pace: { claims: 1, longestMs: 5000 },
         expansionPage: 100,
       }),
       queues: ['campaign'],

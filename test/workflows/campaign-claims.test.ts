@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claims.ts';
 import { runLane } from '../../src/campaigns/delivery/lane.ts';
-import { bucketMade } from '../../src/mail/engine/claim.ts';
+import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { aCampaign, contacts, started } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
@@ -82,7 +82,7 @@ function aLane(projectId: string, campaignId: string, provider: string) {
     rate: 0,
     lagMs: 60_000,
   };
-  return runLane(deps as never, send as never, { claims: 4, shareMs: 5_000 }, new AbortController().signal);
+  return runLane(deps as never, send as never, { claims: 4, longestMs: 5_000 }, new AbortController().signal);
 }
 
 test('a lane that finds its provider held leaves no claim behind that only itself could take over', async () => {

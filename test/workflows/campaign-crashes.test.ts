@@ -3,17 +3,19 @@ import { pino } from 'pino';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadExpansion, noteRecipients } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
-import { claimRanges, type RangeClaim, retakeClaim } from '../../src/campaigns/delivery/claims.ts';
+import { CampaignClaim } from '../../src/campaigns/delivery/campaign-claim.ts';
+import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claims.ts';
 import { finishSend } from '../../src/campaigns/delivery/completion.ts';
-import { deliverClaim } from '../../src/campaigns/delivery/deliver-claim.ts';
 import { runLane } from '../../src/campaigns/delivery/lane.ts';
 import type { LaneDeps, LaneSend } from '../../src/campaigns/delivery/lane-deps.ts';
 import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
+import { retakeClaim } from '../../src/campaigns/delivery/retaking.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
 import { openSend } from '../../src/campaigns/state.ts';
 import { launchGate } from '../../src/launches/gate.ts';
 import { systemClock } from '../../src/lib/time.ts';
-import { bucketMade } from '../../src/mail/engine/claim.ts';
+import { bucketMade } from '../../src/mail/engine/throttle.ts';
+import { workOn } from '../../src/mail/engine/work.ts';
 import { aCampaign, campaignRow, contacts, ledgerOf } from '../support/campaign-fixtures.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
@@ -118,10 +120,14 @@ async function handedOver(claim: RangeClaim): Promise<void> {
   const recipients = await readRecipients(db.db, sendOf(1), claim);
   await mailer.send(claim.id, recipients.map(sendOf(1).compose));
 }
-const inHand = (claim: RangeClaim) => ({ ...claim, sending: true, probing: false, takenAt: performance.now() });
+/** The first attempt works on its claim, which it took so many milliseconds ago. */
+function worked(deps: LaneDeps, claim: RangeClaim, agoMs = 0) {
+  const taking = { takenAt: performance.now() - agoMs, calls: 'allowed' } as const;
+  return workOn(deps, new CampaignClaim(deps, sendOf(1), { ...claim, sending: true }, taking));
+}
 /** The retry works until nothing is left, and the balance sheet is drawn up. */
 async function retried(): Promise<void> {
-  const report = await runLane(deps, sendOf(2), { claims: 2, shareMs: 20_000 }, new AbortController().signal);
+  const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 20_000 }, new AbortController().signal);
   expect(report.end).toBe('empty');
   expect(await finishSend(db.db, campaign, 1)).toBe(true);
   expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', total: people, sent: people, failed: 0 });
@@ -178,7 +184,7 @@ describe('a worker that dies', () => {
   test('after the result is written down: nothing of it is looked at again', async () => {
     await expand();
     const claim = await claimed();
-    await deliverClaim(deps, sendOf(1), inHand(claim));
+    await worked(deps, claim);
     expect(await ledgerOf(db.db, campaign)).toEqual({ SENT: chunk, PENDING: people - chunk });
     await retried();
     expect(mailer.searches).toEqual([]);
@@ -188,7 +194,7 @@ describe('a worker that dies', () => {
     await expand();
     const claim = await claimed();
     mailer.options.outages = 1;
-    await deliverClaim(deps, sendOf(1), inHand(claim));
+    await worked(deps, claim);
     await db.db.count('update campaign_claims set due_at = now() - make_interval(secs => 1)');
     const again = await retakeClaim(db.db, { ...sendOf(1), holder: `run-${round}/7/1.again` }, 0);
     expect(again).toMatchObject({ id: claim.id, handedMs: null });
@@ -207,9 +213,9 @@ describe('a worker that dies', () => {
       mailer.onCall = () => undefined;
       return ended.promise;
     };
-    const stalled = deliverClaim(deps, sendOf(1), inHand(claim));
+    const stalled = worked(deps, claim);
     await begun.promise;
-    const report = await runLane(deps, sendOf(2), { claims: 2, shareMs: 20_000 }, new AbortController().signal);
+    const report = await runLane(deps, sendOf(2), { claims: 2, longestMs: 20_000 }, new AbortController().signal);
     expect(report).toMatchObject({ end: 'empty', sent: people - chunk });
     expect(report.waitMs).toBeGreaterThan(50_000);
     ended.resolve();
@@ -226,7 +232,7 @@ describe('a worker that dies', () => {
       return work();
     };
     const stalled = { ...deps, rendering: rendering as LaneDeps['rendering'] };
-    await deliverClaim(stalled, sendOf(1), { ...inHand(claim), takenAt: performance.now() - 3_000 });
+    await worked(stalled, claim, 3_000);
     expect(mailer.recipients).toHaveLength(people);
   });
 
@@ -235,8 +241,8 @@ describe('a worker that dies', () => {
     const claim = await claimed();
     await db.db.count(`update campaign_claims set handed_at = now() - interval '2 minutes'`);
     mailer.options.lostCalls = 1;
-    await deliverClaim({ ...deps, lagMs: 60_000 }, sendOf(1), inHand(claim));
-    const lane = { claims: 2, shareMs: 20_000 };
+    await worked({ ...deps, lagMs: 60_000 }, claim);
+    const lane = { claims: 2, longestMs: 20_000 };
     const report = await runLane({ ...deps, lagMs: 60_000 }, sendOf(2), lane, new AbortController().signal);
     expect(report.waitMs).toBeGreaterThan(30_000);
     expect(mailer.recipients).toHaveLength(people - chunk);
@@ -247,7 +253,7 @@ describe('a worker that dies', () => {
     const claim = await claimed();
     await handedOver(claim);
     await retried();
-    await deliverClaim(deps, sendOf(1), inHand(claim));
+    await worked(deps, claim);
     expect(await campaignRow(db.db, campaign)).toMatchObject({ status: 'SENT', sent: people });
     expect(mailer.recipients).toHaveLength(people);
   });

@@ -4,7 +4,7 @@ import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claim
 import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
 import { openSend } from '../../src/campaigns/state.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { bucketMade } from '../../src/mail/engine/claim.ts';
+import { bucketMade } from '../../src/mail/engine/throttle.ts';
 import { acceptMail } from '../../src/mail/ledger/queries.ts';
 import { settleMail } from '../../src/mail/ledger/settle.ts';
 import { type Database, Query } from '../../src/store/sql.ts';

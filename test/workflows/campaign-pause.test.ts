@@ -34,7 +34,7 @@ test('a pause stops a campaign where it is, shows in the Web UI, outlives the wo
   await contacts(db.db, project.id, 60);
   const campaign = await aCampaign(db.db, project);
   const mailer = new FakeMailer({ name: 'pause', latencyMs: 20 });
-  const activities = campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 } });
+  const activities = campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, longestMs: 5000 } });
   const first = await testWorker({ activities, queues: ['campaign'] });
   mailer.onTaken = async () => {
     if (mailer.calls.length === 3) await paused(project.id, campaign, true);
@@ -67,7 +67,7 @@ test('a campaign that is cancelled while it is paused ends, and keeps what was s
   const campaign = await aCampaign(db.db, project);
   const mailer = new FakeMailer({ name: 'pause-cancel' });
   await using worker = await testWorker({
-    activities: campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 } }),
+    activities: campaignActivitiesFor(db.db, mailer, { lanes: 1, chunk: 5, pace: { claims: 1, longestMs: 5000 } }),
     queues: ['campaign'],
   });
   mailer.onTaken = async () => {

@@ -71,7 +71,7 @@ afterAll(async () => {
 
 const aWorker = (queuePrefix?: string) =>
   testWorker({
-    activities: campaignActivitiesFor(db.db, mailer, { lanes: 2, chunk: 5, pace: { claims: 2, shareMs: 5000 } }),
+    activities: campaignActivitiesFor(db.db, mailer, { lanes: 2, chunk: 5, pace: { claims: 2, longestMs: 5000 } }),
     queues: ['campaign'],
     ...(queuePrefix === undefined ? {} : { queuePrefix }),
   });

@@ -13,7 +13,7 @@ let api: TestApi;
 let mailer: FakeMailer;
 let project: TestProject;
 const queuePrefix = `stops-${process.pid}-${Date.now()}`;
-const slowly = { lanes: 1, chunk: 5, pace: { claims: 1, shareMs: 5000 }, expansionPage: 100 };
+const slowly = { lanes: 1, chunk: 5, pace: { claims: 1, longestMs: 5000 }, expansionPage: 100 };
 let round = 0;
 
 beforeAll(async () => {

@@ -8,7 +8,7 @@ import {
   reportOf,
   takeProbe,
 } from '../../src/mail/engine/breaker.ts';
-import { bucketCtes, bucketMade } from '../../src/mail/engine/claim.ts';
+import { bucketCtes, bucketMade } from '../../src/mail/engine/throttle.ts';
 import { sql } from '../../src/store/sql.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';

@@ -20,7 +20,7 @@ afterAll(async () => {
   await store.close();
 });
 
-const pace = { lanes: 4, lingerMs: 100, longestMs: 5000 };
+const pace = { claims: 4, lingerMs: 100, longestMs: 5000 };
 
 // Asks for more steps than a template has, and is another one for each number.
 const endless = (n: number) =>

@@ -1,12 +1,13 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventData } from '../../src/contacts/events/queries.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { claimQueued } from '../../src/mail/engine/claim.ts';
-import type { DeliveryDeps } from '../../src/mail/engine/deps.ts';
-import { reconcileClaims } from '../../src/mail/engine/doubts.ts';
-import { type DeliveryRun, deliverPending, type Pace } from '../../src/mail/engine/pending.ts';
-import { handOverQueued } from '../../src/mail/engine/queue-ledger.ts';
+import type { Pace } from '../../src/mail/engine/run.ts';
+import { workOn } from '../../src/mail/engine/work.ts';
 import { settleMail } from '../../src/mail/ledger/settle.ts';
+import { claimQueued } from '../../src/mail/queue/claims.ts';
+import { type DeliveryRun, deliverPending } from '../../src/mail/queue/deliver.ts';
+import { type ClaimedRows, QueueClaim, type QueueDeps } from '../../src/mail/queue/queue-claim.ts';
+import { reconcileClaims } from '../../src/mail/queue/reconcile.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import {
   aContact,
@@ -25,14 +26,14 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.db.count('delete from provider_holds'));
 
-const quick: Pace = { lanes: 4, lingerMs: 0, longestMs: 20_000 };
+const quick: Pace = { claims: 4, lingerMs: 0, longestMs: 20_000 };
 
 function runOf(project: TestProject, changes: Partial<DeliveryRun> = {}): DeliveryRun {
   return { projectId: project.id, prefix: `${newId()}/1/`, attempt: 1, stop: new AbortController().signal, ...changes };
 }
 
 /** Runs deliveries as the workflow does, without its timers: until nothing is left to wait for. */
-async function deliverAll(deps: DeliveryDeps, project: TestProject): Promise<{ delivered: number; failed: number }> {
+async function deliverAll(deps: QueueDeps, project: TestProject): Promise<{ delivered: number; failed: number }> {
   const total = { delivered: 0, failed: 0 };
   for (let run = 0; run < 40; run += 1) {
     const report = await deliverPending(deps, runOf(project), quick);
@@ -53,6 +54,8 @@ async function makeDue(): Promise<void> {
     "update provider_holds set held_until = clock_timestamp() - interval '1 ms' where held_until is not null",
   );
 }
+
+const handOver = (deps: QueueDeps, claim: ClaimedRows) => workOn(deps, new QueueClaim(deps, claim));
 
 interface Row {
   id: string;
@@ -290,8 +293,9 @@ test('a process that stood still since its claim hands nothing over: the mail go
   const mails = await claimQueued(store.db, project.id, 'slow/1', { messages: 9, rate: 0, provider: 'fake' });
   const takenAt = performance.now() - 25_000;
   const deps = deliveryDeps(store.db, mailer);
-  expect(await handOverQueued(deps, { id: 'slow/1', mails, takenAt, probing: false })).toEqual({
-    delivered: 0,
+  expect(await handOver(deps, { id: 'slow/1', mails, takenAt, probing: false })).toEqual({
+    sent: 0,
+    skipped: 0,
     failed: 0,
   });
   expect(mailer.calls).toEqual([]);
@@ -357,7 +361,7 @@ test('a worker that may only stand still: what it claimed is not sent again whil
   expect(report.delivered).toBe(15);
   expect(report.waitMs).toBeGreaterThan(50_000);
   // It goes on, learns that the claim is not its own any more, and hands nothing over.
-  await handOverQueued(deps, { id, mails, takenAt: performance.now() - 3_000, probing: false });
+  await handOver(deps, { id, mails, takenAt: performance.now() - 3_000, probing: false });
   expect(mailer.sent).toHaveLength(15);
   expect(await deliverAll(deps, project)).toEqual({ delivered: 25, failed: 0 });
   expectEachOnce(mailer, addresses);
@@ -480,7 +484,7 @@ test('of two projects that may probe at the same moment one calls; the mail of t
     claim.id = row?.claim_id ?? '';
   }
   mailer.options.outages = 1;
-  await Promise.all(claims.map((claim) => handOverQueued(deps, claim)));
+  await Promise.all(claims.map((claim) => handOver(deps, claim)));
   expect(mailer.calls).toEqual([5]);
   const attempts = [...(await queued(one)), ...(await queued(other))].map(({ attempts }) => attempts);
   expect(attempts.filter((n) => n === 0)).toHaveLength(5);
@@ -638,7 +642,7 @@ test('mail that cannot be rendered fails alone', async () => {
   const [bad = '', good = ''] = await queueMany(store.db, project, 2);
   const mailer = new FakeMailer();
   const deps = deliveryDeps(store.db, mailer);
-  const compose: DeliveryDeps['compose'] = (mail) => {
+  const compose: QueueDeps['compose'] = (mail) => {
     if (mail.toAddress === bad) throw new Error('no such filter');
     return deps.compose(mail);
   };

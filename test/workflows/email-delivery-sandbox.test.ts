@@ -6,7 +6,8 @@ import { createSandbox } from '@fernpost/mail-sandbox';
 import { afterAll, beforeAll, beforeEach, expect, inject, onTestFinished, test } from 'vitest';
 import { createPostmarkMailer } from '../../src/domains/providers/postmark/postmark.ts';
 import { newId } from '../../src/lib/ids.ts';
-import { deliverPending, type Pace } from '../../src/mail/engine/pending.ts';
+import type { Pace } from '../../src/mail/engine/run.ts';
+import { deliverPending } from '../../src/mail/queue/deliver.ts';
 import { signalOrStart } from '../../src/store/outbox/calls.ts';
 import { signals, workflowId } from '../../temporal/commands.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -21,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => store.close());
 beforeEach(() => store.db.count('delete from provider_holds'));
 
-const pace: Pace = { lanes: 4, lingerMs: 0, longestMs: 20_000 };
+const pace: Pace = { claims: 4, lingerMs: 0, longestMs: 20_000 };
 
 async function aSandbox() {
   const sandbox = await createSandbox({

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { emailActivities } from '../../activities/mail.ts';
-import type { Pace } from '../../src/mail/engine/pending.ts';
+import type { Pace } from '../../src/mail/engine/run.ts';
 import { signalOrStart } from '../../src/store/outbox/calls.ts';
 import { signals, workflowId } from '../../temporal/commands.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -17,7 +17,7 @@ afterAll(() => store.close());
 beforeEach(() => store.db.count('delete from provider_holds'));
 
 const never = new AbortController().signal;
-const pace: Pace = { lanes: 4, lingerMs: 100, longestMs: 5000 };
+const pace: Pace = { claims: 4, lingerMs: 100, longestMs: 5000 };
 
 function aWorker(
   mailer: FakeMailer,

@@ -1,5 +1,5 @@
 import { leastId } from '../../lib/ids.ts';
-import { bucketCtes } from '../../mail/engine/claim.ts';
+import { bucketCtes } from '../../mail/engine/throttle.ts';
 import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { lockCampaignSend } from '../state.ts';
 import type { SendKey } from './ledger.ts';
@@ -31,20 +31,7 @@ export interface RangeClaim {
   domainVerified: boolean;
 }
 
-/** An attempt that works on a send: `campaign_claims.holder` of its claims, and what that of every attempt of its activity begins with. */
-export interface ClaimHolder {
-  campaignId: string;
-  sendSeq: number;
-  /** The version of the content that it hands over. */
-  version: number;
-  holder: string;
-  prefix: string;
-}
-
-/** A claim that was taken over, and whether its campaign is SENDING: without that, nothing is handed over any more. */
-export type RetakenClaim = RangeClaim & { sending: boolean };
-
-/** What `claimRanges` answers. */
+/** The ranges that were claimed, or why there are none. */
 export interface ClaimAnswer {
   /** Whether the campaign is still SENDING this send. */
   sending: boolean;
@@ -52,7 +39,7 @@ export interface ClaimAnswer {
   paused: boolean;
   /** Whether the audience is frozen completely. */
   expanded: boolean;
-  /** Whether the provider is held. */
+  /** Whether the provider is held, and somebody waits for that. */
   held: boolean;
   /** Milliseconds until the throttle lets the next range through; 0 when it does. */
   throttleMs: number;
@@ -75,7 +62,8 @@ export interface RangeLimits extends SendKey {
   version: number;
 }
 
-const facts = (project: Query, from: Query) => sql`
+/** The columns of `RangeClaim` that say whether the project may send at all. */
+export const facts = (project: Query, from: Query) => sql`
   (select p.disabled from projects p where p.id = ${project}) as "projectDisabled",
   exists (select from domains d where d.project_id = ${project} and d.verified and d.approved
     and d.domain = lower(split_part(${from}, '@', 2))) as "domainVerified"`;
@@ -140,7 +128,8 @@ function claimStatement(limits: RangeLimits, claimIds: readonly string[], holder
      from bucket k, (select sum(size) as size from taken) t
      where b.id = k.id and t.size > 0 and not (select whole from refused))
    select exists (select from send) as sending, coalesce((select paused from send), false) as paused,
-     coalesce((select expanded from send), false) as expanded, a.held,
+     coalesce((select expanded from send), false) as expanded,
+     a.held and (select cardinality(contacts) > 0 from frozen) as held,
      case when a.spare < a.worthwhile then ceil(1000 * (a.worthwhile - a.spare) / (select rate from rate_limit))::float8 else 0 end as "throttleMs",
      m.id, m.after_contact as "afterContact", m.through_contact as "throughContact", ${factsOfSend}
    from allowed a left join made m on true order by m.through_contact`;
@@ -156,7 +145,7 @@ interface ClaimRow extends Omit<ClaimAnswer, 'claims'> {
 
 /**
  * Claims the next recipients of a send, in one short transaction: as many ranges as `claimIds` has ids, `claimsTogether` at
- * most, one after the other. Nothing is waited for: without a claim, the answer says why. The project's bucket must exist
+ * most, one after the other. Nothing is waited for: without a claim, the result says why. The project's bucket must exist
  * (`bucketMade`).
  */
 export async function claimRanges(
@@ -192,109 +181,4 @@ export async function claimRanges(
         ],
   );
   return { sending, paused, expanded, held, throttleMs, claims };
-}
-
-// Nobody works on a claim for as long as this: an activity may run for ten minutes.
-const abandonedAfter = raw(`interval '12 minutes'`);
-
-/**
- * Takes over an open claim of a send that is not paused, with `lookUpOnly` one of a paused send whose messages may be with the
- * provider: one that was put back and is due, one of a dead attempt of the
- * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none. Messages
- * of a dead attempt may come to the provider for `inFlightMs` from now on. What is handed over by the new holder is noted here:
- * a claim that was put back without anything at the provider has nothing to look up, and afterwards it may have.
- */
-export function retakeClaim(
-  db: Database,
-  { campaignId, sendSeq, version, prefix, holder }: ClaimHolder,
-  inFlightMs: number,
-  lookUpOnly = false,
-): Promise<RetakenClaim | null> {
-  const isPaused = sql`c.paused_at is not null and c.status = 'SENDING'`;
-  return db.row(sql`
-    with due as (
-      select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
-      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and k.version = ${version}::int and (
-        k.holder is null and k.due_at <= clock_timestamp()
-        or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
-        or k.taken_at < clock_timestamp() - ${abandonedAfter})
-        and ${lookUpOnly ? sql`${isPaused} and k.handed_at is not null` : sql`not (${isPaused})`}
-      order by k.id limit 1 for update of k skip locked)
-    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
-      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
-    from due, campaigns c where k.id = due.id and c.id = k.campaign_id
-    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
-      k.former_version as "formerVersion",
-      (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
-      (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
-      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
-}
-
-/**
- * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
- * of theirs that may be with the provider are looked up there by whoever takes the claims next.
- */
-export async function releaseClaims(
-  db: Database,
-  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
-  inFlightMs: number,
-): Promise<void> {
-  await db.count(sql`
-    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = ${handedUntil(inFlightMs)}
-    where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
-      and holder <> ${holder} and starts_with(holder, ${prefix})`);
-}
-
-// The attempt may only have stood still, with a call under way.
-const handedUntil = (inFlightMs: number): Query => sql`clock_timestamp() + ${inFlightMs} * interval '1 millisecond'`;
-
-/** Whether this holder has not lost the claim to another. */
-export async function holdsClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
-  return (
-    (await db.row(sql`select from campaign_claims where id = ${claimId} and holder = ${holder} and not settled`)) !==
-    null
-  );
-}
-
-/** Says that messages of the claim may come to the provider until now. Answers false when another one holds the claim. */
-export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
-  const renewed = await db.count(sql`
-    update campaign_claims set handed_at = clock_timestamp() where id = ${claimId} and holder = ${holder} and not settled`);
-  return renewed > 0;
-}
-
-/** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */
-export async function claimsOpen(
-  db: Database,
-  campaignId: string,
-  sendSeq: number,
-  holder: string,
-): Promise<{ open: number; dueMs: number | null }> {
-  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
-    select open, ${msUntil('due')} as "dueMs"
-    from (
-      select count(*)::int as open, min(due_at) filter (where holder is null) as due
-      from campaign_claims
-      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
-  return row ?? { open: 0, dueMs: null };
-}
-
-/** Claims of a send whose messages may be with the provider, and when the first that nobody holds is due; null for none. */
-export async function claimsUnconfirmed(
-  db: Database,
-  campaignId: string,
-  sendSeq: number,
-): Promise<{ open: number; dueMs: number | null }> {
-  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
-    select open, ${msUntil('due')} as "dueMs" from (
-      select count(*)::int as open, min(due_at) filter (where holder is null) as due from campaign_claims
-      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and handed_at is not null) as claims`);
-  return row ?? { open: 0, dueMs: null };
-}
-
-// greatest() passes over null, which must stay null here: nothing is due.
-function msUntil(due: string): Query {
-  return raw(
-    `case when ${due} is not null then greatest(0, 1000 * extract(epoch from ${due} - clock_timestamp())) end::float8`,
-  );
 }

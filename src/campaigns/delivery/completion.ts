@@ -1,7 +1,7 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
 import { campaignEvent } from '../../contacts/events/queries.ts';
 import { leastId } from '../../lib/ids.ts';
-import { inFlightMs } from '../../mail/engine/attempts.ts';
+import { workOnLeft } from '../../mail/engine/run.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { isLeftOut } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
@@ -9,9 +9,9 @@ import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { CampaignStatus } from '../schema.ts';
 import { hasDeparted } from '../state.ts';
-import { claimsOpen, claimsUnconfirmed, retakeClaim } from './claims.ts';
-import { deliverClaim } from './deliver-claim.ts';
+import { takeOver } from './lane.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
+import { claimsOpen, claimsUnconfirmed } from './retaking.ts';
 
 /** When what is still unconfirmed can be looked up again, in milliseconds; null when nothing is. */
 export interface SettledWhilePaused {
@@ -30,12 +30,7 @@ export async function settleWhilePaused(
   send: LaneSend,
   alive: () => void,
 ): Promise<SettledWhilePaused> {
-  for (;;) {
-    const claim = await retakeClaim(deps.db, send, inFlightMs(deps.mailer), true);
-    if (claim === null) break;
-    await deliverClaim(deps, send, { ...claim, probing: false, lookUpOnly: true, takenAt: performance.now() });
-    alive();
-  }
+  await workOnLeft(deps, () => takeOver(deps, send, true), alive);
   const { open, dueMs } = await claimsUnconfirmed(deps.db, send.campaignId, send.sendSeq);
   return { waitMs: open === 0 ? null : (dueMs ?? othersMs) };
 }
@@ -54,12 +49,7 @@ export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: ()
   const { campaignId, sendSeq } = send;
   const view = await viewSend(deps.db, campaignId, sendSeq);
   if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
-  for (;;) {
-    const claim = await retakeClaim(deps.db, send, inFlightMs(deps.mailer));
-    if (claim === null) break;
-    await deliverClaim(deps, send, { ...claim, sending: false, probing: false, takenAt: performance.now() });
-    alive();
-  }
+  await workOnLeft(deps, () => takeOver(deps, send), alive);
   const left = await claimsOpen(deps.db, campaignId, sendSeq, send.holder);
   if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? unconfirmedPauseMs, unconfirmedPauseMs) };
 

@@ -1,7 +1,7 @@
 import type { LimitFunction } from 'p-limit';
 import type { KeyLimits } from '../../contacts/suppressions/matching.ts';
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
-import type { EngineDeps } from '../../mail/engine/deps.ts';
+import type { EngineDeps } from '../../mail/engine/port.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 
 /** What delivery lanes are built from; one for each worker process. */

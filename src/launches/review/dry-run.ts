@@ -185,6 +185,7 @@ async function reviewPage(
 ): Promise<ReviewedPage> {
   const { db, log, rendering, rest } = deps;
   const round = new DryRound({
+    id: run.id,
     projectId: run.projectId,
     rules,
     facts: sendFactsOf(run),
@@ -197,8 +198,8 @@ async function reviewPage(
   while (round.open.size > 0) {
     const began = performance.now();
     const bite = [...round.open].slice(0, run.sample === null ? messagesPerBite : undefined);
-    const claim = { id: run.id, takenAt: began, probing: false };
-    await handOver({ db, mailer: sink, log, rendering }, claim, bite, round);
+    round.takenAt = began;
+    await handOver({ db, mailer: sink, log, rendering }, round, bite, (outcomes) => round.settle(outcomes));
     const biteMs = performance.now() - began;
     tookMs += biteMs;
     await pause(Math.min(longestRestMs, rest * biteMs));

@@ -5,7 +5,7 @@ import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { ComposeNotes } from '../../mail/engine/compose.ts';
-import type { KeptTexts, Ledger, Outcome } from '../../mail/engine/deps.ts';
+import type { Delivery, KeptTexts, Outcome } from '../../mail/engine/port.ts';
 import { type Reason, reasonText } from '../../mail/ledger/reasons.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
@@ -24,6 +24,8 @@ export type ComposeNoted = (recipient: ClaimedRecipient, notes: ComposeNotes) =>
 
 /** What a round of a dry run is made of. `most`: messages to render; contacts beyond are only decided about. */
 export interface DryRoundInput {
+  /** The ID of the dry run. */
+  id: string;
   projectId: string;
   /** The suppression rules that are enabled. */
   rules: readonly MatchingRule[];
@@ -34,8 +36,11 @@ export interface DryRoundInput {
 }
 
 /** Some recipients of a dry run, as the engine sees them: its outcomes are kept here and written nowhere. */
-export class DryRound implements Ledger<ClaimedRecipient> {
+export class DryRound implements Delivery<ClaimedRecipient> {
+  readonly id: string;
   readonly projectId: string;
+  takenAt = performance.now();
+  readonly calls = 'allowed';
   readonly open: Set<ClaimedRecipient>;
   readonly reviewed: ReviewedRecipient[] = [];
   /** Messages that were rendered or could not be, and the milliseconds that took. */
@@ -48,7 +53,8 @@ export class DryRound implements Ledger<ClaimedRecipient> {
   #chosen: ReadonlySet<ClaimedRecipient> | null = null;
   readonly #rendered = new Map<string, { finding: MessageFinding; missing: ReadonlySet<string>; isPlain: boolean }>();
 
-  constructor({ projectId, rules, facts, compose, recipients, most }: DryRoundInput) {
+  constructor({ id, projectId, rules, facts, compose, recipients, most }: DryRoundInput) {
+    this.id = id;
     this.projectId = projectId;
     this.#rules = rules;
     this.#facts = facts;
@@ -106,7 +112,7 @@ export class DryRound implements Ledger<ClaimedRecipient> {
     return { subject, body: null };
   }
 
-  async isHeld(): Promise<boolean> {
+  async renew(): Promise<boolean> {
     return true;
   }
 

@@ -4,7 +4,7 @@ import { type Access, csvReply, inProject, route } from '../../http/route.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
 import type { Database } from '../../store/sql.ts';
 import { composerOf } from '../engine/compose.ts';
-import { longestWaitMs } from '../engine/pending.ts';
+import { longestWaitMs } from '../queue/deliver.ts';
 import { getSuppressed, listSuppressed } from '../suppressed/mail.ts';
 import { exportEmails } from './export.ts';
 import { resendEmail } from './resending.ts';

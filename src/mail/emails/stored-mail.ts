@@ -3,8 +3,7 @@ import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { ProjectFacts } from '../../projects/directory.ts';
 import { type Query, sql } from '../../store/sql.ts';
-import type { Composer } from '../engine/compose.ts';
-import { keptBody } from '../engine/queue-ledger.ts';
+import { type Composer, keptBody } from '../engine/compose.ts';
 
 /** The columns of a mail's row that rendering it needs. */
 export interface StoredMail {

@@ -2,46 +2,6 @@ import type { Mailer } from '../../domains/providers/mailer.ts';
 import { pause } from '../../lib/time.ts';
 import type { Reason } from '../ledger/reasons.ts';
 
-/** Work of one kind that is under way at once, such as claims. A failure waits until the rest has ended. */
-export class InFlight {
-  readonly #works = new Set<Promise<void>>();
-  #failure: { error: unknown } | null = null;
-
-  get size(): number {
-    return this.#works.size;
-  }
-
-  get hasFailed(): boolean {
-    return this.#failure !== null;
-  }
-
-  add(work: Promise<void>): void {
-    const one: Promise<void> = work
-      .catch((error: unknown) => {
-        this.#failure ??= { error };
-      })
-      .finally(() => this.#works.delete(one));
-    this.#works.add(one);
-  }
-
-  /** Resolves once one of them, or `other`, has ended. Never rejects for them. */
-  async next(...other: Promise<unknown>[]): Promise<void> {
-    await Promise.race([...this.#works, ...other]);
-  }
-
-  /** Resolves once all have ended. Never rejects for them. */
-  async ended(): Promise<void> {
-    await Promise.all(this.#works);
-  }
-
-  /** Runs what adds work, and resolves once all of that has ended. Rejects with the first failure. */
-  async whole<T>(main: () => Promise<T>): Promise<T> {
-    const result = await main().finally(() => this.ended());
-    if (this.#failure !== null) throw this.#failure.error;
-    return result;
-  }
-}
-
 const mostAttempts = 8;
 /** Mail that nobody took for so long is given up. */
 export const mostAgeMs = 24 * 60 * 60 * 1000;
@@ -125,7 +85,7 @@ export function callsOf<Mail>(
   return calls;
 }
 
-/** Writes down what became of mail. What the provider took must be kept, so that a short outage of Postgres is waited out. */
+/** Repeats a write for some seconds where it fails: outcomes must be kept, so that a short outage of Postgres is waited out. */
 export async function persistently<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 0; ; attempt += 1) {
     try {

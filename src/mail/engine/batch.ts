@@ -2,7 +2,7 @@ import { beginCall, type MailerCall, type MailStream, type Verdict } from '../..
 import { pause } from '../../lib/time.ts';
 import type { Reason } from '../ledger/reasons.ts';
 import { leaseMs } from './attempts.ts';
-import type { EngineDeps, KeptTexts, Ledger, TakenClaim } from './deps.ts';
+import type { Delivery, EngineDeps, KeptTexts } from './port.ts';
 
 /** A message that took longer to render than this, in milliseconds, costs its project a rest. */
 const longMs = 15;
@@ -19,7 +19,7 @@ export const slowBatch = 5;
 /** How long one batch may render, in milliseconds; what is left of it comes again in a batch of its own. */
 const longestBatchMs = 500;
 
-/** What takes turns needs of time; tests bring their own. */
+/** The clock of `RenderTurns`; tests bring their own. */
 interface TurnClock {
   now(): number;
   pause(ms: number): Promise<void>;
@@ -28,7 +28,7 @@ interface TurnClock {
 /**
  * Shares a process between projects whose messages take long to render and all others. Rendering one message cannot be
  * interrupted, so that all work of the process waits for it. Projects with slow messages therefore render one message at a
- * time among all of them, and after each the process rests from them for many times as long. Who has none never waits.
+ * time among all of them, and after each the process rests from them for many times as long. Projects without slow messages never wait.
  */
 export class RenderTurns {
   private readonly clock: TurnClock;
@@ -45,7 +45,7 @@ export class RenderTurns {
       await this.clock.pause(this.quietUntil - this.clock.now());
   }
 
-  /** Notes how long rendering a message took. Answers whether it was long. */
+  /** Notes how long rendering a message took. Returns whether it was long. */
   note(projectId: string, tookMs: number): boolean {
     const known = this.scores.get(projectId);
     if (tookMs < longMs) {
@@ -84,37 +84,31 @@ export interface Composed<Mail> {
   stream: MailStream;
 }
 
-/** Messages that are ready to go, and what became of the others of a batch. */
+/** Messages that are ready to go, and the outcomes of the others of a batch. */
 export interface Batch<Mail> {
   composed: Composed<Mail>[];
   failed: { mail: Mail; reason: Reason }[];
-  /** What there was no time for: it may be claimed again at once. */
+  /** Mail that there was no time for: it may be claimed again at once. */
   left: Mail[];
-  /** Hands the composed messages over. Answers their verdicts, in their order. */
+  /** Hands the composed messages over. Returns their verdicts, in their order. */
   send(): Promise<Verdict[]>;
 }
 
 /** Renders mail into one call, one batch at a time where `deps.rendering` says so. */
 export async function composeBatch<Mail>(
   deps: EngineDeps,
-  claim: TakenClaim,
+  delivery: Delivery<Mail>,
   mails: readonly Mail[],
-  ledger: Ledger<Mail>,
 ): Promise<Batch<Mail>> {
   // A slow project takes turns with its like and renders little at once, so that it need not take the place of others.
-  if (deps.rendering === undefined || renderTurns.isSlow(ledger.projectId)) return render(deps, claim, mails, ledger);
-  return deps.rendering(() => render(deps, claim, mails, ledger));
+  if (deps.rendering === undefined || renderTurns.isSlow(delivery.projectId)) return render(deps, delivery, mails);
+  return deps.rendering(() => render(deps, delivery, mails));
 }
 
 // A batch whose messages take long ends early, well before the claim's lease is over.
-async function render<Mail>(
-  deps: EngineDeps,
-  claim: TakenClaim,
-  mails: readonly Mail[],
-  ledger: Ledger<Mail>,
-): Promise<Batch<Mail>> {
-  const { projectId } = ledger;
-  const call = new StreamedCall(deps, claim.id);
+async function render<Mail>(deps: EngineDeps, delivery: Delivery<Mail>, mails: readonly Mail[]): Promise<Batch<Mail>> {
+  const { projectId } = delivery;
+  const call = new StreamedCall(deps, delivery.id);
   const batch: Batch<Mail> = { composed: [], failed: [], left: [], send: () => call.send(batch.composed) };
   const mayWait = deps.rendering === undefined || renderTurns.isSlow(projectId);
   let since = performance.now();
@@ -126,17 +120,17 @@ async function render<Mail>(
       if (!isFull) await renderTurns.turn(projectId);
     }
     const began = performance.now();
-    if (isFull || began - claim.takenAt > leaseMs / 2) {
+    if (isFull || began - delivery.takenAt > leaseMs / 2) {
       batch.left = mails.slice(place);
       break;
     }
     try {
-      const message = ledger.compose(mail);
+      const message = delivery.compose(mail);
       call.add(message);
-      batch.composed.push({ mail, texts: ledger.keep(message), stream: message.stream });
+      batch.composed.push({ mail, texts: delivery.keep(message), stream: message.stream });
     } catch (error) {
       if (batch.failed.length === 0)
-        deps.log.warn({ err: error, emailId: ledger.idOf(mail), projectId }, 'a mail could not be rendered');
+        deps.log.warn({ err: error, emailId: delivery.idOf(mail), projectId }, 'a mail could not be rendered');
       const words = error instanceof Error ? error.message : String(error);
       batch.failed.push({ mail, reason: { code: 'not_rendered', words } });
     }

@@ -6,7 +6,7 @@ import { isoInstant } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { longestAskedMs } from './attempts.ts';
-import type { EngineDeps } from './deps.ts';
+import type { EngineDeps } from './port.ts';
 
 /** The mail provider accepts no mail at the moment, so that mail waits. */
 export const SendingHold = v.object({

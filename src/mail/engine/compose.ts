@@ -1,17 +1,17 @@
+import { escapeHtml } from '@fernpost/renderer';
 import type { OutgoingAttachment, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { App } from '../../http/context.ts';
 import type { Config } from '../../lib/config/config.ts';
 import type { MessageClass } from '../../lib/message-kinds.ts';
 import { contentCache } from '../../templates/content/cache.ts';
 import { type LinkSettings, type TrackingMode, tracksEmail } from '../../templates/content/links.ts';
-import type { MessageRecipient } from '../../templates/content/prepare.ts';
+import type { MessageRecipient, prepareContent } from '../../templates/content/prepare.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
-import { fillLiteral, literalSource } from './queue-ledger.ts';
 
-/** What composing needs of the settings. */
+/** The settings that composing depends on. */
 export type ComposerSettings = Pick<Config, 'DASHBOARD_URI' | 'API_URI' | 'LINK_SECRET' | 'POSTMARK_UNSUBSCRIBES'>;
 
-/** What all messages of a send share, and what one of them is. */
+/** One message, with the content that it shares with the others of its send. */
 interface Composition {
   subject: string;
   body: string;
@@ -156,4 +156,43 @@ export function composerOf(app: App): Composer {
   const composer = composers.get(app) ?? createComposer(app.config, app.log);
   composers.set(app, composer);
   return composer;
+}
+
+type PreparedContent = ReturnType<typeof prepareContent>;
+
+/** Content that is sent as it is. */
+interface LiteralMail {
+  subject: string;
+  /** Empty for mail without HTML. */
+  body: string;
+  /** Derived from the HTML when absent. */
+  text?: string | null;
+  messageClass: MessageClass;
+}
+
+/**
+ * The template of literal mail. Its contents differ from mail to mail: they are values, so that none is taken for Liquid, and none prepared
+ * and kept as a template.
+ */
+function literalSource({ text }: Pick<LiteralMail, 'text'>) {
+  return {
+    subject: '{{ fernpost_subject }}',
+    body: '{{ fernpost_body }}',
+    text: text == null ? null : '{{ fernpost_text }}',
+  };
+}
+
+/** Fills `literalSource`: HTML and text come out as they are, those of marketing mail with its footer. */
+function fillLiteral(content: PreparedContent, recipient: MessageRecipient, mail: LiteralMail) {
+  const { subject: fernpost_subject, body, text: fernpost_text } = mail;
+  const isMarketing = mail.messageClass === 'MARKETING';
+  // Where the HTML needs no footer and gives no text, nothing has to be done to it.
+  const fernpost_body = isMarketing || fernpost_text == null ? body : '';
+  const filled = content.fillFor({ ...recipient, requestData: { fernpost_subject, fernpost_body, fernpost_text } });
+  return isMarketing && body !== '' ? filled : { ...filled, html: body };
+}
+
+/** The body that is kept of a message: its HTML, or its text as HTML where it has none. */
+export function keptBody({ html, text }: Pick<OutgoingMessage, 'html' | 'text'>): OutgoingMessage['html'] {
+  return html.length > 0 || text === null ? html : `<pre>${escapeHtml(String(text))}</pre>`;
 }

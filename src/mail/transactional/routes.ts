@@ -3,7 +3,7 @@ import { route } from '../../http/route.ts';
 import { invalid } from '../../lib/errors.ts';
 import { sharedDatabaseNow } from '../../store/changes.ts';
 import type { Database } from '../../store/sql.ts';
-import { longestWaitMs } from '../engine/pending.ts';
+import { longestWaitMs } from '../queue/deliver.ts';
 import { acceptBatch, recipientsOf, sendProblems } from './batch.ts';
 import type { MailCheckDeps } from './checks.ts';
 import { BatchBody, BatchReply, mostInBatch, mostRecipients, SendBody, SendReply, type SentItem } from './schema.ts';

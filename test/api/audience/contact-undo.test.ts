@@ -19,7 +19,7 @@ let project: TestProject;
 beforeAll(async () => {
   database = await testDatabase();
   // Every step is an activity of its own, so that a job goes on from its row.
-  worker = await jobsWorker(database, { shareMs: 0 });
+  worker = await jobsWorker(database, { longestMs: 0 });
   api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
 });
 beforeEach(async () => {

@@ -17,7 +17,7 @@ let own: SegmentHand;
 
 beforeAll(async () => {
   database = await testDatabase();
-  worker = await jobsWorker(database, { shareMs: 0 });
+  worker = await jobsWorker(database, { longestMs: 0 });
   api = await testApi(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
 });
 beforeEach(async () => {

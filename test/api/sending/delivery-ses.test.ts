@@ -5,8 +5,8 @@ import { takeReport } from '../../../src/feedback/reports/report.ts';
 import { receivePostmark } from '../../../src/feedback/reports/webhooks.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { systemClock } from '../../../src/lib/time.ts';
-import { deliverPending } from '../../../src/mail/engine/pending.ts';
 import { createJournal } from '../../../src/mail/providers/journal.ts';
+import { deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../../support/delivery-fixtures.ts';
 import { type SesServer, sesError, sesServer } from '../../support/ses-server.ts';
@@ -203,7 +203,7 @@ const run = (projectId: string, attempt = 1) => ({
   attempt,
   stop: new AbortController().signal,
 });
-const pace = { lanes: 2, lingerMs: 0, longestMs: 10_000 };
+const pace = { claims: 2, lingerMs: 0, longestMs: 10_000 };
 const depsWith = (mailer: ReturnType<typeof mailerAt>, lagMs = 0) => ({
   db: store.db,
   mailer,

@@ -6,8 +6,8 @@ import { createSmtpMailer, type SmtpOptions } from '../../../src/domains/provide
 import { smtpAccess } from '../../../src/domains/providers/smtp/smtp-session.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { unseal } from '../../../src/lib/seal.ts';
-import { deliverPending } from '../../../src/mail/engine/pending.ts';
 import { createJournal } from '../../../src/mail/providers/journal.ts';
+import { deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, aProject, plainly, queueMail, queueMany } from '../../support/delivery-fixtures.ts';
 import { SmtpRefusal, smtpServer, type TestSmtp } from '../../support/smtp.ts';
@@ -251,7 +251,7 @@ const run = (projectId: string) => ({
   attempt: 1,
   stop: new AbortController().signal,
 });
-const pace = { lanes: 2, lingerMs: 0, longestMs: 10_000 };
+const pace = { claims: 2, lingerMs: 0, longestMs: 10_000 };
 const depsWith = (mailer: ReturnType<typeof mailerAt>) => ({
   db: store.db,
   mailer,

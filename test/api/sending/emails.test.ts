@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventData } from '../../../src/contacts/events/queries.ts';
 import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
-import { deliverPending } from '../../../src/mail/engine/pending.ts';
+import { deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { prepareContent } from '../../../src/templates/content/prepare.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
@@ -35,7 +35,7 @@ async function deliver(project: TestProject, options: FakeMailerOptions = {}): P
   const run = { projectId: project.id, prefix: `${mailer.name}/1/`, attempt: 1, stop: new AbortController().signal };
   const composer = createComposer(api.config, { warn: () => undefined });
   const deps = deliveryDeps(database.db, mailer, { compose: (mail) => composeQueued(composer, mail) });
-  await deliverPending(deps, run, { lanes: 1, lingerMs: 0, longestMs: 10_000 });
+  await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
   return mailer;
 }
 

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { nextWork } from '../../../src/mail/engine/claim.ts';
 import { composeQueued, createComposer } from '../../../src/mail/engine/compose.ts';
-import { type DeliveryReport, deliverPending } from '../../../src/mail/engine/pending.ts';
+import { nextWork } from '../../../src/mail/queue/claims.ts';
+import { type DeliveryReport, deliverPending } from '../../../src/mail/queue/deliver.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { deliveryDeps } from '../../support/delivery-fixtures.ts';
@@ -46,7 +46,7 @@ async function deliver(
   const run = { projectId: project.id, prefix: `${mailer.name}/1/`, attempt: 1, stop: new AbortController().signal };
   const composer = createComposer(api.config, { warn: () => undefined });
   const deps = deliveryDeps(database.db, mailer, { compose: (mail) => composeQueued(composer, mail) });
-  const report = await deliverPending(deps, run, { lanes: 1, lingerMs: 0, longestMs: 10_000 });
+  const report = await deliverPending(deps, run, { claims: 1, lingerMs: 0, longestMs: 10_000 });
   return { mailer, report };
 }
 

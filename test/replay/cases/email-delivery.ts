@@ -1,5 +1,5 @@
 import { newId } from '../../../src/lib/ids.ts';
-import type { DeliveryReport } from '../../../src/mail/engine/pending.ts';
+import type { DeliveryReport } from '../../../src/mail/queue/deliver.ts';
 import { workflowId } from '../../../temporal/commands.ts';
 import { cancelling, failed, type ReplayCase, waking } from './case.ts';
 

@@ -1,38 +1,9 @@
 import { type Database, type Query, sql } from '../../store/sql.ts';
+import { longestAskedMs } from '../engine/attempts.ts';
+import { bucketCtes, bucketMade } from '../engine/throttle.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
-import { longestAskedMs } from './attempts.ts';
 
-/**
- * The bucket of tokens that a project's mail takes one of each, refilled by the database's clock, as the CTEs `rate_limit` (no
- * row without a limit) and `bucket` (`available` tokens at the instant `at`). For statements that take tokens and do something
- * with them at once; `bucketMade` must have run for the project. `rate` is the setting SEND_RATE_PER_PROJECT, 0 for no limit;
- * a project's own `send_rate` can only be lower. `lock: false` only looks; with `when`, a condition, the bucket is left alone
- * unless it holds.
- */
-export function bucketCtes(projectId: string, rate: number, { lock = true, when = sql`true` } = {}): Query {
-  return sql`
-  rate_limit as (
-    select rate, greatest(1, 2 * rate) as burst from (
-      select case when ${rate}::float8 > 0 then least(${rate}::float8, send_rate) else send_rate::float8 end as rate
-      from projects where id = ${projectId}::uuid) as p
-    where rate is not null),
-  held as (
-    select id, tokens, refilled_at, clock_timestamp() as at from send_buckets
-    where id = ${projectId}::uuid and exists (select from rate_limit) and ${when} ${lock ? sql`for update` : sql``}),
-  bucket as (
-    select h.id, h.at, p.rate, p.burst,
-      least(p.burst, h.tokens + p.rate * greatest(0, extract(epoch from h.at - h.refilled_at))) as available
-    from held h cross join rate_limit p)`;
-}
-
-/** Makes a project's bucket where it has none: full, since a first send does not wait. */
-export async function bucketMade(db: Database, projectId: string): Promise<void> {
-  await db.count(
-    sql`insert into send_buckets (id, tokens) values (${projectId}::uuid, 1e9) on conflict (id) do nothing`,
-  );
-}
-
-/** What a claim may take. */
+/** The limits of a claim. */
 interface ClaimLimits {
   /** Messages at most. */
   messages: number;
@@ -47,10 +18,8 @@ interface ClaimLimits {
 // they are read, for the ledger may store them compressed to a hundredth.
 const claimBytes = 16 * 1024 * 1024;
 
-const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
-  'language', p.language, 'escapeContactData', p.escape_contact_data)`;
-
-// A mail from the ledger row `e`, with the state of the world that rendering and the last checks need.
+// A mail from the ledger row `e`, its place in the queue `q` and its contact `c`, with the state of the world that rendering and the
+// last checks need.
 const mailColumns = sql`
   e.id, e.project_id as "projectId", e.contact_id as "contactId", e.to_address as "toAddress", e.to_name as "toName",
   e."from", e.from_name as "fromName", e.reply_to as "replyTo", e.subject, e.body, e.render, e.headers, e.attachments,
@@ -58,14 +27,17 @@ const mailColumns = sql`
   e.campaign_id as "campaignId", e.tracking,
   jsonb_build_object('email', c.email, 'subscribed', c.subscribed, 'data', c.data) as contact,
   exists (select from domains d where d.project_id = e.project_id and d.verified and d.approved
-    and d.domain = lower(split_part(e."from", '@', 2))) as "domainVerified"`;
+    and d.domain = lower(split_part(e."from", '@', 2))) as "domainVerified", q.attempts, q.age_ms::float8 as "ageMs"`;
+
+const projectFacts = sql`jsonb_build_object('name', p.name, 'disabled', p.disabled, 'tracking', p.tracking,
+  'language', p.language, 'escapeContactData', p.escape_contact_data)`;
 
 const isDue = (projectId: string): Query =>
   sql`project_id = ${projectId}::uuid and claim_id is null and due_at <= clock_timestamp()`;
 
 /**
- * Takes mail of a project that is due and not claimed, oldest first, as far as the throttle and a hold of the provider
- * allow. Nothing is waited for: an empty answer means that there is nothing to send at this moment (see `nextWork`).
+ * Claims mail of a project that is due and not claimed, oldest first, as far as the throttle and a hold of the provider
+ * allow. Nothing is waited for: an empty list means that there is nothing to send at this moment (see `nextWork`).
  */
 export function claimQueued(
   db: Database,
@@ -104,42 +76,108 @@ export function claimQueued(
     spent as (
       update send_buckets b set tokens = k.available - (select count(*) from claimed), refilled_at = k.at
       from bucket k where b.id = k.id and exists (select from claimed) and not (select disabled from refused))
-    select ${mailColumns}, q.attempts, q.age_ms::float8 as "ageMs",
-      (select ${projectFacts} from projects p where p.id = ${projectId}::uuid) as project
+    select ${mailColumns}, (select ${projectFacts} from projects p where p.id = ${projectId}::uuid) as project
     from claimed q cross join lateral (select * from emails where id = q.email_id limit 1) e
       cross join lateral (select * from contacts where id = e.contact_id limit 1) c
     order by q.due_at, q.email_id`);
 }
 
-/** Whether a project has mail that is due and not claimed. Much cheaper than a claim that finds nothing. */
+/** Returns whether a project has mail that is due and not claimed. Much cheaper than a claim that finds nothing. */
 export async function anyDue(db: Database, projectId: string): Promise<boolean> {
   return (await db.row(sql`select 1 as due from email_queue where ${isDue(projectId)} limit 1`)) !== null;
 }
 
-/** Reads queued mails as a claim would, without claiming them. In no particular order. */
-export function readQueued(db: Database, emailIds: readonly string[]): Promise<ClaimedMail[]> {
-  return db.rows(sql`
-    select ${mailColumns}, q.attempts, (1000 * extract(epoch from clock_timestamp() - q.created_at))::float8 as "ageMs",
-      ${projectFacts} as project
-    from email_queue q join emails e on e.id = q.email_id join contacts c on c.id = e.contact_id
-      join projects p on p.id = e.project_id
-    where q.email_id = any (${emailIds}::uuid[])`);
+/** Returns whether a mail is still claimed by this attempt, so that it may be handed over. */
+export async function isClaimed(db: Database, emailId: string | null, claimId: string): Promise<boolean> {
+  const claimed = sql`select from email_queue where email_id = ${emailId} and claim_id = ${claimId} and lookups = 0`;
+  return (await db.row(claimed)) !== null;
 }
 
-/** What a project's queue holds when nothing could be claimed. Times are milliseconds from now, never negative. */
+/** Claims of one project that earlier attempts of an activity made: their ids begin with `prefix`, and not with `own`. */
+export interface EarlierAttempts {
+  projectId: string;
+  prefix: string;
+  own: string;
+}
+
+/** A mail of a claim that was taken over. */
+export interface UnconfirmedMail extends ClaimedMail {
+  claimId: string;
+  /** Milliseconds since it was claimed. */
+  sinceMs: number;
+  /** Milliseconds until the provider would know it, had it been handed over. */
+  lagMs: number;
+  /** Set when a report of the provider proved meanwhile that the mail was sent. */
+  messageId: string | null;
+  provenAt: string | null;
+}
+
+// The time that whoever takes a claim over has to settle it before another may.
+const takenOverMs = 45_000;
+
+/**
+ * Takes over a claim whose mail is unconfirmed and due, of one project or (null) of any, and with `earlier` one of an earlier attempt. Mail
+ * of the latter may reach the provider for `restMs` from now, its indexing lag included. Returns its mail; none when there is no such claim.
+ */
+export function takeOverQueued(
+  db: Database,
+  projectId: string | null,
+  earlier: EarlierAttempts | null,
+  restMs: number,
+): Promise<UnconfirmedMail[]> {
+  const [prefix, own] = [earlier?.prefix ?? null, earlier?.own ?? null];
+  // By arrays of ids, for the reason above. `lookups` is 1 where this is the first look-up after a death.
+  return db.rows(sql`
+    with one as materialized (
+      select claim_id from email_queue
+      where claim_id is not null and (${projectId}::uuid is null or project_id = ${projectId}::uuid)
+        and (lookups > 0 and due_at <= clock_timestamp()
+          or lookups = 0 and starts_with(claim_id, ${prefix}) and not starts_with(claim_id, ${own}))
+      order by due_at limit 1 for update skip locked),
+    due as (
+      select email_id from email_queue
+      where claim_id = (select claim_id from one) and (lookups > 0 and due_at <= clock_timestamp()
+        or lookups = 0 and starts_with(claim_id, ${prefix}) and not starts_with(claim_id, ${own}))
+      for update skip locked),
+    taken as (
+      update email_queue q set lookups = q.lookups + 1,
+        due_at = clock_timestamp() + greatest(${takenOverMs}, case when q.lookups = 0 then ${restMs}::float8 else 0 end) * interval '1 millisecond'
+      where q.email_id = any (array(select email_id from due))
+      returning q.email_id, q.project_id, q.claim_id, q.claimed_at, q.attempts, q.lookups,
+        1000 * extract(epoch from clock_timestamp() - q.created_at) as age_ms)
+    select ${mailColumns}, (select ${projectFacts} from projects p where p.id = q.project_id) as project, q.claim_id as "claimId", (1000 * extract(epoch from clock_timestamp() - q.claimed_at))::float8 as "sinceMs",
+      case when q.lookups = 1 then ${restMs}::float8 else 0 end as "lagMs", e.message_id as "messageId",
+      coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) as "provenAt"
+    from taken q cross join lateral (select * from emails where id = q.email_id limit 1) e
+      cross join lateral (select * from contacts where id = e.contact_id limit 1) c`);
+}
+
+/** Notes that the claims of earlier attempts are unconfirmed: they may be sent again `restMs` from now at the earliest. */
+export async function releaseEarlier(
+  db: Database,
+  { projectId, prefix, own }: EarlierAttempts,
+  restMs: number,
+): Promise<void> {
+  await db.count(sql`
+    update email_queue set lookups = 1, due_at = clock_timestamp() + ${restMs} * interval '1 millisecond'
+    where claim_id is not null and lookups = 0 and project_id = ${projectId}::uuid and starts_with(claim_id, ${prefix})
+      and not starts_with(claim_id, ${own})`);
+}
+
+/** The mail of a project's queue when nothing could be claimed. Times are milliseconds from now, never negative. */
 export interface NextWork {
   /** Mail that is not claimed: what is due, and that with what was put off. Neither is counted beyond 100,000, nor is scheduled mail. */
   ready: number;
   waiting: number;
   /** Until the earliest mail is due that is put off or scheduled; null for none. */
   dueMs: number | null;
-  /** Until the earliest claim in doubt may be settled; null for none. */
+  /** Until the earliest unconfirmed claim may be settled; null for none. */
   doubtMs: number | null;
   /** Until the throttle lets mail through; 0 when it does. */
   throttleMs: number;
 }
 
-/** Says what a project's queue waits for. `batch` is how many tokens are worth waiting for. */
+/** Returns what a project's queue waits for. `batch` is the number of tokens that is worth waiting for. */
 export async function nextWork(db: Database, projectId: string, rate: number, batch: number): Promise<NextWork> {
   const row = await db.row<NextWork & { bucketMissing: boolean }>(sql`
     with ${bucketCtes(projectId, rate, { lock: false })},

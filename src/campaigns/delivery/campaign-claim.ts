@@ -1,0 +1,168 @@
+import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer.ts';
+import type { Claim, KeptTexts, Outcome, Tally, Tried } from '../../mail/engine/port.ts';
+import { findSuppressed, writeSuppressed } from '../../mail/engine/suppression.ts';
+import type { Reason } from '../../mail/ledger/reasons.ts';
+import { noteVersion } from '../results/versions.ts';
+import { campaignRefusal } from './content.ts';
+import type { LaneDeps, LaneSend } from './lane-deps.ts';
+import {
+  type ClaimEnd,
+  type ClaimedRecipient,
+  countSuppressed,
+  provenInstant,
+  type RecipientSettlement,
+  readRecipients,
+  settleClaim,
+} from './ledger.ts';
+import { type RetakenClaim, renewClaim } from './retaking.ts';
+
+// Messages that the provider took are usually found soon; the first look-up comes before its indexing lag is over.
+const firstLookUpMs = 2000;
+// A claim that is put back rests for this long at least.
+const shortestRestMs = 100;
+
+/** How this process took a claim; see `Claim`. */
+export type Taking = Pick<Claim<never>, 'takenAt' | 'calls'> & { lookUpOnly?: boolean };
+
+/** A range of a campaign's recipients that were claimed together. One statement settles all of it and ends the claim, or puts it back. */
+export class CampaignClaim implements Claim<ClaimedRecipient> {
+  readonly id: string;
+  readonly projectId: string;
+  readonly takenAt: number;
+  readonly calls: Claim<never>['calls'];
+  readonly settlesWhole = true;
+  readonly lookUpOnly: boolean;
+  readonly #deps: LaneDeps;
+  readonly #send: LaneSend;
+  readonly #claim: RetakenClaim;
+  readonly #handed: { sinceMs: number; lagMs: number } | null;
+  /** The stream of the messages that were composed; null while there is none. */
+  #stream: MailStream | null = null;
+
+  constructor(deps: LaneDeps, send: LaneSend, claim: RetakenClaim, { takenAt, calls, lookUpOnly }: Taking) {
+    this.#deps = deps;
+    this.#send = send;
+    this.#claim = claim;
+    this.id = claim.id;
+    this.projectId = send.projectId;
+    this.takenAt = takenAt;
+    this.calls = calls;
+    this.lookUpOnly = lookUpOnly === true || !claim.sending;
+    const { handedMs } = claim;
+    this.#handed = handedMs === null ? null : { sinceMs: handedMs, lagMs: Math.max(0, deps.lagMs - handedMs) };
+  }
+
+  async mails(): Promise<readonly ClaimedRecipient[]> {
+    const { db, statements } = this.#deps;
+    const recipients = await statements(() => readRecipients(db, this.#send, this.#claim));
+    const { formerVersion } = this.#claim;
+    const proven = recipients.flatMap(({ emailId, messageId }) => (messageId === null ? [] : [emailId]));
+    // Recipients who are proven to have the message before this claim handed anything over have it from the claim whose rest this one is.
+    if (formerVersion !== null && this.#handed === null && proven.length > 0)
+      await statements(() => noteVersion(db, this.#send, formerVersion, proven));
+    return recipients;
+  }
+
+  idOf({ emailId }: ClaimedRecipient): string {
+    return emailId;
+  }
+
+  triedOf(): Tried {
+    return this.#claim;
+  }
+
+  // The subject may have been revised since, so that it is not rendered again.
+  proofOf(mail: ClaimedRecipient): Outcome<ClaimedRecipient> | null {
+    const [{ messageId }, at] = [mail, provenInstant(mail)];
+    if (messageId === null || at === null) return null;
+    return { mail, outcome: 'SENT', messageId, at, stream: null, texts: null };
+  }
+
+  handedOf(): { sinceMs: number; lagMs: number } | null {
+    return this.#handed;
+  }
+
+  refusalOf(recipient: ClaimedRecipient): Reason | null {
+    const { projectDisabled, domainVerified } = this.#claim;
+    const { needsSubscription } = this.#send;
+    return campaignRefusal({ projectDisabled, domainVerified, needsSubscription }, recipient);
+  }
+
+  async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
+    const { db, statements } = this.#deps;
+    return statements(async () => {
+      const found = await findSuppressed(db, mails, {
+        projectId: this.projectId,
+        idOf: ({ emailId }) => emailId,
+        textsOf: () => null,
+        ...(this.#send.limits && { limits: this.#send.limits }),
+      });
+      if (found.rows.length > 0)
+        await db.transaction(async (tx) => {
+          await writeSuppressed(tx, found.rows, null);
+          await countSuppressed(tx, this.#send, found.rows.length);
+        });
+      return found.mails;
+    });
+  }
+
+  compose(recipient: ClaimedRecipient): OutgoingMessage {
+    const message = this.#send.compose(recipient);
+    this.#stream = message.stream;
+    return message;
+  }
+
+  // Little waits for the provider's answer: the bodies of a campaign are not kept.
+  keep({ subject }: OutgoingMessage): KeptTexts {
+    return { subject, body: null };
+  }
+
+  renew(): Promise<boolean> {
+    const { db, statements } = this.#deps;
+    return statements(() => renewClaim(db, this.id, this.#send.holder));
+  }
+
+  async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<Tally> {
+    // A call without an answer may have taken long, and the provider's lag counts from its end.
+    if (outcomes.some(hasNoAnswer)) await this.renew();
+    const { db, statements, mailer } = this.#deps;
+    const { projectId, campaignId, sendSeq, holder } = this.#send;
+    const place = {
+      projectId,
+      campaignId,
+      sendSeq,
+      holder,
+      claim: this.#claim,
+      provider: mailer.name,
+      stream: this.#stream,
+    };
+    const settlements = outcomes.flatMap((outcome) => settlementOf(outcome) ?? []);
+    return statements(() => settleClaim(db, place, settlements, this.#endOf(outcomes)));
+  }
+
+  #endOf(outcomes: readonly Outcome<ClaimedRecipient>[]): ClaimEnd {
+    const unconfirmed = outcomes.filter((one) => one.outcome === 'UNCONFIRMED');
+    const back = outcomes.filter((one) => one.outcome === 'RETRY');
+    if (unconfirmed.length > 0) {
+      const firstMs = Math.min(firstLookUpMs, this.#deps.lagMs);
+      const delayMs = Math.min(...unconfirmed.map((one) => one.delayMs ?? firstMs));
+      return { settled: false, delayMs, unconfirmed: true, attempt: outcomes.some(hasNoAnswer) };
+    }
+    // Rows of a send that is cancelled are ended by its clean-up.
+    if (back.length === 0 || !this.#claim.sending) return { settled: true };
+    const delayMs = back.reduce((most, one) => Math.max(most, one.delayMs), shortestRestMs);
+    // A claim counts as refused by a message that was, while the provider takes others.
+    return { settled: false, delayMs, unconfirmed: false, attempt: back.some(({ why }) => why === 'refused') };
+  }
+}
+
+function hasNoAnswer(one: Outcome<ClaimedRecipient>): boolean {
+  return one.outcome === 'UNCONFIRMED' && one.delayMs === null;
+}
+
+function settlementOf(end: Outcome<ClaimedRecipient>): RecipientSettlement | null {
+  if (end.outcome === 'RETRY' || end.outcome === 'UNCONFIRMED') return null;
+  const [{ emailId }, subject] = [end.mail, end.texts?.subject ?? null];
+  if (end.outcome !== 'SENT') return { emailId, outcome: end.outcome, reason: end.reason, subject };
+  return { emailId, outcome: 'SENT', messageId: end.messageId, at: end.at, subject };
+}

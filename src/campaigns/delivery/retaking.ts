@@ -1,0 +1,113 @@
+import { leastId } from '../../lib/ids.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { facts, type RangeClaim } from './claims.ts';
+
+/** An attempt that works on a send: `campaign_claims.holder` of its claims, and the beginning of that of every attempt of its activity. */
+export interface ClaimHolder {
+  campaignId: string;
+  sendSeq: number;
+  /** The version of the content that it hands over. */
+  version: number;
+  holder: string;
+  prefix: string;
+}
+
+/** A claim that was taken over, and whether its campaign is SENDING: without that, nothing is handed over any more. */
+export type RetakenClaim = RangeClaim & { sending: boolean };
+
+// Nobody works on a claim for as long as this: an activity may run for ten minutes.
+const abandonedAfter = raw(`interval '12 minutes'`);
+
+/**
+ * Takes over an open claim of a send that is not paused, with `lookUpOnly` one of a paused send whose messages may be with the
+ * provider: one that was put back and is due, one of a dead attempt of the
+ * same activity (its holder begins with `prefix`), or one that nobody can be working on any more. Null when there is none. Messages
+ * of a dead attempt may come to the provider for `inFlightMs` from now on. What is handed over by the new holder is noted here:
+ * a claim that was put back without anything at the provider has nothing to look up, and afterwards it may have.
+ */
+export function retakeClaim(
+  db: Database,
+  { campaignId, sendSeq, version, prefix, holder }: ClaimHolder,
+  inFlightMs: number,
+  lookUpOnly = false,
+): Promise<RetakenClaim | null> {
+  const isPaused = sql`c.paused_at is not null and c.status = 'SENDING'`;
+  return db.row(sql`
+    with due as (
+      select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
+      where k.campaign_id = ${campaignId}::uuid and k.send_seq = ${sendSeq}::int and not k.settled and k.version = ${version}::int and (
+        k.holder is null and k.due_at <= clock_timestamp()
+        or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
+        or k.taken_at < clock_timestamp() - ${abandonedAfter})
+        and ${lookUpOnly ? sql`${isPaused} and k.handed_at is not null` : sql`not (${isPaused})`}
+      order by k.id limit 1 for update of k skip locked)
+    update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
+      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
+    from due, campaigns c where k.id = due.id and c.id = k.campaign_id
+    returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
+      k.former_version as "formerVersion",
+      (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
+      (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
+      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
+}
+
+/**
+ * Puts back what earlier attempts of an activity hold that ends itself now: nobody else knows that they are dead. Messages
+ * of theirs that may be with the provider are looked up there by whoever takes the claims next.
+ */
+export async function releaseClaims(
+  db: Database,
+  { campaignId, sendSeq, prefix, holder }: ClaimHolder,
+  inFlightMs: number,
+): Promise<void> {
+  await db.count(sql`
+    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = ${handedUntil(inFlightMs)}
+    where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
+      and holder <> ${holder} and starts_with(holder, ${prefix})`);
+}
+
+// The attempt may only have stood still, with a call under way.
+const handedUntil = (inFlightMs: number): Query => sql`clock_timestamp() + ${inFlightMs} * interval '1 millisecond'`;
+
+/** Notes that messages of the claim may come to the provider until now. Returns false when another attempt holds the claim. */
+export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
+  const renewed = await db.count(sql`
+    update campaign_claims set handed_at = clock_timestamp() where id = ${claimId} and holder = ${holder} and not settled`);
+  return renewed > 0;
+}
+
+/** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */
+export async function claimsOpen(
+  db: Database,
+  campaignId: string,
+  sendSeq: number,
+  holder: string,
+): Promise<{ open: number; dueMs: number | null }> {
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, ${msUntil('due')} as "dueMs"
+    from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due
+      from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
+  return row ?? { open: 0, dueMs: null };
+}
+
+/** Claims of a send whose messages may be with the provider, and when the first that nobody holds is due; null for none. */
+export async function claimsUnconfirmed(
+  db: Database,
+  campaignId: string,
+  sendSeq: number,
+): Promise<{ open: number; dueMs: number | null }> {
+  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
+    select open, ${msUntil('due')} as "dueMs" from (
+      select count(*)::int as open, min(due_at) filter (where holder is null) as due from campaign_claims
+      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and handed_at is not null) as claims`);
+  return row ?? { open: 0, dueMs: null };
+}
+
+// greatest() passes over null, which must stay null here: nothing is due.
+function msUntil(due: string): Query {
+  return raw(
+    `case when ${due} is not null then greatest(0, 1000 * extract(epoch from ${due} - clock_timestamp())) end::float8`,
+  );
+}

@@ -1,0 +1,67 @@
+import type { Accepted, Mailer } from '../../domains/providers/mailer.ts';
+import { type Reason, reasonText } from '../ledger/reasons.ts';
+import { givenUp } from './attempts.ts';
+import type { EngineLog, Tried } from './port.ts';
+
+// A look-up that stays impossible for so long after the hand-over is given up, and the mail is sent again.
+const patienceMs = 15 * 60_000;
+const pauseMs = 5000;
+
+/** What the provider knows of a claim; `accepted` is null when it cannot be asked. */
+export interface LookUp {
+  accepted: Accepted | null;
+  /** For providers that cannot be searched: our IDs that may be with them, and for how long a report may still prove it. */
+  unsure: ReadonlySet<string>;
+  proofMs: number;
+}
+
+/** Asks the provider what it took of a claim. Null when it cannot be asked. */
+export async function acceptedOf(
+  { mailer, log }: { mailer: Mailer; log: EngineLog },
+  claimId: string,
+): Promise<Accepted | null> {
+  return mailer.accepted(claimId).catch((error: unknown) => {
+    log.warn({ err: error, claimId }, 'the mail provider cannot be asked for a claim');
+    return null;
+  });
+}
+
+/** Asks the provider what it took, or may have taken, of a claim that was interrupted. */
+export async function lookUpClaim(deps: { mailer: Mailer; log: EngineLog }, claimId: string): Promise<LookUp> {
+  const accepted = await acceptedOf(deps, claimId);
+  const { doubt } = deps.mailer;
+  const unsure = accepted === null ? undefined : await doubt?.unsure(claimId);
+  return { accepted, unsure: unsure ?? new Set(), proofMs: doubt?.proofMs ?? 0 };
+}
+
+/** An unconfirmed message. Times are milliseconds. */
+interface Unconfirmed extends Tried {
+  emailId: string;
+  /** Since it was, or may have been, handed over. */
+  sinceMs: number;
+  /** Until the provider would know it, had it been handed over. */
+  lagMs: number;
+}
+
+/** The decision about an unconfirmed message. */
+export type Judgement =
+  | { kind: 'sent'; messageId: string; at: string }
+  | { kind: 'wait'; delayMs: number }
+  | { kind: 'failed'; reason: Reason }
+  /** The provider does not have it: it may be sent again. */
+  | { kind: 'again' };
+
+/** Judges an unconfirmed message by what the provider knows of its claim. `held`: whether the provider refuses everything. */
+export function judgeUnconfirmed(mail: Unconfirmed, { accepted, unsure, proofMs }: LookUp, held: boolean): Judgement {
+  const { emailId, sinceMs, lagMs } = mail;
+  const known = accepted?.get(emailId);
+  if (known !== undefined) return { kind: 'sent', ...known };
+  if (unsure.has(emailId)) {
+    if (sinceMs < proofMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
+    return { kind: 'failed', reason: { code: 'submission_unknown' } };
+  }
+  if (accepted === null && sinceMs < patienceMs) return { kind: 'wait', delayMs: Math.max(lagMs, pauseMs) };
+  if (accepted !== null && lagMs > 0) return { kind: 'wait', delayMs: lagMs };
+  const reason = givenUp(mail, held, reasonText({ code: 'submission_unknown' }));
+  return reason === null ? { kind: 'again' } : { kind: 'failed', reason };
+}

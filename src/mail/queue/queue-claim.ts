@@ -1,0 +1,131 @@
+import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
+import { isoInstantOrNull } from '../../store/columns.ts';
+import { keptBody } from '../engine/compose.ts';
+import type { Claim, EngineDeps, KeptTexts, Outcome, Tally, Tried } from '../engine/port.ts';
+import { suppressQueued } from '../engine/suppression.ts';
+import { renderedAgain } from '../engine/work.ts';
+import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';
+import type { Reason } from '../ledger/reasons.ts';
+import { type Settlement, settleQueued } from '../ledger/settle.ts';
+import { isClaimed, type UnconfirmedMail } from './claims.ts';
+
+/** The parts that queued mail is delivered with. */
+export interface QueueDeps extends EngineDeps {
+  /** Renders a claimed mail for its recipient. An error fails that mail alone. */
+  compose(mail: ClaimedMail): OutgoingMessage;
+  /** Setting SEND_RATE_PER_PROJECT: messages a second, 0 for no limit. */
+  rate: number;
+  /** Setting PROVIDER_LOOKUP_LAG_SECONDS, in milliseconds. */
+  lagMs: number;
+}
+
+type QueuedMail = ClaimedMail & Partial<UnconfirmedMail>;
+
+/** Rows of the queue that were claimed together. Each is settled as soon as its call has ended. */
+export interface ClaimedRows {
+  id: string;
+  mails: readonly QueuedMail[];
+  takenAt: number;
+  probing: boolean;
+  /** Whether the claim was taken over: then what the provider does not have goes back to the queue. */
+  lookUpOnly?: boolean;
+}
+
+export class QueueClaim implements Claim<QueuedMail> {
+  readonly id: string;
+  readonly projectId: string;
+  readonly takenAt: number;
+  readonly calls: 'allowed' | 'probe';
+  readonly settlesWhole = false;
+  readonly lookUpOnly: boolean;
+  readonly #deps: QueueDeps;
+  readonly #mails: readonly QueuedMail[];
+
+  constructor(deps: QueueDeps, { id, mails, takenAt, probing, lookUpOnly = false }: ClaimedRows) {
+    this.#deps = deps;
+    this.#mails = mails;
+    this.id = id;
+    this.projectId = mails[0]?.projectId ?? '';
+    this.takenAt = takenAt;
+    this.calls = probing ? 'probe' : 'allowed';
+    this.lookUpOnly = lookUpOnly;
+  }
+
+  async mails(): Promise<readonly QueuedMail[]> {
+    return this.#mails;
+  }
+
+  idOf(mail: QueuedMail): string {
+    return mail.id;
+  }
+
+  triedOf({ attempts, ageMs }: QueuedMail): Tried {
+    return { attempts, ageMs };
+  }
+
+  proofOf(mail: QueuedMail): Outcome<QueuedMail> | null {
+    const at = isoInstantOrNull(mail.provenAt ?? null);
+    if (mail.messageId == null || at === null) return null;
+    return { mail, outcome: 'SENT', messageId: mail.messageId, at, ...renderedAgain(this, mail) };
+  }
+
+  handedOf({ sinceMs, lagMs }: QueuedMail): { sinceMs: number; lagMs: number } | null {
+    return sinceMs === undefined || lagMs === undefined ? null : { sinceMs, lagMs };
+  }
+
+  refusalOf(mail: QueuedMail): Reason | null {
+    return refusalOf(mail);
+  }
+
+  suppress(mails: readonly QueuedMail[]): Promise<ReadonlySet<QueuedMail>> {
+    return suppressQueued(this.#deps.db, mails, this.id, {
+      projectId: this.projectId,
+      idOf: ({ id }) => id,
+      textsOf: (mail) => {
+        const { subject, body } = plain(renderedAgain(this, mail).texts);
+        return subject === null || body === null ? null : { subject, body };
+      },
+    });
+  }
+
+  compose(mail: QueuedMail): OutgoingMessage {
+    return this.#deps.compose(mail);
+  }
+
+  keep(message: OutgoingMessage): KeptTexts {
+    return { subject: message.subject, body: keptBody(message) };
+  }
+
+  renew(): Promise<boolean> {
+    return isClaimed(this.#deps.db, this.#mails[0]?.id ?? null, this.id);
+  }
+
+  async settle(outcomes: readonly Outcome<QueuedMail>[]): Promise<Tally> {
+    const { db, mailer, lagMs } = this.#deps;
+    const settlements = outcomes.map((outcome) => settlementOf(outcome, lagMs));
+    return { skipped: 0, ...(await settleQueued(db, this.id, mailer.name, settlements)) };
+  }
+}
+
+function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement {
+  const emailId = end.mail.id;
+  switch (end.outcome) {
+    case 'SENT': {
+      const { messageId, at, stream } = end;
+      return { emailId, outcome: 'SENT', messageId, at, stream, ...plain(end.texts) };
+    }
+    case 'FAILED':
+    case 'BOUNCED':
+      return { emailId, outcome: end.outcome, reason: end.reason, ...plain(end.texts) };
+    case 'RETRY': {
+      const { delayMs, why, words } = end;
+      return { emailId, outcome: 'RETRY', delayMs, attempt: why !== 'untried', words };
+    }
+    case 'UNCONFIRMED':
+      return { emailId, outcome: 'DOUBT', delayMs: end.delayMs ?? lagMs };
+  }
+}
+
+function plain(texts: KeptTexts | null): { subject: string | null; body: string | null } {
+  return { subject: texts?.subject ?? null, body: texts?.body == null ? null : String(texts.body) };
+}
