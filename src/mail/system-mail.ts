@@ -127,8 +127,12 @@ class SystemDelivery implements Delivery<OpenMail> {
     return null;
   }
 
-  async suppress(): Promise<ReadonlySet<OpenMail>> {
-    return new Set();
+  addressOf({ to }: OpenMail): string {
+    return to;
+  }
+
+  async suppressing(): Promise<null> {
+    return null;
   }
 
   keep({ subject }: OutgoingMessage): KeptTexts {
@@ -174,6 +178,8 @@ class SystemDelivery implements Delivery<OpenMail> {
         return { state: 'later', waitMs: Math.max(pauseAfter(end.mail.attempts), end.delayMs) };
       case 'UNCONFIRMED':
         return { state: 'later', waitMs: this.#deps.lagMs };
+      case 'SUPPRESSED':
+        throw new Error('No rule concerns mail of the service');
     }
   }
 

@@ -1,6 +1,6 @@
 import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { Claim, KeptTexts, Outcome, Tally, Tried } from '../../mail/engine/port.ts';
-import { findSuppressed, writeSuppressed } from '../../mail/engine/suppression.ts';
+import { type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
 import { noteVersion } from '../results/versions.ts';
 import { campaignRefusal } from './content.ts';
@@ -88,22 +88,13 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     return campaignRefusal({ projectDisabled, domainVerified, needsSubscription }, recipient);
   }
 
-  async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
+  addressOf({ toAddress }: ClaimedRecipient): string {
+    return toAddress;
+  }
+
+  suppressing(): Promise<Suppressing | null> {
     const { db, statements } = this.#deps;
-    return statements(async () => {
-      const found = await findSuppressed(db, mails, {
-        projectId: this.projectId,
-        idOf: ({ emailId }) => emailId,
-        textsOf: () => null,
-        ...(this.#send.limits && { limits: this.#send.limits }),
-      });
-      if (found.rows.length > 0)
-        await db.transaction(async (tx) => {
-          await writeSuppressed(tx, found.rows, null);
-          await countSuppressed(tx, this.#send, found.rows.length);
-        });
-      return found.mails;
-    });
+    return statements(() => suppressing(db, this.projectId, this.#send.limits));
   }
 
   compose(recipient: ClaimedRecipient): OutgoingMessage {
@@ -137,6 +128,15 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
       stream: this.#stream,
     };
     const settlements = outcomes.flatMap((outcome) => settlementOf(outcome) ?? []);
+    const suppressed = outcomes.flatMap((one) =>
+      one.outcome === 'SUPPRESSED'
+        ? [{ id: one.mail.emailId, suppression: one.suppression, subject: null, body: null }]
+        : [],
+    );
+    if (suppressed.length > 0)
+      await statements(() =>
+        db.transaction(async (tx) => countSuppressed(tx, this.#send, await writeSuppressed(tx, suppressed, null))),
+      );
     return statements(() => settleClaim(db, place, settlements, this.#endOf(outcomes)));
   }
 
@@ -161,8 +161,14 @@ function hasNoAnswer(one: Outcome<ClaimedRecipient>): boolean {
 }
 
 function settlementOf(end: Outcome<ClaimedRecipient>): RecipientSettlement | null {
-  if (end.outcome === 'RETRY' || end.outcome === 'UNCONFIRMED') return null;
-  const [{ emailId }, subject] = [end.mail, end.texts?.subject ?? null];
-  if (end.outcome !== 'SENT') return { emailId, outcome: end.outcome, reason: end.reason, subject };
-  return { emailId, outcome: 'SENT', messageId: end.messageId, at: end.at, subject };
+  const { emailId } = end.mail;
+  switch (end.outcome) {
+    case 'SENT':
+      return { emailId, outcome: 'SENT', messageId: end.messageId, at: end.at, subject: end.texts?.subject ?? null };
+    case 'FAILED':
+    case 'BOUNCED':
+      return { emailId, outcome: end.outcome, reason: end.reason, subject: end.texts?.subject ?? null };
+    default:
+      return null;
+  }
 }

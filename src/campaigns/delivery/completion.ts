@@ -11,7 +11,7 @@ import type { CampaignStatus } from '../schema.ts';
 import { hasDeparted } from '../state.ts';
 import { takeOver } from './lane.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import { claimsOpen, claimsUnconfirmed } from './retaking.ts';
+import { claimsOpen } from './retaking.ts';
 
 /** When what is still unconfirmed can be looked up again, in milliseconds; null when nothing is. */
 export interface SettledWhilePaused {
@@ -31,7 +31,7 @@ export async function settleWhilePaused(
   alive: () => void,
 ): Promise<SettledWhilePaused> {
   await workOnLeft(deps, () => takeOver(deps, send, true), alive);
-  const { open, dueMs } = await claimsUnconfirmed(deps.db, send.campaignId, send.sendSeq);
+  const { open, dueMs } = await claimsOpen(deps.db, send.campaignId, send.sendSeq, '', true);
   return { waitMs: open === 0 ? null : (dueMs ?? othersMs) };
 }
 

@@ -1,5 +1,5 @@
 import { leastId } from '../../lib/ids.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { facts, type RangeClaim } from './claims.ts';
 
 /** An attempt that works on a send: `campaign_claims.holder` of its claims, and the beginning of that of every attempt of its activity. */
@@ -31,7 +31,6 @@ export function retakeClaim(
   inFlightMs: number,
   lookUpOnly = false,
 ): Promise<RetakenClaim | null> {
-  const isPaused = sql`c.paused_at is not null and c.status = 'SENDING'`;
   return db.row(sql`
     with due as (
       select k.id, k.holder is null as is_back, k.handed_at from campaign_claims k join campaigns c on c.id = k.campaign_id
@@ -39,10 +38,10 @@ export function retakeClaim(
         k.holder is null and k.due_at <= clock_timestamp()
         or k.holder <> ${holder} and starts_with(k.holder, ${prefix})
         or k.taken_at < clock_timestamp() - ${abandonedAfter})
-        and ${lookUpOnly ? sql`${isPaused} and k.handed_at is not null` : sql`not (${isPaused})`}
+        and (c.paused_at is not null and c.status = 'SENDING') = ${lookUpOnly} and (not ${lookUpOnly} or k.handed_at is not null)
       order by k.id limit 1 for update of k skip locked)
     update campaign_claims k set holder = ${holder}, taken_at = clock_timestamp(),
-      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else ${handedUntil(inFlightMs)} end
+      handed_at = case when is_back then coalesce(k.handed_at, clock_timestamp()) else clock_timestamp() + ${inFlightMs} * interval '1 millisecond' end
     from due, campaigns c where k.id = due.id and c.id = k.campaign_id
     returning k.id, coalesce(k.after_contact, ${leastId}::uuid) as "afterContact", k.through_contact as "throughContact", k.canary, k.attempts,
       k.former_version as "formerVersion",
@@ -61,13 +60,10 @@ export async function releaseClaims(
   inFlightMs: number,
 ): Promise<void> {
   await db.count(sql`
-    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = ${handedUntil(inFlightMs)}
+    update campaign_claims set holder = null, due_at = clock_timestamp(), handed_at = clock_timestamp() + ${inFlightMs} * interval '1 millisecond'
     where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and not settled
       and holder <> ${holder} and starts_with(holder, ${prefix})`);
 }
-
-// The attempt may only have stood still, with a call under way.
-const handedUntil = (inFlightMs: number): Query => sql`clock_timestamp() + ${inFlightMs} * interval '1 millisecond'`;
 
 /** Notes that messages of the claim may come to the provider until now. Returns false when another attempt holds the claim. */
 export async function renewClaim(db: Database, claimId: string, holder: string): Promise<boolean> {
@@ -76,38 +72,22 @@ export async function renewClaim(db: Database, claimId: string, holder: string):
   return renewed > 0;
 }
 
-/** Claims without a verdict that others hold or nobody does, and when the first of the latter is due; null for none. */
+/**
+ * Counts the claims without a final outcome that others hold or nobody does, with `unconfirmedOnly` those whose messages may be with the
+ * provider, and says when the first that nobody holds is due, in milliseconds from now; null for none.
+ */
 export async function claimsOpen(
   db: Database,
   campaignId: string,
   sendSeq: number,
   holder: string,
+  unconfirmedOnly = false,
 ): Promise<{ open: number; dueMs: number | null }> {
   const row = await db.row<{ open: number; dueMs: number | null }>(sql`
-    select open, ${msUntil('due')} as "dueMs"
-    from (
-      select count(*)::int as open, min(due_at) filter (where holder is null) as due
-      from campaign_claims
-      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}) as claims`);
+    select count(*)::int as open,
+      min(greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))) filter (where holder is null)::float8 as "dueMs"
+    from campaign_claims
+    where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and holder is distinct from ${holder}
+      and (not ${unconfirmedOnly} or handed_at is not null)`);
   return row ?? { open: 0, dueMs: null };
-}
-
-/** Claims of a send whose messages may be with the provider, and when the first that nobody holds is due; null for none. */
-export async function claimsUnconfirmed(
-  db: Database,
-  campaignId: string,
-  sendSeq: number,
-): Promise<{ open: number; dueMs: number | null }> {
-  const row = await db.row<{ open: number; dueMs: number | null }>(sql`
-    select open, ${msUntil('due')} as "dueMs" from (
-      select count(*)::int as open, min(due_at) filter (where holder is null) as due from campaign_claims
-      where campaign_id = ${campaignId} and send_seq = ${sendSeq} and not settled and handed_at is not null) as claims`);
-  return row ?? { open: 0, dueMs: null };
-}
-
-// greatest() passes over null, which must stay null here: nothing is due.
-function msUntil(due: string): Query {
-  return raw(
-    `case when ${due} is not null then greatest(0, 1000 * extract(epoch from ${due} - clock_timestamp())) end::float8`,
-  );
 }

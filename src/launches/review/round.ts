@@ -6,6 +6,7 @@ import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { ComposeNotes } from '../../mail/engine/compose.ts';
 import type { Delivery, KeptTexts, Outcome } from '../../mail/engine/port.ts';
+import type { Suppressing } from '../../mail/engine/suppression.ts';
 import { type Reason, reasonText } from '../../mail/ledger/reasons.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
@@ -75,16 +76,13 @@ export class DryRound implements Delivery<ClaimedRecipient> {
     return campaignRefusal(this.#facts, recipient);
   }
 
-  async suppress(mails: readonly ClaimedRecipient[]): Promise<ReadonlySet<ClaimedRecipient>> {
+  addressOf({ toAddress }: ClaimedRecipient): string {
+    return toAddress;
+  }
+
+  async suppressing(): Promise<Suppressing> {
     const now = new Date();
-    const found = new Set<ClaimedRecipient>();
-    for (const mail of mails) {
-      const suppression = suppressionOf(this.#rules, mail.toAddress, now);
-      if (suppression === null) continue;
-      found.add(mail);
-      this.#close(mail, `Suppressed by rule "${suppression.name}"`);
-    }
-    return found;
+    return (to) => suppressionOf(this.#rules, to, now);
   }
 
   compose(recipient: ClaimedRecipient): OutgoingMessage {
@@ -119,6 +117,7 @@ export class DryRound implements Delivery<ClaimedRecipient> {
   async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<void> {
     for (const end of outcomes) {
       if (end.outcome === 'SENT') this.#close(end.mail, null);
+      else if (end.outcome === 'SUPPRESSED') this.#close(end.mail, `Suppressed by rule "${end.suppression.name}"`);
       else if (end.outcome === 'FAILED' || end.outcome === 'BOUNCED')
         this.#close(end.mail, reasonText(end.reason), end.reason.code === 'not_rendered');
     }

@@ -76,16 +76,17 @@ async function checkAgain<Mail>(
   mails: readonly Mail[],
   settle: Settle<Mail>,
 ): Promise<Mail[]> {
-  const suppressed = await delivery.suppress(mails);
+  const suppressing = await delivery.suppressing();
   const allowed: Mail[] = [];
-  const refused: Outcome<Mail>[] = [];
+  const ends: Outcome<Mail>[] = [];
   for (const mail of mails) {
-    if (suppressed.has(mail)) continue;
-    const reason = delivery.refusalOf(mail);
-    if (reason === null) allowed.push(mail);
-    else refused.push({ mail, outcome: 'FAILED', reason, texts: null });
+    const suppression = suppressing?.(delivery.addressOf(mail)) ?? null;
+    const reason = suppression === null ? delivery.refusalOf(mail) : null;
+    if (suppression !== null) ends.push({ mail, outcome: 'SUPPRESSED', suppression });
+    else if (reason !== null) ends.push({ mail, outcome: 'FAILED', reason, texts: null });
+    else allowed.push(mail);
   }
-  if (refused.length > 0) await settle(refused);
+  if (ends.length > 0) await settle(ends);
   return allowed;
 }
 

@@ -1,7 +1,9 @@
 import type { LimitFunction } from 'p-limit';
+import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, MessageText, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Reason } from '../ledger/reasons.ts';
+import type { Suppressing } from './suppression.ts';
 
 /** The texts of a message that are kept with its outcome; null where none are. */
 export interface KeptTexts {
@@ -21,6 +23,8 @@ export type Outcome<Mail> =
   | { mail: Mail; outcome: 'SENT'; messageId: string; at: string; stream: string | null; texts: KeptTexts | null }
   /** It will never be sent; BOUNCED when the provider refuses the recipient for an earlier bounce or complaint. */
   | { mail: Mail; outcome: 'FAILED' | 'BOUNCED'; reason: Reason; texts: KeptTexts | null }
+  /** A rule of the project, or a limit of its key, keeps it back. */
+  | { mail: Mail; outcome: 'SUPPRESSED'; suppression: SuppressionMatch }
   /**
    * It was not sent and may be tried again after `delayMs`. `refused`: the provider said no, in these words; `held`: so it did, to everything at
    * the moment; `untried`: it was not offered; `lost`: the provider was found not to have it.
@@ -58,8 +62,9 @@ export interface Delivery<Mail> {
   /** The ID that the message has at the provider. */
   idOf(mail: Mail): string;
   triedOf(mail: Mail): Tried;
-  /** Ends the mail that a rule of the project matches by now as SUPPRESSED, and returns it. */
-  suppress(mails: readonly Mail[]): Promise<ReadonlySet<Mail>>;
+  addressOf(mail: Mail): string;
+  /** Reads the rules that may keep mail back by now; null where there are none. */
+  suppressing(): Promise<Suppressing | null>;
   /** Returns the reason why a mail must not be sent after all, or null. */
   refusalOf(mail: Mail): Reason | null;
   /** Renders a message. An error fails that message alone. */

@@ -2,7 +2,7 @@ import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { keptBody } from '../engine/compose.ts';
 import type { Claim, EngineDeps, KeptTexts, Outcome, Tally, Tried } from '../engine/port.ts';
-import { suppressQueued } from '../engine/suppression.ts';
+import { type Suppressing, suppressing, writeSuppressed } from '../engine/suppression.ts';
 import { renderedAgain } from '../engine/work.ts';
 import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';
 import type { Reason } from '../ledger/reasons.ts';
@@ -77,15 +77,12 @@ export class QueueClaim implements Claim<QueuedMail> {
     return refusalOf(mail);
   }
 
-  suppress(mails: readonly QueuedMail[]): Promise<ReadonlySet<QueuedMail>> {
-    return suppressQueued(this.#deps.db, mails, this.id, {
-      projectId: this.projectId,
-      idOf: ({ id }) => id,
-      textsOf: (mail) => {
-        const { subject, body } = plain(renderedAgain(this, mail).texts);
-        return subject === null || body === null ? null : { subject, body };
-      },
-    });
+  addressOf({ toAddress }: QueuedMail): string {
+    return toAddress;
+  }
+
+  suppressing(): Promise<Suppressing | null> {
+    return suppressing(this.#deps.db, this.projectId);
   }
 
   compose(mail: QueuedMail): OutgoingMessage {
@@ -102,12 +99,18 @@ export class QueueClaim implements Claim<QueuedMail> {
 
   async settle(outcomes: readonly Outcome<QueuedMail>[]): Promise<Tally> {
     const { db, mailer, lagMs } = this.#deps;
-    const settlements = outcomes.map((outcome) => settlementOf(outcome, lagMs));
+    const suppressed = outcomes.flatMap((end) =>
+      end.outcome === 'SUPPRESSED'
+        ? [{ id: end.mail.id, suppression: end.suppression, ...plain(renderedAgain(this, end.mail).texts) }]
+        : [],
+    );
+    if (suppressed.length > 0) await writeSuppressed(db, suppressed, this.id);
+    const settlements = outcomes.flatMap((outcome) => settlementOf(outcome, lagMs) ?? []);
     return { skipped: 0, ...(await settleQueued(db, this.id, mailer.name, settlements)) };
   }
 }
 
-function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement {
+function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement | null {
   const emailId = end.mail.id;
   switch (end.outcome) {
     case 'SENT': {
@@ -123,6 +126,8 @@ function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement {
     }
     case 'UNCONFIRMED':
       return { emailId, outcome: 'DOUBT', delayMs: end.delayMs ?? lagMs };
+    case 'SUPPRESSED':
+      return null;
   }
 }
 
