@@ -43,7 +43,7 @@ export interface ClaimAnswer {
   held: boolean;
   /** Milliseconds until the throttle lets the next range through; 0 when it does. */
   throttleMs: number;
-  /** What was claimed, in the order of contacts; empty when nothing was. */
+  /** The claims, in the order of contacts; empty where nothing was claimed. */
   claims: RangeClaim[];
 }
 

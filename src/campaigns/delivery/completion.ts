@@ -18,11 +18,11 @@ export interface SettledWhilePaused {
   waitMs: number | null;
 }
 
-// What another attempt holds is looked at again after this.
+// Claims of another attempt are checked again after this.
 const othersMs = 5000;
 
 /**
- * Looks up at the provider what became of claims of a paused send that may be there, and hands nothing over: what was not taken
+ * Looks up at the provider the claims of a paused send that may be there, and hands nothing over: what was not taken
  * is put back. `alive` is called after each claim and may throw. Safe to repeat.
  */
 export async function settleWhilePaused(
@@ -41,7 +41,7 @@ export type CleanUpReport = { done: true; status: 'DRAFT' | 'CANCELLED' } | { do
 const unconfirmedPauseMs = 5000;
 
 /**
- * Ends a cancelled send: first what became of messages without a verdict, then the rows that were never sent. When nothing
+ * Ends a cancelled send: first the messages without a verdict are looked up, then the rows that were never sent are ended. When nothing
  * has departed the rows are deleted and the campaign is a draft again; else they are FAILED and it stays CANCELLED
  * (docs/contract/campaigns-and-workflows.md#2-2). Safe to repeat from any point.
  */
@@ -90,7 +90,7 @@ export interface SendView {
   dueMs: number | null;
 }
 
-/** Where a send stands; null when the campaign is gone or has moved on to another send. */
+/** Reads the state of a send; null when the campaign is gone or has moved on to another send. */
 export function viewSend(db: Database, campaignId: string, sendSeq: number): Promise<SendView | null> {
   return db.row(sql`
     select c.project_id as "projectId", c.status, s.expanded, c.total_recipients as recipients, c.sent_count as sent,
@@ -113,7 +113,7 @@ function countRows(campaignId: string, sendSeq: number): Query {
 }
 
 /**
- * Moves SENDING to SENT when every row has its verdict, and sets the counters to what the rows say. Answers false when
+ * Moves SENDING to SENT when every row has its verdict, and sets the counters to what the rows say. Returns false when
  * rows or claims are still open, or the campaign is no longer SENDING.
  */
 export async function finishSend(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
@@ -151,7 +151,7 @@ export async function rewindClaims(db: Database, campaignId: string, sendSeq: nu
 const rowsPerStep = 1000;
 
 /**
- * Deletes rows that were never sent, or ends them as cancelled: a page of them, by contact id from `after` on. Answers where the
+ * Deletes rows that were never sent, or ends them as cancelled: a page of them, by contact id from `after` on. Returns where the
  * next page begins; null when all rows have been seen.
  */
 export async function endUnsentRows(
@@ -200,7 +200,7 @@ export async function closeCancelledSend(db: Database, campaignId: string, sendS
 }
 
 /**
- * Moves a cancelled campaign without any row back to DRAFT and forgets the send; its number is never used again. Answers
+ * Moves a cancelled campaign without any row back to DRAFT and forgets the send; its number is never used again. Returns
  * false when there are rows or it was not cancelled.
  */
 export async function revertToDraft(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {

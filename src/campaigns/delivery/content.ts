@@ -5,7 +5,7 @@ import { type Database, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import type { ClaimedRecipient } from './ledger.ts';
 
-/** What decides whether a recipient of a campaign may be written to, the same for all of a claim. */
+/** The facts by which a recipient of a campaign may be written to, the same for all of a claim. */
 export interface RecipientFacts {
   projectDisabled: boolean;
   domainVerified: boolean;
@@ -13,7 +13,7 @@ export interface RecipientFacts {
   needsSubscription: boolean;
 }
 
-/** Why a recipient gets nothing although the audience has them; null where the message may go. */
+/** Returns why a recipient gets nothing although the audience has them; null where the message may go. */
 export function campaignRefusal(facts: RecipientFacts, { subscribed }: { subscribed: boolean }): Reason | null {
   if (facts.projectDisabled) return { code: 'project_disabled' };
   if (!facts.domainVerified) return { code: 'domain_unverified' };
@@ -45,8 +45,8 @@ interface CampaignContent {
 }
 
 /**
- * Prepares a campaign's content once and answers what renders it for one recipient, and notes how that went where somebody asks.
- * What it throws fails one message.
+ * Prepares a campaign's content once and returns the function that renders it for one recipient, with notes on how that went where
+ * they are wanted. An error of it fails one message.
  */
 export type PrepareCampaign = (
   content: CampaignContent,
@@ -67,7 +67,7 @@ export function prepareBy(compose: Composer): PrepareCampaign {
       });
 }
 
-/** The content of a send; null when the campaign is gone or has moved on to another send. */
+/** Reads the content of a send; null when the campaign is gone or has moved on to another send. */
 export function loadContent(db: Database, campaignId: string, sendSeq: number): Promise<CampaignContent | null> {
   return db.row(sql`
     select c.id as "campaignId", c.project_id as "projectId", c.content_version as version, c.subject, c.body, c."from", c.from_name as "fromName",
@@ -83,7 +83,7 @@ export function loadContent(db: Database, campaignId: string, sendSeq: number): 
 const claimBytes = 8 * 1024 * 1024;
 
 /**
- * How many recipients a claim of this content takes: `chunk`, or fewer where messages are large, so that the memory of a
+ * Returns how many recipients a claim of this content takes: `chunk`, or fewer where messages are large, so that the memory of a
  * worker does not depend on the size of the mail.
  */
 export function claimSize(content: Pick<CampaignContent, 'body'>, chunk: number): number {

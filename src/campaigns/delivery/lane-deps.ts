@@ -4,7 +4,7 @@ import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { EngineDeps } from '../../mail/engine/port.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 
-/** What delivery lanes are built from; one for each worker process. */
+/** The parts that delivery lanes are built from; one for each worker process. */
 export interface LaneDeps extends EngineDeps {
   rendering: LimitFunction;
   /**
@@ -22,11 +22,11 @@ export interface LaneDeps extends EngineDeps {
 
 /** The send that a lane works on. */
 export interface LaneSend extends SendKey {
-  /** Renders the message of one recipient; what it throws fails that message alone. */
+  /** Renders the message of one recipient; an error fails that message alone. */
   compose(recipient: ClaimedRecipient): OutgoingMessage;
   /** The version of the content that `compose` renders; claims of another one are left alone. */
   version: number;
-  /** Limits of the key that began the send, and who its mail is from; absent where none hold. */
+  /** Limits of the key that began the send, and the sender of its mail; absent where none hold. */
   limits?: { key: KeyLimits; from: string };
   /** Whether contacts that have unsubscribed meanwhile are left out. */
   needsSubscription: boolean;

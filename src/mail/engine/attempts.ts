@@ -3,10 +3,10 @@ import { pause } from '../../lib/time.ts';
 import type { Reason } from '../ledger/reasons.ts';
 
 const mostAttempts = 8;
-/** Mail that nobody took for so long is given up. */
+/** Mail that the provider has not taken for so long is given up. */
 export const mostAgeMs = 24 * 60 * 60 * 1000;
 
-/** A provider, or a proxy before it, may ask to be left alone for so long; after that it is asked whether it means it. */
+/** The longest pause that a provider, or a proxy before it, may ask for. */
 export const longestAskedMs = 60 * 60 * 1000;
 
 /**
@@ -26,15 +26,15 @@ export function inFlightMs({ longestCallMs = 0 }: Mailer): number {
   return longestCallMs === 0 ? 0 : freshMs + longestCallMs;
 }
 
-/** Age from which nobody can still be handing a claim over: its lease, the longest provider call, and some more. */
+/** Age from which no process can still be handing a claim over: its lease, the longest provider call, and some more. */
 export const abandonedAfterMs = 90_000;
 
 /** A probe of a provider that failed before risks this many messages of those that wait. */
 export const probeSize = 20;
 
 /**
- * How long a refused mail waits before its next attempt: 1 s, doubled each time up to a minute, or what was asked for, an
- * hour at most.
+ * Returns how long a refused mail waits before its next attempt, in milliseconds: 1 s, doubled each time up to a minute, or the pause that
+ * was asked for, an hour at most.
  */
 export function retryDelay(attempts: number, afterMs: number | null, random = Math.random()): number {
   const wait = Math.min(60_000, 1000 * 2 ** Math.min(attempts, 10)) * (0.75 + random / 4);
@@ -42,7 +42,7 @@ export function retryDelay(attempts: number, afterMs: number | null, random = Ma
 }
 
 /**
- * Why a mail is given up after a further refused attempt, or null (docs/contract/platform.md#10-4). While the provider is held,
+ * Returns why a mail is given up after a further refused attempt, or null (docs/contract/platform.md#10-4). While the provider is held,
  * refusals say nothing of the mail, so that only its age counts.
  */
 export function givenUp(

@@ -33,12 +33,12 @@ export interface Hold {
   waitMs: number;
 }
 
-/** What a call says of the provider as a whole; null when it says nothing. */
+/** The report of a call on the provider as a whole; null when it says nothing of it. */
 type CallReport = { ok: true } | { ok: false; reason: string; afterMs: number | null; account: boolean } | null;
 
 /** Consecutive failures after which calls stop. One that names a time to wait, or refuses the account, stops them at once. */
 const patience = 3;
-/** How long somebody who waits for a hold sleeps at most: meanwhile their mail may come to need no provider, as that of a disabled project. */
+/** The longest pause for a hold: meanwhile mail may come to need no provider, as that of a disabled project. */
 export const longestHeldMs = 60_000;
 // While one caller tries a held provider, the others wait this long for its result.
 const probeMs = 10_000;
@@ -70,7 +70,7 @@ export function backOff(failures: number, account: boolean, afterMs: number | nu
   return Math.round(Math.max(wait * (0.75 + random / 4), Math.min(afterMs ?? 0, longestAskedMs)));
 }
 
-/** Why the provider is held, or null when it may be called. For people; callers ask `mayCall`. */
+/** Returns why the provider is held, or null when it may be called. For people; callers ask `mayCall`. */
 export async function holdFor(db: Database, provider: string): Promise<Hold | null> {
   const row = await db.row<Hold>(sql`
     select coalesce(reason, 'provider does not answer') as reason, held_since as since, held_until as until,
@@ -82,7 +82,7 @@ export async function holdFor(db: Database, provider: string): Promise<Hold | nu
 /** Leave to claim mail for the provider. `probing`: its hold is over but for a call that gets through; see `takeProbe`. */
 type Leave = { hold: null; probing: boolean } | { hold: Hold };
 
-/** Asks before mail is claimed. Takes nothing: several may get leave to probe, and the first who has a call to make does. */
+/** Asks before mail is claimed. Takes nothing: several may get leave to probe, and the first that has a call to make does. */
 export async function mayCall(db: Database, provider: string): Promise<Leave> {
   const hold = await holdFor(db, provider);
   if (hold === null) return { hold: null, probing: false };
@@ -90,7 +90,7 @@ export async function mayCall(db: Database, provider: string): Promise<Leave> {
 }
 
 /**
- * Asks with leave to probe, right before the call: null for the one caller that makes it. The others are answered the hold,
+ * Asks with leave to probe, right before the call: null for the one caller that makes it. The others get the hold,
  * prolonged until that call has been noted by `noteCall` or is overdue. Null as well when the hold has ended meanwhile.
  */
 export async function takeProbe(db: Database, provider: string): Promise<Hold | null> {
@@ -104,7 +104,7 @@ export async function takeProbe(db: Database, provider: string): Promise<Hold | 
 
 /**
  * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe that told nothing is
- * free for the next caller. Answers whether a failed call left the provider held.
+ * free for the next caller. Returns whether a failed call left the provider held.
  */
 export async function noteCall(
   db: Database,
@@ -169,7 +169,7 @@ export function holdSentence(hold: Hold, waiting: number): string {
 const lastSuccess = new Map<string, number>();
 const successEveryMs = 1000;
 
-/** Notes a call for the circuit breaker; answers whether the provider is held. Never rejects. */
+/** Notes a call for the circuit breaker; returns whether the provider is held. Never rejects. */
 export async function noteQuietly(
   { db, mailer: { name }, log }: EngineDeps,
   report: CallReport,

@@ -7,7 +7,7 @@ import type { EngineLog, Tried } from './port.ts';
 const patienceMs = 15 * 60_000;
 const pauseMs = 5000;
 
-/** What the provider knows of a claim; `accepted` is null when it cannot be asked. */
+/** The provider's knowledge of a claim; `accepted` is null when it cannot be asked. */
 export interface LookUp {
   accepted: Accepted | null;
   /** For providers that cannot be searched: our IDs that may be with them, and for how long a report may still prove it. */
@@ -15,7 +15,7 @@ export interface LookUp {
   proofMs: number;
 }
 
-/** Asks the provider what it took of a claim. Null when it cannot be asked. */
+/** Asks the provider which messages of a claim it took. Null when it cannot be asked. */
 export async function acceptedOf(
   { mailer, log }: { mailer: Mailer; log: EngineLog },
   claimId: string,
@@ -26,7 +26,7 @@ export async function acceptedOf(
   });
 }
 
-/** Asks the provider what it took, or may have taken, of a claim that was interrupted. */
+/** Asks the provider which messages of an interrupted claim it took or may have taken. */
 export async function lookUpClaim(deps: { mailer: Mailer; log: EngineLog }, claimId: string): Promise<LookUp> {
   const accepted = await acceptedOf(deps, claimId);
   const { doubt } = deps.mailer;

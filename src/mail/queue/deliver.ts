@@ -64,11 +64,14 @@ class Queue implements Source<ClaimedMail> {
   #claims = 0;
   /** Checks in a row that found nothing to claim. */
   #empty = 0;
+  /** Whether claims may be there to be taken over. Looking for them reads the claims of all projects, so that it is done for a reason only. */
+  #mayTakeOver: boolean;
 
   constructor(deps: QueueDeps, run: DeliveryRun, mostClaims: number) {
     this.#deps = deps;
     this.#run = run;
     this.#mostClaims = mostClaims;
+    this.#mayTakeOver = run.attempt > 1;
     // A Temporal store that was restored gives out the ids of runs and attempts again.
     this.#own = `${run.prefix}${run.attempt}.${randomBytes(3).toString('hex')}.`;
   }
@@ -92,8 +95,11 @@ class Queue implements Source<ClaimedMail> {
     return [new QueueClaim(this.#deps, { id, mails, takenAt, probing })];
   }
 
-  takeOver(): Promise<QueueClaim | null> {
-    return takeOver(this.#deps, this.#run.projectId, this.#earlier);
+  async takeOver(): Promise<QueueClaim | null> {
+    if (!this.#mayTakeOver) return null;
+    const claim = await takeOver(this.#deps, this.#run.projectId, this.#earlier);
+    this.#mayTakeOver = claim !== null;
+    return claim;
   }
 
   async watch(over: Promise<unknown>): Promise<boolean> {
@@ -114,6 +120,7 @@ class Queue implements Source<ClaimedMail> {
     const { db, rate } = this.#deps;
     const { ready, waiting, dueMs, doubtMs, throttleMs } = await nextWork(db, this.#run.projectId, rate, claimSize);
     this.waiting = waiting;
+    this.#mayTakeOver ||= doubtMs !== null;
     const waits = { isReady: ready > 0, isWaiting: waiting > 0, isGrowing: false };
     return { end: null, ...waits, throttleMs, dueMs, takeOverMs: doubtMs };
   }
