@@ -1,19 +1,12 @@
 import type { MailStream, OutgoingMessage } from '../../domains/providers/mailer.ts';
-import type { Claim, KeptTexts, Outcome, Tally, Tried } from '../../mail/engine/port.ts';
+import type { Claim, KeptTexts, Outcome, Tried } from '../../mail/engine/port.ts';
 import { type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
+import { type ClaimEnd, type Settled, settleMail, type Verdict } from '../../mail/ledger/settle.ts';
 import { noteVersion } from '../results/versions.ts';
 import { campaignRefusal } from './content.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import {
-  type ClaimEnd,
-  type ClaimedRecipient,
-  countSuppressed,
-  provenInstant,
-  type RecipientSettlement,
-  readRecipients,
-  settleClaim,
-} from './ledger.ts';
+import { type ClaimedRecipient, countSuppressed, provenInstant, readRecipients } from './ledger.ts';
 import { type RetakenClaim, renewClaim } from './retaking.ts';
 
 // Messages that the provider took are usually found soon; the first look-up comes before its indexing lag is over.
@@ -113,21 +106,10 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
     return statements(() => renewClaim(db, this.id, this.#send.holder));
   }
 
-  async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<Tally> {
+  async settle(outcomes: readonly Outcome<ClaimedRecipient>[]): Promise<Settled> {
     // A call without an answer may have taken long, and the provider's lag counts from its end.
     if (outcomes.some(hasNoAnswer)) await this.renew();
     const { db, statements, mailer } = this.#deps;
-    const { projectId, campaignId, sendSeq, holder } = this.#send;
-    const place = {
-      projectId,
-      campaignId,
-      sendSeq,
-      holder,
-      claim: this.#claim,
-      provider: mailer.name,
-      stream: this.#stream,
-    };
-    const settlements = outcomes.flatMap((outcome) => settlementOf(outcome) ?? []);
     const suppressed = outcomes.flatMap((one) =>
       one.outcome === 'SUPPRESSED'
         ? [{ id: one.mail.emailId, suppression: one.suppression, subject: null, body: null }]
@@ -137,7 +119,12 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
       await statements(() =>
         db.transaction(async (tx) => countSuppressed(tx, this.#send, await writeSuppressed(tx, suppressed, null))),
       );
-    return statements(() => settleClaim(db, place, settlements, this.#endOf(outcomes)));
+    const { campaignId, sendSeq, holder } = this.#send;
+    const send = { campaignId, sendSeq, holder, end: this.#endOf(outcomes) };
+    const verdicts = outcomes.flatMap((outcome) => verdictOf(outcome) ?? []);
+    return statements(() =>
+      settleMail(db, { id: this.id, provider: mailer.name, stream: this.#stream, send }, verdicts),
+    );
   }
 
   #endOf(outcomes: readonly Outcome<ClaimedRecipient>[]): ClaimEnd {
@@ -160,7 +147,7 @@ function hasNoAnswer(one: Outcome<ClaimedRecipient>): boolean {
   return one.outcome === 'UNCONFIRMED' && one.delayMs === null;
 }
 
-function settlementOf(end: Outcome<ClaimedRecipient>): RecipientSettlement | null {
+function verdictOf(end: Outcome<ClaimedRecipient>): Verdict | null {
   const { emailId } = end.mail;
   switch (end.outcome) {
     case 'SENT':

@@ -3,14 +3,15 @@ import { inFlightMs, probeSize } from '../../mail/engine/attempts.ts';
 import type { Backlog, Source } from '../../mail/engine/port.ts';
 import { type Pace, type RunEnd, runSource } from '../../mail/engine/run.ts';
 import { bucketMade } from '../../mail/engine/throttle.ts';
+import type { Settled } from '../../mail/ledger/settle.ts';
 import { CampaignClaim } from './campaign-claim.ts';
 import { type ClaimAnswer, claimRanges, claimsTogether } from './claims.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
-import type { ClaimedRecipient, SettledRecipients } from './ledger.ts';
+import type { ClaimedRecipient } from './ledger.ts';
 import { claimsOpen, releaseClaims, retakeClaim } from './retaking.ts';
 
 /** How a lane ended, and the recipients that it settled. */
-export type LaneReport = SettledRecipients & RunEnd;
+export type LaneReport = Settled & RunEnd;
 
 /** How a lane paces itself; `claims` is the setting CAMPAIGN_CALLS_IN_FLIGHT. */
 export type LanePace = Omit<Pace, 'lingerMs'>;

@@ -3,6 +3,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { Mailer, MessageText, OutgoingMessage } from '../../domains/providers/mailer.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Reason } from '../ledger/reasons.ts';
+import type { Settled } from '../ledger/settle.ts';
 import type { Suppressing } from './suppression.ts';
 
 /** The texts of a message that are kept with its outcome; null where none are. */
@@ -38,14 +39,6 @@ export type Outcome<Mail> =
     }
   /** The provider may have it: it is looked up after `delayMs`, or, where its call has just ended (null), when its source says. */
   | { mail: Mail; outcome: 'UNCONFIRMED'; delayMs: number | null };
-
-/** Numbers of mails that reached a final state. */
-export interface Tally {
-  sent: number;
-  /** Left out on purpose. */
-  skipped: number;
-  failed: number;
-}
 
 /** Mail that goes to the provider under one ID. Queued mail, ranges of a campaign, and mail of the service implement it. */
 export interface Delivery<Mail> {
@@ -90,7 +83,7 @@ export interface Claim<Mail> extends Delivery<Mail> {
    */
   handedOf(mail: Mail): { sinceMs: number; lagMs: number } | null;
   /** Writes outcomes down. Safe to repeat. Rejects when they cannot be written. */
-  settle(outcomes: readonly Outcome<Mail>[]): Promise<Tally>;
+  settle(outcomes: readonly Outcome<Mail>[]): Promise<Settled>;
 }
 
 /** Where claims come from: the queue of a project, or the recipients of a campaign. */

@@ -1,7 +1,8 @@
 import { pause } from '../../lib/time.ts';
+import type { Settled } from '../ledger/settle.ts';
 import { type Hold, holdFor, longestHeldMs, mayCall } from './breaker.ts';
 import { InFlight } from './in-flight.ts';
-import type { Backlog, Claim, EngineDeps, Source, Tally } from './port.ts';
+import type { Backlog, Claim, EngineDeps, Source } from './port.ts';
 import { workOn } from './work.ts';
 
 /** How much a run does at once, and for how long. Times are milliseconds. */
@@ -46,7 +47,7 @@ export async function runSource<Mail>(
   source: Source<Mail>,
   pace: Pace,
   stop: AbortSignal,
-): Promise<Tally & RunEnd> {
+): Promise<Settled & RunEnd> {
   const run = new Run(deps, source, pace, stop);
   const end = await run.work.whole(() => run.loop());
   // The run may have ended before all of them were taken over.
@@ -59,8 +60,8 @@ export async function workOnLeft<Mail>(
   deps: EngineDeps,
   takeOver: () => Promise<Claim<Mail> | null>,
   alive?: () => void,
-): Promise<Tally> {
-  const total: Tally = { sent: 0, skipped: 0, failed: 0 };
+): Promise<Settled> {
+  const total: Settled = { sent: 0, skipped: 0, failed: 0 };
   for (;;) {
     const claim = await takeOver();
     if (claim === null) return total;
@@ -70,7 +71,7 @@ export async function workOnLeft<Mail>(
 }
 
 class Run<Mail> {
-  readonly total: Tally = { sent: 0, skipped: 0, failed: 0 };
+  readonly total: Settled = { sent: 0, skipped: 0, failed: 0 };
   /** Claims under way. */
   readonly work = new InFlight();
   readonly #deps: EngineDeps;
@@ -168,7 +169,7 @@ function earliest(one: number | null, other: number | null): number | null {
   return Math.min(one, other);
 }
 
-function add(total: Tally, { sent, skipped, failed }: Tally): void {
+function add(total: Settled, { sent, skipped, failed }: Settled): void {
   total.sent += sent;
   total.skipped += skipped;
   total.failed += failed;

@@ -1,8 +1,9 @@
+import type { Settled } from '../ledger/settle.ts';
 import { persistently, retryDelay } from './attempts.ts';
 import { holdFor } from './breaker.ts';
 import { handOver } from './hand-over.ts';
 import { judgeUnconfirmed, lookUpClaim } from './look-up.ts';
-import type { Claim, EngineDeps, KeptTexts, Outcome, Tally } from './port.ts';
+import type { Claim, EngineDeps, KeptTexts, Outcome } from './port.ts';
 
 /**
  * Works on one claim: reads its mail, looks up what may be with the provider, hands the rest over, and settles all of it. Rejects
@@ -10,8 +11,8 @@ import type { Claim, EngineDeps, KeptTexts, Outcome, Tally } from './port.ts';
  * until it is settled: should the process die before that, the claim stays open, whoever takes it over finds it unconfirmed, and
  * what the provider took is found under the claim's ID and not sent again.
  */
-export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promise<Tally> {
-  const total: Tally = { sent: 0, skipped: 0, failed: 0 };
+export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promise<Settled> {
+  const total: Settled = { sent: 0, skipped: 0, failed: 0 };
   const noted: Outcome<Mail>[] = [];
   const write = async (outcomes: readonly Outcome<Mail>[]) => {
     const { sent, skipped, failed } = await persistently(() => claim.settle(outcomes));

@@ -1,12 +1,12 @@
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import { isoInstantOrNull } from '../../store/columns.ts';
 import { keptBody } from '../engine/compose.ts';
-import type { Claim, EngineDeps, KeptTexts, Outcome, Tally, Tried } from '../engine/port.ts';
+import type { Claim, EngineDeps, KeptTexts, Outcome, Tried } from '../engine/port.ts';
 import { type Suppressing, suppressing, writeSuppressed } from '../engine/suppression.ts';
 import { renderedAgain } from '../engine/work.ts';
 import { type ClaimedMail, refusalOf } from '../ledger/queries.ts';
 import type { Reason } from '../ledger/reasons.ts';
-import { type Settlement, settleQueued } from '../ledger/settle.ts';
+import { type Settled, type Settlement, settleMail } from '../ledger/settle.ts';
 import { isClaimed, type UnconfirmedMail } from './claims.ts';
 
 /** The parts that queued mail is delivered with. */
@@ -97,7 +97,7 @@ export class QueueClaim implements Claim<QueuedMail> {
     return isClaimed(this.#deps.db, this.#mails[0]?.id ?? null, this.id);
   }
 
-  async settle(outcomes: readonly Outcome<QueuedMail>[]): Promise<Tally> {
+  async settle(outcomes: readonly Outcome<QueuedMail>[]): Promise<Settled> {
     const { db, mailer, lagMs } = this.#deps;
     const suppressed = outcomes.flatMap((end) =>
       end.outcome === 'SUPPRESSED'
@@ -106,7 +106,7 @@ export class QueueClaim implements Claim<QueuedMail> {
     );
     if (suppressed.length > 0) await writeSuppressed(db, suppressed, this.id);
     const settlements = outcomes.flatMap((outcome) => settlementOf(outcome, lagMs) ?? []);
-    return { skipped: 0, ...(await settleQueued(db, this.id, mailer.name, settlements)) };
+    return settleMail(db, { id: this.id, provider: mailer.name }, settlements);
   }
 }
 
