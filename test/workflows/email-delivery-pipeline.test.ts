@@ -277,7 +277,7 @@ test('a claim that was lost to another may neither fail, put back nor doubt its 
   await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [
     { emailId, outcome: 'RETRY', delayMs: 0, attempt: true, words: null },
   ]);
-  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [{ emailId, outcome: 'DOUBT', delayMs: 0 }]);
+  await settleMail(store.db, { id: 'old/1', provider: 'fake' }, [{ emailId, outcome: 'UNCONFIRMED', delayMs: 0 }]);
   expect(await ledger(project)).toMatchObject([{ status: 'PENDING' }]);
   expect(await queued(project)).toMatchObject([{ claim_id: 'new/1', attempts: 0, lookups: 0 }]);
   const sent = { messageId: 'm-1', at: '2026-03-01T10:00:00.000Z', subject: 's', body: 'b', stream: 'transactional' };
@@ -303,7 +303,7 @@ test('a process that stood still since its claim hands nothing over: the mail go
   expect(await deliverAll(deps, project)).toEqual({ delivered: 3, failed: 0 });
 });
 
-test('a delivery report proves the hand-over of a mail in doubt, without asking the provider', async () => {
+test('a delivery report proves the hand-over of unconfirmed mail, without asking the provider', async () => {
   const project = await aProject(store.db);
   const contact = await aContact(store.db, project.id, 'ada@example.com');
   const id = await queueMail(store.db, project, contact, 'ada@example.com');

@@ -47,7 +47,7 @@ export type Settlement =
   /** It waits again. `attempt`: whether it was handed over and refused, with these words of the provider where it gave some. */
   | { emailId: string; outcome: 'RETRY'; delayMs: number; attempt: boolean; words: string | null }
   /** It may have been taken: the claim stays until it is looked up after so long. */
-  | { emailId: string; outcome: 'DOUBT'; delayMs: number };
+  | { emailId: string; outcome: 'UNCONFIRMED'; delayMs: number };
 
 /** How many mails got their final status. */
 export interface Settled {
@@ -78,7 +78,7 @@ export async function settleMail(
     send === undefined || send.end.settled ? [] : [{ ...send.end, emailId: null, words: null }];
   for (const one of settlements) {
     if (one.outcome === 'RETRY') returned.push({ ...one, unconfirmed: false });
-    else if (one.outcome === 'DOUBT') returned.push({ ...one, unconfirmed: true, attempt: false, words: null });
+    else if (one.outcome === 'UNCONFIRMED') returned.push({ ...one, unconfirmed: true, attempt: false, words: null });
     else verdicts.push(one);
   }
   const settled = await db.row<Settled>(sql`

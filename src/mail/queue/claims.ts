@@ -171,8 +171,8 @@ export interface NextWork {
   waiting: number;
   /** Until the earliest mail is due that is put off or scheduled; null for none. */
   dueMs: number | null;
-  /** Until the earliest unconfirmed claim may be settled; null for none. */
-  doubtMs: number | null;
+  /** Until the earliest unconfirmed claim may be taken over; null for none. */
+  takeOverMs: number | null;
   /** Until the throttle lets mail through; 0 when it does. */
   throttleMs: number;
 }
@@ -194,10 +194,10 @@ export async function nextWork(db: Database, projectId: string, rate: number, ba
         where project_id = ${projectId}::uuid and claim_id is null and due_at > clock_timestamp()
         order by due_at, email_id limit 1) as "dueMs",
       (select greatest(0, 1000 * extract(epoch from due_at - clock_timestamp()))::float8 from email_queue
-        where claim_id is not null and lookups > 0 and project_id = ${projectId}::uuid order by due_at limit 1) as "doubtMs",
+        where claim_id is not null and lookups > 0 and project_id = ${projectId}::uuid order by due_at limit 1) as "takeOverMs",
       coalesce((select case when available < 1 then ceil(1000 * least(${batch}::int, burst) / rate) else 0 end from bucket), 0)::float8
         as "throttleMs",
       exists (select from rate_limit) and not exists (select from bucket) as "bucketMissing"`);
   if (row?.bucketMissing) await bucketMade(db, projectId);
-  return row ?? { ready: 0, waiting: 0, dueMs: null, doubtMs: null, throttleMs: 0 };
+  return row ?? { ready: 0, waiting: 0, dueMs: null, takeOverMs: null, throttleMs: 0 };
 }

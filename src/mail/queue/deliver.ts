@@ -118,11 +118,11 @@ class Queue implements Source<ClaimedMail> {
 
   async backlog(): Promise<Backlog> {
     const { db, rate } = this.#deps;
-    const { ready, waiting, dueMs, doubtMs, throttleMs } = await nextWork(db, this.#run.projectId, rate, claimSize);
+    const { ready, waiting, dueMs, takeOverMs, throttleMs } = await nextWork(db, this.#run.projectId, rate, claimSize);
     this.waiting = waiting;
-    this.#mayTakeOver ||= doubtMs !== null;
+    this.#mayTakeOver ||= takeOverMs !== null;
     const waits = { isReady: ready > 0, isWaiting: waiting > 0, isGrowing: false };
-    return { end: null, ...waits, throttleMs, dueMs, takeOverMs: doubtMs };
+    return { end: null, ...waits, throttleMs, dueMs, takeOverMs };
   }
 
   async release(): Promise<void> {

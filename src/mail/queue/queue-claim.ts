@@ -125,7 +125,7 @@ function settlementOf(end: Outcome<QueuedMail>, lagMs: number): Settlement | nul
       return { emailId, outcome: 'RETRY', delayMs, attempt: why !== 'untried', words };
     }
     case 'UNCONFIRMED':
-      return { emailId, outcome: 'DOUBT', delayMs: end.delayMs ?? lagMs };
+      return { emailId, outcome: 'UNCONFIRMED', delayMs: end.delayMs ?? lagMs };
     case 'SUPPRESSED':
       return null;
   }
