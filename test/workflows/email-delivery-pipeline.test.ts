@@ -701,7 +701,7 @@ test('texts that the ledger stores small are claimed by what they take in memory
 
 test('a run that is told to stop finishes what it claimed and leaves the rest', async () => {
   const project = await aProject(store.db);
-  await queueMany(store.db, project, 1600);
+  await queueMany(store.db, project, 2600);
   const stop = new AbortController();
   const mailer = new FakeMailer({ latencyMs: 30 });
   mailer.onCall = () => stop.abort();
@@ -709,7 +709,7 @@ test('a run that is told to stop finishes what it claimed and leaves the rest', 
   expect(report.waitMs).toBe(100);
   expect(report.delivered).toBe(mailer.sent.length);
   const rest = await queued(project);
-  expect(rest.length + report.delivered).toBe(1600);
+  expect(rest.length + report.delivered).toBe(2600);
   expect(rest.length).toBeGreaterThan(0);
   expect(rest.every(({ claim_id }) => claim_id === null)).toBe(true);
 });
