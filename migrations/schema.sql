@@ -2172,7 +2172,16 @@ begin
       where e.id = any (sent_ids)
         and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
         and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
-      returning e.project_id, e.created_at, e.source_type, e.simulated)
+      returning e.project_id, e.created_at, e.source_type, e.message_class, e.simulated),
+    quota_taken as (
+      update usage_counters u set failed = greatest(0, u.failed - r.mails)
+      from (
+        select project_id, date_trunc('month', created_at at time zone 'UTC')::date as month,
+          case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
+            else source_type end as category, count(*) as mails
+        from reopened group by 1, 2, 3) r
+      where u.project_id = any (array(select project_id from reopened)) and u.project_id = r.project_id and u.month = r.month
+        and u.category = r.category)
     insert into mail_count_changes (project_id, hour, rated)
       select r.project_id, date_bin('1 hour', r.created_at, timestamptz 'epoch'), sum(now.rated - was.rated)
       from reopened r cross join lateral mail_counts_of(r.source_type, 'FAILED', r.simulated) was

@@ -11,8 +11,8 @@
 -- 3. The counters of the send, which all its claims share, as late as can be.
 -- 4. The claim: rows of the queue are removed or due again, a claim of a campaign ends or is put back by the attempt that holds it.
 -- 5. Events. `email.sent` has the ID of its mail and no data, which would be a copy of the row (`eventData` reads it from there).
--- 6. Mail that was given up (FAILED without a message ID, so not by the provider's word) and is with the provider after all waits again, and
---    is settled once more.
+-- 6. Mail that was given up (FAILED without a message ID, so not by the provider's word) and is with the provider after all waits again, takes
+--    back the quota that it had given back, and is settled once more.
 --
 -- It is a function because its plan needs settings of its own, and a transaction around it to make them would hold the locks on the
 -- counters until the process commits. Rows are found by one walk along the index of their IDs and joined to their verdicts by hash: any
@@ -179,7 +179,16 @@ begin
       where e.id = any (sent_ids)
         and (is_queued or e.campaign_id is not distinct from claim.campaign and e.send_seq = claim.seq)
         and e.sent_at is null and e.status = 'FAILED' and e.message_id is null
-      returning e.project_id, e.created_at, e.source_type, e.simulated)
+      returning e.project_id, e.created_at, e.source_type, e.message_class, e.simulated),
+    quota_taken as (
+      update usage_counters u set failed = greatest(0, u.failed - r.mails)
+      from (
+        select project_id, date_trunc('month', created_at at time zone 'UTC')::date as month,
+          case when source_type in ('CAMPAIGN', 'WORKFLOW') and message_class = 'TRANSACTIONAL' then 'TRANSACTIONAL'
+            else source_type end as category, count(*) as mails
+        from reopened group by 1, 2, 3) r
+      where u.project_id = any (array(select project_id from reopened)) and u.project_id = r.project_id and u.month = r.month
+        and u.category = r.category)
     insert into mail_count_changes (project_id, hour, rated)
       select r.project_id, date_bin('1 hour', r.created_at, timestamptz 'epoch'), sum(now.rated - was.rated)
       from reopened r cross join lateral mail_counts_of(r.source_type, 'FAILED', r.simulated) was

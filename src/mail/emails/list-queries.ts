@@ -140,10 +140,10 @@ async function alongIndex(db: Database, search: EmailSearch, look: number): Prom
       from email_tags t join emails e on e.id = t.email_id
       where t.project_id = ${projectId} and t.name = ${tag.name} and t.value = ${tag.value}
         and t.email_id >= ${first}::uuid and t.email_id < ${before}::uuid`;
-  if (contactId !== null)
-    return sql`select ${looked} from emails e where e.contact_id = ${contactId} and e.project_id = ${projectId} and ${within}`;
-  if (status === MailStatus.PENDING || status === MailStatus.SENDING) return waiting(db, search, look);
-  const condition = status === null ? undefined : indexed[status];
+  const isWaiting = status === MailStatus.PENDING || status === MailStatus.SENDING;
+  if (contactId === null && isWaiting) return waiting(db, search, within, look);
+  const ofStatus = status === null ? undefined : indexed[status];
+  const condition = contactId === null ? ofStatus : sql`e.contact_id = ${contactId}`;
   if (condition !== undefined)
     return sql`select ${looked} from emails e where e.project_id = ${projectId} and ${condition} and ${within}`;
   const sources = status === MailStatus.RECEIVED ? ['INBOUND'] : source === null ? mailSources : [source];
@@ -151,8 +151,7 @@ async function alongIndex(db: Database, search: EmailSearch, look: number): Prom
 }
 
 /** Mail that is not settled: what is in the queue, and what campaigns created since the oldest send that is not over. */
-async function waiting(db: Database, { projectId, first, before }: EmailSearch, look: number): Promise<Query> {
-  const within = sql`e.id >= ${first}::uuid and e.id < ${before}::uuid`;
+async function waiting(db: Database, { projectId }: EmailSearch, within: Query, look: number): Promise<Query> {
   const queued = sql`select ${looked} from email_queue q join emails e on e.id = q.email_id where q.project_id = ${projectId} and ${within}`;
   const open = await db.row<{ since: string | null }>(sql`
     select (extract(epoch from min(created_at)) * 1000)::bigint::text as since

@@ -4,7 +4,7 @@ import { usageOf } from '../../../src/billing/usage-queries.ts';
 import type { Notification } from '../../../src/domains/providers/mailer.ts';
 import { applyNotification } from '../../../src/feedback/reports/notify.ts';
 import { newId } from '../../../src/lib/ids.ts';
-import { settleMail } from '../../../src/mail/ledger/settle.ts';
+import { type Settlement, settleMail } from '../../../src/mail/ledger/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 
@@ -191,6 +191,23 @@ test('mail that was given up and proves to be delivered takes its room again', a
   expect(await applyNotification(database.db, 'postmark', { emailId, projectId: project.id }, delivered, false)).toBe(
     'done',
   );
+  expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(1);
+  expect((await send(project, 'b@example.com')).status).toBe(402);
+});
+
+test('mail that was given up and is found with the provider takes its quota again', async () => {
+  const project = await aProject(database);
+  await limit(project, 'transactional', 1);
+  const sent = await send(project, 'a@example.com');
+  const emailId: string = sent.body.data.emails[0].email;
+  await database.db.count(`update email_queue set claim_id = 'c4' where project_id = $1`, [project.id]);
+  const settle = (settlement: Settlement) => settleMail(database.db, { id: 'c4', provider: 'fake' }, [settlement]);
+  const texts = { subject: 's', body: 'b' };
+  await settle({ emailId, outcome: 'FAILED', reason: { code: 'submission_unknown' }, ...texts });
+  expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(0);
+  const found = { emailId, outcome: 'SENT', messageId: 'm4', at: new Date().toISOString(), ...texts } as const;
+  expect(await settle(found)).toEqual({ sent: 1, skipped: 0, failed: 0 });
+  expect(await settle(found)).toEqual({ sent: 0, skipped: 0, failed: 0 });
   expect((await usageOf(database.db, project.id)).TRANSACTIONAL).toBe(1);
   expect((await send(project, 'b@example.com')).status).toBe(402);
 });

@@ -302,6 +302,21 @@ test('tags are kept with a mail, told in its events, and lead to it', async () =
     ['sent', false],
     ['delivery', false],
   ]);
+
+  // Earlier releases stored the data with the event: it stays what it was then.
+  const earlier = { subject: 'Then', emailId: tagged, sentAt: '2026-03-02T09:15:00.000Z', tags };
+  const sent = `select ${eventData('e')} as data from events e where email_id = $1 and name = 'email.sent'`;
+  const now = await database.db.row<{ data: object }>(sent, [tagged]);
+  expect(now?.data).toMatchObject({ emailId: tagged, messageId, sourceType: 'TRANSACTIONAL', campaignId: null, tags });
+  await database.db.count(`update events set data = $2 where email_id = $1 and name = 'email.sent'`, [
+    tagged,
+    JSON.stringify(earlier),
+  ]);
+  expect(await database.db.row(sent, [tagged])).toEqual({ data: earlier });
+  expect((await get(project, `/${tagged}`)).body.timeline[1]).toMatchObject({
+    type: 'sent',
+    detail: { sentAt: earlier.sentAt },
+  });
 });
 
 test.each([
