@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -8,8 +8,14 @@ import { pythonModules } from './generate/python-methods.ts';
 import type { Document, Operation } from './generate/python-types.ts';
 
 // Writes src/schema.d.ts, src/operations.ts and the client for Python from the API's own description: every operation that takes a key of
-// a project. With `--check` nothing is written, and it fails when their types are not what would be written; comments may differ.
+// a project. With `--check` nothing is written, and it fails when the types of the files that git keeps are not what would be written;
+// comments may differ. With `--schema` only src/schema.d.ts is written, which git does not keep, where a source of it is newer.
 const folder = fileURLToPath(new URL('.', import.meta.url));
+const [onlyChecks, onlySchema] = ['--check', '--schema'].map((option) => process.argv.includes(option));
+const tool = generator();
+// Without development dependencies nothing is compiled either.
+if (onlySchema && (tool === null || isCurrent())) process.exit(0);
+if (tool === null) throw new Error('openapi-typescript is not installed: run npm ci');
 
 const written = spawnSync(process.execPath, [join(folder, '../../src/main/write-openapi.ts')], {
   encoding: 'utf8',
@@ -41,13 +47,8 @@ for (const [kind, parts] of Object.entries(document.components))
     if (kind !== 'securitySchemes' && !kept.has(`#/components/${kind}/${name}`)) delete parts[name];
 
 const place = mkdtempSync(join(tmpdir(), 'fernpost-sdk-'));
-const tool = join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
 try {
-  writeFileSync(join(place, 'openapi.json'), JSON.stringify(document));
-  const types = join(place, 'schema.d.ts');
-  const { status } = spawnSync(process.execPath, [tool, join(place, 'openapi.json'), '--output', types]);
-  if (status !== 0) throw new Error('openapi-typescript failed');
-  put('src/schema.d.ts', readFileSync(types, 'utf8'));
+  if (!onlyChecks) writeSchema(tool);
   put(
     'src/operations.ts',
     `// Written by generate-types.ts.
@@ -64,9 +65,37 @@ ${table.map(([id, row]) => `  ${id}: [${row.map((part) => `'${part}'`).join(', '
   rmSync(place, { recursive: true });
 }
 
+function generator(): string | null {
+  try {
+    return join(dirname(createRequire(import.meta.url).resolve('openapi-typescript/package.json')), 'bin/cli.js');
+  } catch {
+    return null;
+  }
+}
+
+function isCurrent(): boolean {
+  const cwd = join(folder, '../..');
+  const sources = globSync(['src/**/*.ts', 'packages/*/src/**/*.ts', 'package-lock.json', 'packages/sdk/*.ts'], {
+    cwd,
+  });
+  const madeAt = (path: string) => statSync(join(cwd, path), { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  const own = madeAt('packages/sdk/src/schema.d.ts');
+  return sources.every((path) => madeAt(path) <= own);
+}
+
+// Other processes may compile with the types meanwhile.
+function writeSchema(program: string): void {
+  writeFileSync(join(place, 'openapi.json'), JSON.stringify(document));
+  const types = join(folder, `src/.schema-${process.pid}.d.ts`);
+  const { status } = spawnSync(process.execPath, [program, join(place, 'openapi.json'), '--output', types]);
+  if (status !== 0) throw new Error('openapi-typescript failed');
+  renameSync(types, join(folder, 'src/schema.d.ts'));
+}
+
 function put(path: string, text: string): void {
+  if (onlySchema) return;
   const file = join(folder, path);
-  if (!process.argv.includes('--check')) writeFileSync(file, text);
+  if (!onlyChecks) writeFileSync(file, text);
   else if (typesOf(readFileSync(file, 'utf8')) !== typesOf(text)) {
     console.error(`packages/sdk/${path} is stale: npm run types --workspace packages/sdk`);
     process.exitCode = 1;

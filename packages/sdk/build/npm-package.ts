@@ -29,6 +29,7 @@ export const projectUrls = Object.entries({ Homepage: homepage, Source: reposito
 export async function sdkFiles(): Promise<ArchiveFile[]> {
   const folder = join(root, 'packages/sdk');
   const input = { index: join(folder, 'src/index.ts'), testing: join(folder, 'src/testing.ts') };
+  run(join(folder, 'generate-types.ts'), '--schema');
   const modules = await bundle({ input, platform: 'neutral', format: 'esm', extension: 'mjs' });
   const required = await bundle({ input, platform: 'neutral', format: 'cjs', extension: 'js' });
   const entry = (name: string) => ({
@@ -122,9 +123,7 @@ function declarations(folder: string): ArchiveFile[] {
       config,
       JSON.stringify({ extends: join(root, 'tsconfig.json'), compilerOptions, include: [join(folder, 'src')] }),
     );
-    const compiler = join(root, 'node_modules/typescript/bin/tsc');
-    const { status, stdout } = spawnSync(process.execPath, [compiler, '-p', config], { encoding: 'utf8' });
-    if (status !== 0) throw new Error(`The types of ${folder} do not compile:\n${stdout}`);
+    run(join(root, 'node_modules/typescript/bin/tsc'), '-p', config);
     const emitted = join(place, 'types/packages/sdk/src');
     const files = readdirSync(emitted, { recursive: true, encoding: 'utf8' })
       .filter((name) => name.endsWith('.d.ts'))
@@ -139,6 +138,11 @@ function declarations(folder: string): ArchiveFile[] {
   } finally {
     rmSync(place, { recursive: true });
   }
+}
+
+function run(program: string, ...options: string[]): void {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...options], { encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} failed:\n${stdout}${stderr}`);
 }
 
 /** Declarations name sources, where the compiler rewrites the names in JavaScript only. */
