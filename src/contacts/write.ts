@@ -1,10 +1,11 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
+import { newId } from '../lib/ids.ts';
 import { type Author, type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
 import { contactDataText, mostContactBytes, withinDataLimits } from './limits.ts';
 import { contactColumns } from './list-queries.ts';
 import type { ContactBody } from './schema.ts';
 
-/** What can change a contact; `unknown` stands where a program other than the service did. */
+/** The causes of changes of contacts; `unknown` stands for a program other than the service. */
 export const causeTypes = [
   'contact',
   'field',
@@ -33,7 +34,7 @@ export interface Cause {
 }
 
 /**
- * What is asked for of one contact. It is named by `id`, or by `email`, an address in its stored form, which becomes a contact if none has
+ * A requested change of one contact, which is named by `id`, or by `email`, an address in its stored form, which becomes a contact if none has
  * it and `subscribedWhenNew` is given.
  */
 export interface ContactRow {
@@ -49,7 +50,7 @@ export interface ContactRow {
   /** Data to store if this subscribes the contact. */
   consent?: JsonObjectValue;
   newEmail?: string | null;
-  /** The ID of a new contact; made by the database when absent. */
+  /** The ID of the contact if it is new; made here when absent. */
   newId?: string;
   /** ID, mail and data of the event that a change of the subscription is. */
   flipId?: string;
@@ -93,15 +94,16 @@ export function contactsWritten(
   rows: readonly ContactRow[] | Query,
   { cause, limitedBy = null, subscribedWhenNew, skipsHeld = false, restores = false }: ContactWriting,
 ): Query {
-  return sql`write_contacts(project => ${projectId}::uuid, given => ${rows instanceof Query ? rows : rowsText(rows)}::jsonb,
+  return sql`write_contacts(project => ${projectId}::uuid, given => ${rows instanceof Query ? rows : rowsText(rows, subscribedWhenNew !== undefined)}::jsonb,
     cause => ${cause}::text, limited_by => ${limitedBy}::uuid, subscribed_when_new => ${subscribedWhenNew ?? null}::boolean,
     waits => ${raw(String(!skipsHeld))}, restores => ${raw(String(restores))})`;
 }
 
-// What would mean nothing is left out.
-function rowsText(rows: readonly ContactRow[]): string {
+// Leaves out what asks for nothing, and gives each contact that may be new its ID.
+function rowsText(rows: readonly ContactRow[], creates: boolean): string {
   const text = JSON.stringify(
     rows.map(({ remove, clear, ...row }) => ({
+      ...(creates ? { newId: newId() } : {}),
       ...row,
       ...(remove?.length ? { remove } : {}),
       ...(clear ? { clear } : {}),
@@ -111,7 +113,7 @@ function rowsText(rows: readonly ContactRow[]): string {
   return text;
 }
 
-/** What became of some contacts: how many are new, and how many changed. */
+/** How many contacts were created, and how many others changed. */
 export interface WrittenCounts {
   created: number;
   updated: number;
@@ -145,7 +147,7 @@ export function writeContact(
   );
 }
 
-/** What an upsert does to one contact. `subscribed` null leaves it as it is; a new contact is subscribed then. */
+/** An upsert of one contact. `subscribed` null leaves it as it is; a new contact is subscribed then. */
 export interface ContactWrite {
   email: string;
   subscribed: boolean | null;

@@ -41,7 +41,7 @@ export async function trackTogether(
 }
 
 const trackGroup = groupCalls<TrackCall, TrackedEvent, Database>(async (db, projectId, calls) => {
-  const contacts = calls.map(({ unique, set }) => ({ email: unique, set, newId: newId() }));
+  const contacts = calls.map(({ unique, set }) => ({ email: unique, set }));
   const items = calls.map(({ unique, name, data }) => ({ email: unique, name, data, event_id: newId() }));
   const writing = { ...writingAs(db, 'track'), subscribedWhenNew: true, skipsHeld: true };
   const given = sql`
