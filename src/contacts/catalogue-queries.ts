@@ -160,7 +160,7 @@ export async function contactTotals(
   db: Database,
   projectId: string,
 ): Promise<{ contacts: number; subscribed: number }> {
-  // What is not folded yet counts too; it is little, because workers fold all the time.
+  // Changes that are not folded yet count too; they are few, because workers fold all the time.
   const [totals] = await db.rows<{ contacts: number; subscribed: number }>(sql`
     select (coalesce(t.contacts, 0) + coalesce(c.contacts, 0))::integer as contacts,
       (coalesce(t.subscribed, 0) + coalesce(c.subscribed, 0))::integer as subscribed

@@ -85,7 +85,7 @@ export function refusing<T>(work: () => T): T {
   }
 }
 
-/** What `refusing` throws, for work that is awaited. */
+/** Rethrows an error as `refusing` does, for work that is awaited. */
 export function refused(error: unknown): never {
   throw error instanceof ConditionFault ? badRequest(error.message, { path: error.path }) : error;
 }

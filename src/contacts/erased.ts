@@ -7,7 +7,7 @@ import { type Changes, createCache } from '../store/changes.ts';
 import { isoInstant } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 
-/** What the erasures of a project are made with: both keys come from one secret of the project. */
+/** The keys of the erasures of a project, both derived from one secret of the project. */
 interface ErasureKey {
   /** The name under which an address stays known: HMAC-SHA-256 in hex, the same for every erasure of the project. */
   subjectOf(email: string): string;
@@ -89,9 +89,9 @@ declare module '../http/context.ts' {
 
 /** Addresses that were erased, as requests ask for them. */
 export interface ErasedAddresses {
-  /** Those of the addresses, in their stored form, that the project may neither store nor send to. */
+  /** Returns those of the addresses, in their stored form, that the project may neither store nor send to. */
   suppressed(projectId: string, emails: readonly string[]): Promise<ReadonlySet<string>>;
-  /** Returns the ID that a visitor gets for an erased contact, so that nobody learns of the erasure; null for an address that may be stored. */
+  /** Returns the ID that visitors get for the contact, so that nobody learns of the erasure; null for an address that may be stored. */
   standInFor(projectId: string, email: string): Promise<string | null>;
 }
 
@@ -125,7 +125,7 @@ export function createErasedAddresses(
   };
 }
 
-/** Those of the addresses that were erased in the project; with `suppressedOnly` only those that stay suppressed. */
+/** Returns the addresses that were erased in the project; with `suppressedOnly` only those that stay suppressed. */
 export async function erasedAmong(
   db: Database,
   projectId: string,

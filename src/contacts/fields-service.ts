@@ -80,7 +80,7 @@ const Use = v.object({
   name: field('Name of the segment, campaign or workflow.', v.string()),
 });
 
-/** What uses a field. */
+/** Everything that uses a field, and how many contacts have a value. */
 export const FieldUsage = v.object({
   usedInSegments: field('Segments whose conditions use the field.', v.array(Use)),
   usedInCampaigns: field('Campaigns that use the field.', v.array(Use)),
@@ -158,7 +158,7 @@ function inJsonType({ kind, value }: FieldValue): string | number | boolean {
   return kind === 'boolean' ? value === 'true' : value;
 }
 
-/** What uses a field, and how many contacts have a value (docs/contract/core.md#3-5). */
+/** Returns everything that uses a field, and how many contacts have a value (docs/contract/core.md#3-5). */
 export async function fieldUsage(db: Database, projectId: string, field: string): Promise<FieldUsage> {
   const key = keyOf(field);
   await bringCatalogueUpToDate(db, projectId);

@@ -74,7 +74,7 @@ export function changesBefore(
     where at < coalesce(${before}::timestamptz, 'infinity') order by at desc limit ${limit}`);
 }
 
-/** What the authors of changes are called, by their ids: the address of a user, the name of a key. */
+/** Returns the names of the authors of changes by their IDs: the address of a user, the name of a key. */
 export async function namesOfAuthors(
   db: Database,
   projectId: string,
@@ -88,7 +88,7 @@ export async function namesOfAuthors(
   return new Map(named.map(({ id, name }) => [id, name]));
 }
 
-/** What a contact was at an instant; `isAbsent` when it was created later, or was in the trash. */
+/** A contact as it was at an instant; `isAbsent` when it was created later, or was in the trash. */
 export interface FormerContact {
   isAbsent: boolean;
   email: string;

@@ -91,7 +91,7 @@ export type ContactHistoryPage = v.InferOutput<typeof ContactHistoryPage>;
 
 nameSchemas({ ContactChange: ContactChangeBody, ContactHistory: ContactHistoryPage });
 
-/** What changed a contact, the latest first. @throws 404 CONTACT_NOT_FOUND, 400 for a cursor of another list */
+/** Returns a page of the changes of a contact, latest first. @throws 404 CONTACT_NOT_FOUND, 400 for a cursor of another list */
 export async function listHistory(
   db: Database,
   projectId: string,

@@ -15,7 +15,7 @@ const problems = {
 
 /** 422: the data of a contact would exceed a limit. */
 export class ContactDataError extends AppError {
-  /** What is wrong with the data, as the end of a sentence. */
+  /** The limit that the data exceeds, as the end of a sentence. */
   readonly problem: string;
 
   constructor(name: keyof typeof problems) {

@@ -30,7 +30,7 @@ export function findContact(db: Database, projectId: string, id: string): Promis
   );
 }
 
-/** Those of the addresses, in their stored form, that are contacts of the project. */
+/** Returns those of the addresses, in their stored form, that are contacts of the project. */
 export async function existingAddresses(
   db: Database,
   projectId: string,
@@ -68,9 +68,8 @@ interface CompiledCondition {
   all: Query;
 }
 
-/** What lists of contacts are sorted by. */
+/** The sort orders of lists of contacts. */
 export const contactSorts = ['email', 'createdAt', 'updatedAt'] as const;
-/** What a list of contacts is sorted by. */
 type ContactSort = (typeof contactSorts)[number];
 
 const sortColumns = {

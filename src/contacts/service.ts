@@ -77,7 +77,7 @@ export async function patchContact(
   }
 }
 
-// Who subscribes somebody again must be able to say so later.
+// The audit log notes who subscribed a contact again.
 async function resubscribe(tx: Database, projectId: string, id: string, change: ContactRow, reason: string | null) {
   const before = await tx.row<{ subscribed: boolean }>(
     sql`select subscribed from contacts where project_id = ${projectId} and id = ${id} for no key update`,
@@ -130,7 +130,7 @@ export async function restoreContact(db: Database, projectId: string, id: string
 /** A page of contacts (docs/contract/core.md#3-1). */
 export function listContacts(db: Database, projectId: string, query: ListContacts) {
   const filter = {
-    // What is no address is that of nobody.
+    // An invalid address belongs to no contact.
     email: query.email ? (normalizeEmail(query.email) ?? '') : null,
     search: query.search ? query.search : null,
     subscribed: query.subscribed === 'true' ? true : query.subscribed === 'false' ? false : null,

@@ -35,7 +35,7 @@ export async function trashContacts(
     delete from contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`);
 }
 
-/** What became of a page of the trash. */
+/** The result of restoring a page of the trash. */
 export interface BroughtBack {
   /** The last contact of the page; null when none was left. */
   last: string | null;

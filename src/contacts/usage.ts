@@ -17,7 +17,7 @@ export interface Uses {
   workflows: Use[];
 }
 
-/** What relies on a contact field: `data.plan`, `email`. Campaigns that are sent or cancelled do not count. */
+/** Returns everything that relies on a contact field: `data.plan`, `email`. Campaigns that are sent or cancelled do not count. */
 export async function usesOfField(db: Database, projectId: string, field: string): Promise<Uses> {
   const mentions = (condition: Condition) => mentionsField(condition, field);
   const [segments, campaigns, workflows] = await Promise.all([
@@ -36,7 +36,7 @@ export async function usesOfField(db: Database, projectId: string, field: string
   return { segments, campaigns, workflows };
 }
 
-/** What relies on an event: conditions that ask for it, and workflows that it starts or that wait for it. */
+/** Returns everything that relies on an event: conditions that ask for it, and workflows that it starts or that wait for it. */
 export async function usesOfEvent(db: Database, projectId: string, name: string): Promise<Uses> {
   const [segments, workflows] = await Promise.all([
     whose(db, conditionsOfSegments(projectId), (condition) => mentionsEvent(condition, name)),

@@ -6,7 +6,7 @@ import type { LockedSegment } from '../segments/queries.ts';
 import { type Database, sql, unprepared } from '../store/sql.ts';
 import type { JobRow } from './queries.ts';
 
-/** What a step did to the contacts it was given. */
+/** The result of a step of a bulk job. */
 export interface BulkStep {
   changed: number;
   /** Those that exist, changed or not. */

@@ -66,7 +66,7 @@ export async function changeContacts(db: Database, jobId: string, share: Share):
   const job = await findJob(db, jobId);
   if (job === null) return goneReport;
   if (!(await markActive(db, jobId))) return shareReportOf(job, 'finished');
-  // What is undone is read from the history.
+  // An undo reads the history, which the fold writes.
   if (job.spec.operation === 'undo') await foldContactChanges(db, job.projectId);
   for (let { position } = job; ; ) {
     const step = await db.transaction((tx) => takeStep(tx, jobId, position));

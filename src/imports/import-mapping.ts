@@ -4,9 +4,8 @@ import { parseIsoDate } from '../lib/conditions/dates.ts';
 import { type JsonValue, longestKey, reservedKeys } from '../lib/contact-data.ts';
 import { choice, JsonObject } from '../lib/validation/fields.ts';
 
-/** What the cells of a column become. `auto` reads them as an import without a mapping does. */
+/** The types of cells of a column. `auto` reads them as an import without a mapping does. */
 export const cellTypes = ['auto', 'text', 'number', 'boolean', 'date'] as const;
-/** What the cells of a column become. */
 export type CellType = (typeof cellTypes)[number];
 
 const reserved = new Set([...reservedKeys, 'createdAt', 'updatedAt'].map((key) => key.toLowerCase()));
@@ -27,7 +26,7 @@ const Column = v.object({
   type: v.optional(choice(cellTypes), 'auto'),
 });
 
-/** What each column of a file is for, by its name in any letter case: a field, or null to skip it. */
+/** The field that each column of a file is imported into, by the name of the column in any letter case; null skips it. */
 export const ImportMapping = v.pipe(
   JsonObject,
   v.record(
@@ -57,7 +56,7 @@ export function keyOf(field: string): string {
   return field.slice('data.'.length);
 }
 
-/** What is wrong with a cell of a type, as it goes on from the name of the column. */
+/** Why a cell could not be read, as it continues a sentence that begins with the name of the column. */
 export interface CellProblem {
   problem: string;
 }

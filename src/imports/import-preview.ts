@@ -31,7 +31,7 @@ const previews = new KeyedTurns({
 });
 
 /**
- * What an import of a file would do now, row by row as the import itself would: an address that is repeated finds what its rows
+ * Returns what an import of a file would do now, row by row as the import itself would: an address that is repeated finds what its rows
  * before it would have written. Changes no contact, and the file is gone afterwards.
  * @throws as `receiveCsv`, 422 for a file that cannot be imported, 429 beside too many others of the project
  */
@@ -57,7 +57,7 @@ async function previewFile(db: Database, projectId: string, id: string, options:
   return preview.result;
 }
 
-/** What the rows of a file before the next one would have made of a contact. */
+/** A contact as the rows of the file so far would leave it. */
 interface Written {
   data: JsonObjectValue;
   isNew: boolean;
@@ -155,9 +155,9 @@ interface RowChange {
   row: number;
   isNew: boolean;
   isChanged: boolean;
-  /** What the subscription changes to; null when it stays. */
+  /** The subscription after the row; null when it stays. */
   flips: boolean | null;
-  /** What the row says of the subscription, or of a new contact what follows for it; null when neither. */
+  /** The subscription that the row asks for, or that a new contact gets; null when neither. */
   becomes: boolean | null;
   /** The data of the row, with the source of the consent where it subscribes the contact. */
   writes: JsonObjectValue;

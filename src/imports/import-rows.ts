@@ -8,7 +8,7 @@ import { type CellType, type ImportMapping, isProblem, keyOf, nameOf, readCell }
 import type { JobRow } from './queries.ts';
 import type { ImportOptions } from './schema.ts';
 
-/** What each column of a file is for. Columns of neither kind are left out. */
+/** The columns of a file by their purpose. Columns of neither kind are left out. */
 export interface ImportColumns {
   /** Columns with the address: the last one that is not empty counts. */
   email: number[];
@@ -143,7 +143,7 @@ export function upsertContacts(
   return writeContacts(db, projectId, given, { cause: id, limitedBy, subscribedWhenNew: subscribeNew });
 }
 
-/** Those of the rows that cannot be written because the data of their contacts would exceed a limit. */
+/** Returns the rows that cannot be written because the data of their contacts would exceed a limit. */
 export async function excessiveRows(
   db: Database,
   projectId: string,

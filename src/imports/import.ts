@@ -177,7 +177,7 @@ async function segmentOf(tx: Database, { projectId, spec }: JobRow): Promise<Loc
 
 class SegmentGone extends Error {}
 
-// What is written down of a row with an erased address is its line alone.
+// Of a row with an erased address only the line number is kept.
 async function erasedRows(
   tx: Database,
   projectId: string,

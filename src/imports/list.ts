@@ -48,7 +48,7 @@ const iso = (column: string) => raw(isoText(column));
 
 function pageOfJobs(db: Database, projectId: string, cursor: string | undefined, limit: number): Promise<JobListRow[]> {
   const [at, id] = cursor === undefined ? ['infinity', ''] : decodeInstantAndId(cursor, isJobId);
-  // What a bulk job is for may be a thousand IDs, which a list has no use for.
+  // The spec of a bulk job may hold a thousand IDs, which a list has no use for.
   return db.rows<JobListRow>(sql`
     select id, kind, coalesce(spec ->> 'operation', kind) as operation, state, progress, spec ->> 'filename' as filename,
       jsonb_build_object('total', total_count, 'created', created_count, 'updated', updated_count,

@@ -14,7 +14,7 @@ export interface JobRow {
   id: string;
   projectId: string;
   kind: (typeof jobKinds)[number];
-  /** What was asked for. */
+  /** The request. */
   spec: JsonObjectValue;
   state: (typeof jobStates)[number];
   /** How far the work is, in the units of its kind; moves with the rows that it describes. */
@@ -47,12 +47,11 @@ const columns = raw(`id, project_id as "projectId", kind, spec, state, position:
   total_count as total, created_count as created, updated_count as updated, unchanged_count as unchanged,
   failure_count as failed, reasons, failed_reason as "failedReason", created_at as "createdAt", limited_by as "limitedBy"`);
 
-/** Whether this is what ids of jobs look like: the kind of work, and a UUID. */
+/** Whether an ID has the form of job IDs: the kind of work, and a UUID. */
 export function isJobId(id: string): boolean {
   return /^[a-z]+(-[a-z]+)*-[0-9a-f-]{36}$/.test(id);
 }
 
-/** What starts a job. */
 export type NewJob = Pick<JobRow, 'id' | 'projectId' | 'kind' | 'spec'>;
 
 /** Inserts a new job. */
@@ -106,7 +105,7 @@ export function lockJobAt(tx: Database, id: string, position: string): Promise<J
     select ${columns} from jobs where id = ${id} and position = ${position} and finished_at is null for update`);
 }
 
-/** What one step of a job did. */
+/** The result of one step of a job. */
 export interface JobStep extends Pick<JobRow, 'position' | 'place' | 'progress' | 'created' | 'updated' | 'unchanged'> {
   errors: readonly JobErrorRow[];
 }

@@ -18,11 +18,11 @@ export const jobKinds = ['import', 'bulk'] as const;
 /** States of a job; the last two are final. */
 export const jobStates = ['waiting', 'active', 'delayed', 'completed', 'failed'] as const;
 
-/** What a bulk job does to contacts. */
+/** The changes that a bulk job can make to contacts. */
 export const bulkOperations = ['subscribe', 'unsubscribe', 'delete'] as const;
 export type BulkOperation = (typeof bulkOperations)[number];
 const bulkJobOperations = [...bulkOperations, 'add-to-segment', 'undo'] as const;
-/** What a bulk job with a selection of contacts does. */
+/** The operations of bulk jobs on a selection of contacts. */
 export type SelectedOperation = Exclude<(typeof bulkJobOperations)[number], 'undo'>;
 
 const selection = {
@@ -85,7 +85,7 @@ export const UndoBody = v.object({
 });
 export type UndoBody = v.InferOutput<typeof UndoBody>;
 
-/** What an undo does; `jobId` is null for a dry run. */
+/** The effect of an undo; `jobId` is null for a dry run. */
 export const UndoReply = v.object({
   jobId: field('ID of the job that performs the undo; null for a dry run.', v.nullable(v.string())),
   deletes: field('Contacts that the job created and that have not changed since.', v.number()),
@@ -137,7 +137,7 @@ export const ImportOptions = v.object({
 });
 export type ImportOptions = v.InferOutput<typeof ImportOptions>;
 
-/** What an import would do. */
+/** The effect that an import would have. */
 export const ImportPreview = v.object({
   totalRows: field('Number of rows in the file.', v.number()),
   createdCount: field('Rows that would create a contact.', v.number()),

@@ -31,7 +31,7 @@ const keptMs = 2 * 60_000;
 const begun = new LRUCache<string, Progress>({ max: 200, ttl: keptMs });
 
 /**
- * What the undo of a job would do now. The preview of a job of millions takes several requests, and is as old as the last of them,
+ * Returns what the undo of a job would do now. The preview of a job of millions takes several requests, and is as old as the last of them,
  * two minutes at most.
  * @throws 409 PREVIEW_UNFINISHED with the contacts so far, when the time of a request is over: the same request goes on
  */

@@ -12,7 +12,7 @@ export interface Undone {
   restoresConflicts: boolean;
 }
 
-/** What an undo does, in contacts; conflicts are counted by field, and what is kept by reason. */
+/** The effect of an undo, in contacts; conflicts are counted by field, and what is kept by reason. */
 export interface UndoPreview {
   deletes: number;
   restores: number;
@@ -26,7 +26,7 @@ export interface UndoPlace {
   trashAfter?: string;
 }
 
-/** What the undo of some contacts did. */
+/** The result of undoing the changes of some contacts. */
 export interface UndoStep {
   /** Where the next step begins; null when nothing is left. */
   next: UndoPlace | null;
@@ -111,10 +111,10 @@ function changedBy({ projectId, jobId }: Undone, after: string, limit: number): 
     order by 1 limit ${limit}`;
 }
 
-/** What an undo does with some of the contacts that a job changed; `last` is the last of them, null when there is none. */
+/** The effect of an undo on some of the contacts that a job changed; `last` is the last of them, null when there is none. */
 export type PreviewPage = UndoPreview & { contacts: number; last: string | null };
 
-/** What the undo of a job would do now with the next contacts that it changed, `limit` at most. */
+/** Returns what the undo of a job would do now with the next contacts that it changed, `limit` at most. */
 export async function previewPage(db: Database, undone: Undone, after: string, limit: number): Promise<PreviewPage> {
   const row = await db.row<PreviewPage>(sql`
     with ${plan(undone, changedBy(undone, after, limit))},

@@ -85,7 +85,7 @@ export async function storedDefinition(db: Database, projectId: string, tree: un
   return { condition, segments };
 }
 
-/** What a segment's row keeps of its condition to recognize changes that matter. */
+/** The columns of a segment by which changes are recognized that its condition depends on. */
 export interface WatchFacts {
   /** Names of events that can change the matches; mail activities are seen by their events. */
   watchedEvents: string[];

@@ -130,24 +130,22 @@ export type AddMembers = v.InferOutput<typeof AddMembers>;
 export const RemoveMembers = v.object({ emails: field('Email addresses of the contacts to remove.', Emails) });
 export type RemoveMembers = v.InferOutput<typeof RemoveMembers>;
 
-/** What adding members did. */
+/** `POST /segments/{segmentId}/members`: how many contacts were added and created. */
 export const AddedMembers = v.object({
   added: field('Number of contacts that were added to the segment.', v.number()),
   created: field('Number of contacts that were created.', v.number()),
   notFound: field('Addresses that belong to no contact.', v.array(v.string())),
 });
-/** What removing members did. */
 export const RemovedMembers = v.object({
   removed: field('Number of contacts that were removed from the segment.', v.number()),
 });
-/** What a compute did. */
+/** The changes of membership that a compute made. */
 export const ComputedMembers = v.object({
   added: field('Number of contacts that entered the segment.', v.number()),
   removed: field('Number of contacts that left the segment.', v.number()),
   total: field('Number of members afterwards.', v.number()),
 });
 export type ComputedMembers = v.InferOutput<typeof ComputedMembers>;
-/** What a refresh found. */
 export const RefreshedCount = v.object({ memberCount: field('Number of members now.', v.number()) });
 
 nameSchemas({ Segment: SegmentBody });

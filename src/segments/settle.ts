@@ -103,7 +103,7 @@ function limitOf(key: string | null, segmentId: string): Query {
     where by.key is not null)`;
 }
 
-/** What bringing a segment up to date came to. `untouched`: nothing that matters had changed. */
+/** The result of bringing a segment up to date. `untouched`: nothing that matters had changed. */
 export type Settling =
   | { outcome: 'untouched' | 'busy' | 'gone' }
   | { outcome: 'counted'; memberCount: number }
@@ -127,7 +127,7 @@ interface SettleRow extends LockedSegment, Omit<Watch, 'settledThrough'> {
 // Beyond this, evaluating all contacts is cheaper than checking them one by one.
 const mostCandidates = 20_000;
 
-// What writes rows without a trace in the record of changes is corrected this often.
+// Writes that leave no trace in the record of changes are found this often.
 const fullAgain = '1 hour';
 
 /**

@@ -4,7 +4,6 @@ import { type Database, sql } from '../store/sql.ts';
 import { isFollowed } from './changes.ts';
 import { type Settling, settleSegment } from './settle.ts';
 
-/** What keeping segments up to date needs. */
 export interface SegmentSweepDeps {
   db: Database;
   log: { warn(facts: object, text: string): void };

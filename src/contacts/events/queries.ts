@@ -12,7 +12,7 @@ import { type ContactWrite, contactsWritten, writingAs } from '../write.ts';
 import type { EventBody } from './schema.ts';
 
 /**
- * What every `email.*` event says of its mail (docs/contract/core.md#5-2): jsonb from the row that the alias names. `more` adds
+ * Builds the part of an `email.*` event that describes its mail (docs/contract/core.md#5-2): jsonb from the row that the alias names. `more` adds
  * pairs of keys and values; joining two objects afterwards would cost as much as building one.
  */
 export function mailPayload(alias: string, more?: string): string {
@@ -21,7 +21,7 @@ export function mailPayload(alias: string, more?: string): string {
     'campaignId', ${alias}.campaign_id, 'sourceType', ${alias}.source_type${more === undefined ? '' : `, ${more}`})`;
 }
 
-/** What an `email.*` event says besides when its mail has tags: jsonb with them, or an empty object. */
+/** Builds the tags of the mail of an `email.*` event: jsonb with them, or an empty object. */
 export function mailTags(alias: string): string {
   return `coalesce((select jsonb_build_object('tags', jsonb_object_agg(tag.name, tag.value)) from email_tags tag
     where tag.email_id = ${alias}.id having count(*) > 0), '{}')`;
@@ -38,7 +38,7 @@ export function eventData(alias: string): string {
 }
 
 /**
- * What happened to a campaign, as an event of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
+ * Builds an event of a campaign, which is one of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
  * order of all events. It has no contact, so nobody enters a workflow or a segment by it. `more` is further data: jsonb.
  */
 export function campaignEvent(alias: string, name: Query, more: Query = sql`'{}'`): Query {

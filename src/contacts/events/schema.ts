@@ -156,7 +156,7 @@ const Use = v.object({
   name: field('Name of the segment or workflow.', v.string()),
 });
 
-/** What uses an event. */
+/** Everything that uses an event, and how often it happened. */
 export const EventUsage = v.object({
   usedInSegments: field('Segments whose conditions use the event.', v.array(Use)),
   usedInWorkflows: field('Workflows that use the event.', v.array(Use)),

@@ -188,7 +188,7 @@ function refuseAddress(name: string): void {
     );
 }
 
-/** What uses an event, and how often it happened (docs/contract/core.md#5-1). */
+/** Returns everything that uses an event, and how often it happened (docs/contract/core.md#5-1). */
 export async function eventUsage(db: Database, projectId: string, name: string): Promise<EventUsage> {
   refuseAddress(name);
   const [{ segments, workflows }, audience] = await Promise.all([

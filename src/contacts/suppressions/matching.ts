@@ -31,7 +31,7 @@ function matches({ kind, pattern }: MatchingRule, address: string): boolean {
   }
 }
 
-/** What a key limits its mail to. */
+/** The columns of a key that limit its mail. */
 export type KeyLimits = Pick<ScopedKey, 'id' | 'prefix' | 'recipients' | 'senderDomains'>;
 
 /** Whether mail of a key reaches an address. */

@@ -12,7 +12,7 @@ import {
   Uuid,
 } from '../../lib/validation/fields.ts';
 
-/** What a rule's pattern is compared with (docs/contract/core.md#6-1). */
+/** The kinds of rules, by the part of an address that the pattern is compared with (docs/contract/core.md#6-1). */
 export const suppressionKinds = ['ADDRESS', 'DOMAIN', 'PREFIX', 'SUFFIX', 'WILDCARD'] as const;
 const Kind = choice(suppressionKinds);
 
@@ -69,7 +69,6 @@ export function isRuleKey(key: string): boolean {
   return Object.hasOwn(RuleBody.entries, key);
 }
 
-/** What a rule's match says. */
 const RuleMatch = v.object({
   ruleId: field('ID of the rule that matches.', Uuid),
   name: field('Name of the rule at the time of the match.', v.string()),
