@@ -16,6 +16,7 @@ import * as keys from '../../projects/api-key-service.ts';
 import * as invitations from '../../projects/invitations/service.ts';
 import * as projects from '../../projects/queries.ts';
 import * as segments from '../../segments/definition.ts';
+import * as views from '../../segments/lists/views.ts';
 import type { HeavyReadLimits } from '../../store/heavy-reads.ts';
 import type { Store } from '../../store/orm.ts';
 import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../../store/postgres/connection.ts';
@@ -24,7 +25,7 @@ import * as templates from '../../templates/queries.ts';
 import * as uploads from '../../templates/uploads/service.ts';
 
 const platform = [accounts, projects, keys, invitations, domains, wipes];
-const audience = [contacts, segments, suppressions];
+const audience = [contacts, segments, suppressions, views];
 const content = [uploads, templates, blocks];
 
 /**

@@ -1,4 +1,5 @@
 import type { Readable } from 'node:stream';
+import { defineEntity, type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
 import { conditionQuery } from '../../contacts/conditions.ts';
 import { type ContactFilter, matchesNobody, matching } from '../../contacts/list-queries.ts';
 import { contactPage } from '../../contacts/service.ts';
@@ -7,86 +8,93 @@ import { leastId, newId } from '../../lib/ids.ts';
 import { streamOf } from '../../lib/streams.ts';
 import { csvFile } from '../../lib/text.ts';
 import { recordChange } from '../../projects/audit/record.ts';
-import { isoText } from '../../store/columns.ts';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns, isoText } from '../../store/columns.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../../store/sql.ts';
 import { checkedDefinition, conditionObject, storedDefinition } from '../definition.ts';
 import type { CreateView, ExportContacts, FilterBody, PatchView, SearchContacts, ViewBody } from './schema.ts';
 
+const p = defineEntity.properties;
+
+/** A saved view of the list of contacts. */
+export const ContactView = defineEntity({
+  name: 'ContactView',
+  tableName: 'contact_views',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    name: p.text(),
+    filter: p.json<ViewBody['filter']>().defaultRaw("'{}'::jsonb"),
+    sort: p.text().$type<ViewBody['sort']>().default('createdAt'),
+    dir: p.text().$type<ViewBody['dir']>().default('desc'),
+    columns: p.json<string[]>().nullable(),
+  },
+  uniques: [{ name: 'contact_views_name', properties: ['projectId', 'name'] }],
+});
+type ContactView = InferEntity<typeof ContactView>;
+
 const mostViews = 100;
-const columns = raw(
-  `id, name, filter, sort, dir, columns, ${isoText('created_at')} as "createdAt", ${isoText('updated_at')} as "updatedAt"`,
-);
 
 /** Every saved view of a project, by name. */
 export async function listViews(db: Database, projectId: string): Promise<{ data: ViewBody[] }> {
-  return {
-    data: await db.rows<ViewBody>(
-      sql`select ${columns} from contact_views where project_id = ${projectId} order by name, id`,
-    ),
-  };
+  const views = await db.em.find(ContactView, { projectId }, { orderBy: { name: 'asc', id: 'asc' } });
+  return { data: views.map(viewBody) };
 }
 
 /** Saves a view. @throws 400 for its condition and where the project has 100, 409 for a name that is taken */
 export function createView(db: Database, projectId: string, body: CreateView, now: Date): Promise<ViewBody> {
   return db.transaction(async (tx) => {
     await checkedFilter(tx, projectId, body.filter, now);
-    await refuseTaken(tx, projectId, null, body.name);
-    const { views } = (await tx.row<{ views: number }>(
-      sql`select count(*)::int as views from contact_views where project_id = ${projectId}`,
-    )) ?? { views: 0 };
-    if (views >= mostViews) throw badRequest(`A project can have at most ${mostViews} saved views`);
-    const created = await tx.row<ViewBody>(sql`
-      insert into contact_views (id, project_id, name, filter, sort, dir, columns)
-      values (${newId()}, ${projectId}, ${body.name}, ${JSON.stringify(body.filter)}::jsonb, ${body.sort}, ${body.dir},
-        ${textOrNull(body.columns)}::jsonb)
-      returning ${columns}`);
-    return recorded(tx, projectId, 'contact_view.created', created);
+    await refuseTaken(tx, { projectId, name: body.name });
+    if ((await tx.em.count(ContactView, { projectId })) >= mostViews)
+      throw badRequest(`A project can have at most ${mostViews} saved views`);
+    const view = tx.em.create(ContactView, { projectId, ...body });
+    await tx.em.flush();
+    await record(tx, 'contact_view.created', view);
+    return viewBody(view);
   });
 }
 
 /** Changes a view. @throws 404, 400 and 409 as on creation */
 export function patchView(db: Database, projectId: string, id: string, body: PatchView, now: Date): Promise<ViewBody> {
-  const { name, filter, sort, dir, columns: chosen } = body;
   return db.transaction(async (tx) => {
-    await checkedFilter(tx, projectId, filter, now);
-    if (name !== undefined) await refuseTaken(tx, projectId, id, name);
-    const changed = await tx.row<ViewBody>(sql`
-      update contact_views set name = coalesce(${name ?? null}, name),
-        filter = coalesce(${textOrNull(filter ?? null)}::jsonb, filter), sort = coalesce(${sort ?? null}, sort),
-        dir = coalesce(${dir ?? null}, dir),
-        columns = case when ${chosen !== undefined}::boolean then ${textOrNull(chosen ?? null)}::jsonb else columns end,
-        updated_at = now()
-      where project_id = ${projectId} and id = ${id} returning ${columns}`);
-    if (changed === null) throw notFound('saved view', id);
-    return recorded(tx, projectId, 'contact_view.updated', changed);
+    await checkedFilter(tx, projectId, body.filter, now);
+    if (body.name !== undefined) await refuseTaken(tx, { projectId, name: body.name, id: { $ne: id } });
+    const view = await lockedView(tx, projectId, id);
+    tx.em.assign(view, { ...body, updatedAt: new Date() }, { ignoreUndefined: true });
+    await record(tx, 'contact_view.updated', view);
+    return viewBody(view);
   });
 }
 
 /** Deletes a view. @throws 404 */
 export function deleteView(db: Database, projectId: string, id: string): Promise<void> {
   return db.transaction(async (tx) => {
-    const gone = await tx.row<{ name: string }>(
-      sql`delete from contact_views where project_id = ${projectId} and id = ${id} returning name`,
-    );
-    if (gone === null) throw notFound('saved view', id);
-    await recordChange(tx, projectId, { action: 'contact_view.deleted', target: id, before: gone });
+    const view = await lockedView(tx, projectId, id);
+    tx.em.remove(view);
+    await recordChange(tx, projectId, { action: 'contact_view.deleted', target: id, before: { name: view.name } });
   });
 }
 
-const textOrNull = (value: unknown) => (value === null ? null : JSON.stringify(value));
-
-async function recorded(tx: Database, projectId: string, action: string, view: ViewBody | null): Promise<ViewBody> {
-  if (view === null) throw new Error('The view was not written');
-  await recordChange(tx, projectId, { action, target: view.id, after: { name: view.name } });
+async function lockedView(tx: Database, projectId: string, id: string): Promise<ContactView> {
+  const view = await tx.em.findOne(ContactView, { projectId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+  if (view === null) throw notFound('saved view', id);
   return view;
 }
 
+function record(tx: Database, action: string, { id, projectId, name }: ContactView): Promise<void> {
+  return recordChange(tx, projectId, { action, target: id, after: { name } });
+}
+
 // Whoever saves at the same moment waits, and finds the name taken.
-async function refuseTaken(tx: Database, projectId: string, id: string | null, name: string): Promise<void> {
-  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('contact views ' || ${projectId}, 0))`);
-  const taken = await tx.row(sql`
-    select 1 as found from contact_views where project_id = ${projectId} and name = ${name} and id is distinct from ${id}::uuid`);
-  if (taken !== null) throw conflict(`A saved view with the name “${name}” exists`, { field: 'name' });
+async function refuseTaken(tx: Database, view: FilterQuery<ContactView> & { projectId: string; name: string }) {
+  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('contact views ' || ${view.projectId}, 0))`);
+  if ((await tx.em.count(ContactView, view)) > 0)
+    throw conflict(`A saved view with the name “${view.name}” exists`, { field: 'name' });
+}
+
+function viewBody({ projectId: _, createdAt, updatedAt, columns, ...view }: ContactView): ViewBody {
+  return { ...view, columns: columns ?? null, createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
 }
 
 /** A page of the contacts that a filter leaves. @throws 400 for its condition, and for a cursor of another list */
