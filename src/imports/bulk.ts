@@ -1,7 +1,7 @@
 import { foldContactChanges } from '../contacts/catalogue-queries.ts';
 import { countContacts } from '../contacts/list-queries.ts';
+import { lockSegment } from '../segments/definition.ts';
 import { storedFilter } from '../segments/lists/views.ts';
-import { lockSegment } from '../segments/queries.ts';
 import type { Database } from '../store/sql.ts';
 import { type BulkStep, deleteSome, enterSome, matchingContacts, subscribeSome } from './bulk-queries.ts';
 import { advanceJob, findJob, finishJob, type JobRow, lockJobAt, markActive } from './queries.ts';

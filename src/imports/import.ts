@@ -1,7 +1,8 @@
 import { erasedAmong, findErasureKey } from '../contacts/erased.ts';
 import { ContactDataError } from '../contacts/limits.ts';
+import { lockSegment } from '../segments/definition.ts';
 import { enterMembers } from '../segments/members.ts';
-import { type LockedSegment, lockSegment } from '../segments/queries.ts';
+import type { LockedSegment } from '../segments/queries.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { goneReport, progressOf, type Share, type ShareReport, shareReportOf, superseded } from './bulk.ts';
 import type { CsvPlace } from './csv.ts';

@@ -1,4 +1,4 @@
-import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { refused, refusing } from '../contacts/conditions.ts';
 import { type Activity, type Condition, parseCondition } from '../lib/conditions/condition.ts';
 import { dependsOn } from '../lib/conditions/dependencies.ts';
@@ -49,6 +49,11 @@ export const Segment = defineEntity({
   checks: [{ name: 'segments_check', expression: "(type = 'DYNAMIC') = (condition IS NOT NULL)" }],
 });
 export type Segment = InferEntity<typeof Segment>;
+
+/** Locks a segment of the project until the transaction ends; null when there is none. */
+export function lockSegment(tx: Database, projectId: string, id: string): Promise<Segment | null> {
+  return tx.em.findOne(Segment, { projectId, id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
+}
 
 /** A parsed condition with the segments it refers to. */
 export interface Definition {

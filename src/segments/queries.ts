@@ -19,13 +19,6 @@ export const lockedColumns = raw(
   'id, project_id as "projectId", name, type, condition, track_membership as "trackMembership"',
 );
 
-/** Locks a segment of the project until the transaction ends and waits for its turn; null when there is none. */
-export function lockSegment(tx: Database, projectId: string, id: string): Promise<LockedSegment | null> {
-  return tx.row<LockedSegment>(
-    sql`select ${lockedColumns} from segments where project_id = ${projectId} and id = ${id} for update`,
-  );
-}
-
 /** Finds segments of the project by id, for `resolveSegments`. */
 export function segmentLookup(db: Database, projectId: string): (ids: string[]) => Promise<StoredSegment[]> {
   return (ids) =>
@@ -85,16 +78,5 @@ export async function writeWatchFacts(db: Database, segmentId: string, facts: Wa
     sql`
       update segments set watched_events = ${facts.watchedEvents}, watched_segments = ${facts.watchedSegments}, reads_contacts = ${facts.readsContacts}, has_window = ${facts.hasWindow},
       settled_through = null, listed_through = null where id = ${segmentId}`,
-  );
-}
-
-/** The segments whose conditions refer to one, directly or through others. */
-export function dependentsOf(
-  db: Database,
-  projectId: string,
-  segmentId: string,
-): Promise<{ id: string; name: string; condition: unknown }[]> {
-  return db.rows(
-    sql`select id, name, condition from segments where project_id = ${projectId} and ${segmentId} = any(watched_segments) order by id`,
   );
 }

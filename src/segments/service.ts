@@ -11,21 +11,14 @@ import {
   checkedDefinition,
   conditionObject,
   type Definition,
+  lockSegment,
   Segment,
   storedDefinition,
   watchFacts,
 } from './definition.ts';
 import { createContacts, endMemberships, enterMembers, wantedAddresses } from './members.ts';
 import { pageOfMatching, pageOfMembers } from './pages.ts';
-import {
-  campaignsUsing,
-  countMatching,
-  dependentsOf,
-  type LockedSegment,
-  lockDefinitions,
-  lockSegment,
-  writeWatchFacts,
-} from './queries.ts';
+import { campaignsUsing, countMatching, lockDefinitions, writeWatchFacts } from './queries.ts';
 import type {
   AddMembers,
   ComputedMembers,
@@ -100,8 +93,7 @@ export async function patchSegment(
 ): Promise<SegmentBody> {
   return db.transaction(async (tx) => {
     await lockDefinitions(tx, projectId);
-    await locked(tx, projectId, id);
-    const segment = await load(tx, projectId, id);
+    const segment = await locked(tx, projectId, id);
     checkSeen('segment', '/segments/{id}', segment, ifMatch);
     const dynamic = segment.type === 'DYNAMIC';
     const tree =
@@ -294,16 +286,22 @@ async function load(db: Database, projectId: string, id: string): Promise<Segmen
   return segment;
 }
 
-async function locked(db: Database, projectId: string, id: string) {
-  const segment = await lockSegment(db, projectId, id);
+async function locked(tx: Database, projectId: string, id: string): Promise<Segment> {
+  const segment = await lockSegment(tx, projectId, id);
   if (segment === null) throw notFound('segment', id);
   return segment;
 }
 
-async function lockedStatic(db: Database, projectId: string, id: string): Promise<LockedSegment> {
-  const segment = await locked(db, projectId, id);
+async function lockedStatic(tx: Database, projectId: string, id: string): Promise<Segment> {
+  const segment = await locked(tx, projectId, id);
   refuseDynamic(segment);
   return segment;
+}
+
+/** Returns the segments whose conditions refer to one, directly or through others. */
+function dependentsOf(tx: Database, projectId: string, segmentId: string) {
+  const refers = { projectId, watchedSegments: { $contains: [segmentId] } };
+  return tx.em.find(Segment, refers, { fields: ['id', 'name', 'condition'], orderBy: { id: 'asc' } });
 }
 
 function refuseDynamic({ type }: Pick<Segment, 'type'>): void {
