@@ -1,6 +1,11 @@
 import { defineEntity } from '@mikro-orm/core';
+import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { ofProject } from '../projects/queries.ts';
-import { baseColumns } from '../store/columns.ts';
+import { baseColumns, isoText } from '../store/columns.ts';
+import { boundedPage, type WithOmission } from '../store/heavy-reads.ts';
+import { type Query, raw } from '../store/sql.ts';
+import { mostContactBytes } from './limits.ts';
+import type { ContactBody } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -28,3 +33,15 @@ export const Contact = defineEntity({
     { name: 'contacts_updated', properties: ['projectId', 'updatedAt'] },
   ],
 });
+
+/** A contact of a list, whose data may be left out. */
+export type ListedContact = Omit<ContactBody, 'data' | 'dataOmitted'> & WithOmission<JsonObjectValue>;
+
+/** The columns of a contact, of the alias `c`. */
+export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.project_id as "projectId",
+  ${isoText('c.created_at')} as "createdAt", ${isoText('c.updated_at')} as "updatedAt"`);
+
+/** SQL of a list of contacts with as much data as an answer may carry; `rows` returns `contactColumns` in order. */
+export function contactsWithin(rows: Query): Query {
+  return boundedPage(rows, 'id, email, subscribed, "projectId", "createdAt", "updatedAt"', mostContactBytes);
+}

@@ -1,27 +1,12 @@
-import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { badRequest } from '../lib/errors.ts';
 import { isUuid } from '../lib/ids.ts';
 import { RecentResults } from '../lib/keyed-turns.ts';
 import { isInstant } from '../lib/pages.ts';
 import { likeText } from '../lib/text.ts';
-import { isoText } from '../store/columns.ts';
-import { boundedPage, type WithOmission } from '../store/heavy-reads.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../store/sql.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { mostContactBytes } from './limits.ts';
+import { contactColumns, contactsWithin, type ListedContact } from './entity.ts';
 import type { ContactBody } from './schema.ts';
-
-/** A contact of a list, whose data may be left out. */
-export type ListedContact = Omit<ContactBody, 'data' | 'dataOmitted'> & WithOmission<JsonObjectValue>;
-
-/** The columns of a contact, of the alias `c`. */
-export const contactColumns = raw(`c.id, c.email, c.subscribed, c.data, c.project_id as "projectId",
-  ${isoText('c.created_at')} as "createdAt", ${isoText('c.updated_at')} as "updatedAt"`);
-
-/** SQL of a list of contacts with as much data as an answer may carry; `rows` returns `contactColumns` in order. */
-export function contactsWithin(rows: Query): Query {
-  return boundedPage(rows, 'id, email, subscribed, "projectId", "createdAt", "updatedAt"', mostContactBytes);
-}
 
 /** One contact of the project, or null. */
 export function findContact(db: Database, projectId: string, id: string): Promise<ListedContact | null> {

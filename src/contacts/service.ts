@@ -24,14 +24,14 @@ import { type ContactRow, upsertContactRow, writeContact, writingAs } from './wr
 export function upsertContact(
   db: Database,
   projectId: string,
-  { email, subscribed, data }: UpsertContact,
+  { subscribed, data, ...columns }: UpsertContact,
 ): Promise<ContactBody & { isNew: boolean }> {
   const { set, remove } = splitData(data ?? {});
-  const change = { email, subscribed: subscribed ?? null, set, remove };
+  const change = { ...columns, subscribed: subscribed ?? null, set, remove };
   if (subscribed !== true) return upsertContactRow(db, projectId, change, writingAs(db, 'contact'));
   return db.transaction(async (tx) => {
     const before = await tx.row<{ subscribed: boolean }>(
-      sql`select subscribed from contacts where project_id = ${projectId} and email = ${email} for no key update`,
+      sql`select subscribed from contacts where project_id = ${projectId} and email = ${columns.email} for no key update`,
     );
     const row = await upsertContactRow(tx, projectId, change, writingAs(tx, 'contact'));
     if (before?.subscribed === false)
@@ -52,11 +52,12 @@ export async function patchContact(
   db: Database,
   projectId: string,
   id: string,
-  { email, subscribed, data, reason }: PatchContact,
+  { email, subscribed, data, reason, ...columns }: PatchContact,
 ): Promise<ContactBody> {
   const { set, remove } = splitData(data ?? {});
   try {
     const change = {
+      ...columns,
       id,
       newEmail: email ?? null,
       subscribed: subscribed ?? null,

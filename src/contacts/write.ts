@@ -1,9 +1,9 @@
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { newId } from '../lib/ids.ts';
 import { type Author, type Database, limitingKey, Query, raw, sql } from '../store/sql.ts';
+import { contactColumns } from './entity.ts';
 import { contactDataText, mostContactBytes, withinDataLimits } from './limits.ts';
-import { contactColumns } from './list-queries.ts';
-import type { ContactBody } from './schema.ts';
+import type { ContactBody, UpsertContact } from './schema.ts';
 
 /** The causes of changes of contacts; `unknown` stands for a program other than the service. */
 export const causeTypes = [
@@ -33,13 +33,15 @@ export interface Cause {
   by?: Pick<Author, 'kind' | 'id'>;
 }
 
+/** The columns that requests set as they are. */
+type GivenColumns = Omit<UpsertContact, 'subscribed' | 'data'>;
+
 /**
  * A requested change of one contact, which is named by `id`, or by `email`, an address in its stored form, which becomes a contact if none has
  * it and `subscribedWhenNew` is given.
  */
-export interface ContactRow {
+export interface ContactRow extends Partial<GivenColumns> {
   id?: string;
-  email?: string;
   /** Data to store, and keys to remove. */
   set?: JsonObjectValue;
   remove?: readonly string[];
@@ -148,8 +150,7 @@ export function writeContact(
 }
 
 /** An upsert of one contact. `subscribed` null leaves it as it is; a new contact is subscribed then. */
-export interface ContactWrite {
-  email: string;
+export interface ContactWrite extends GivenColumns {
   subscribed: boolean | null;
   set: JsonObjectValue;
   remove: readonly string[];

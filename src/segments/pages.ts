@@ -1,5 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
-import { contactColumns, contactsWithin, type ListedContact } from '../contacts/list-queries.ts';
+import { contactColumns, contactsWithin, type ListedContact } from '../contacts/entity.ts';
 import { getContact } from '../contacts/service.ts';
 import type { OffsetPage } from '../lib/pages.ts';
 import { isoText } from '../store/columns.ts';
