@@ -12,7 +12,7 @@ export interface ClaimedRecipient {
   subscribed: boolean;
   email: string;
   data: JsonObjectValue;
-  /** Set when a notification of the provider proved that the message was sent before we wrote that down. */
+  /** Set when a report of the provider proved that the message was sent before we wrote that down. */
   messageId: string | null;
   provenAt: string | null;
 }
