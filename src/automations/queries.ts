@@ -94,7 +94,7 @@ export function lockAutomationsForDeletion(
     order by a.id for update`);
 }
 
-/** What a new automation is made of. */
+/** The values of a new automation. */
 type NewAutomation = Omit<WorkflowBody, 'enabled' | 'createdAt' | 'updatedAt'>;
 
 /** Writes a new automation, disabled and without steps. */

@@ -26,7 +26,7 @@ export interface Edited<Body> {
   revision: number;
 }
 
-/** What a request edits, and who sends it. */
+/** Returns what a request edits, and who sends it. */
 export function editOf(call: {
   db: Database;
   project: { id: string };
@@ -102,7 +102,7 @@ export async function checkRevision(tx: Database, automation: AutomationRow, ifM
   throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, details);
 }
 
-/** What starts an automation. */
+/** The types of triggers. */
 export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
 
 /** The states of a run; the first two are active, the others final. */

@@ -6,21 +6,21 @@ import { type AutomationRow, automationColumns } from '../rows.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 
-/** What an enrolment reports while it works, and is given when it is repeated. */
+/** How far an enrollment has come: reported while it works, and given to it when it is repeated. */
 export interface EnrolmentPlace {
   /** The last contact that was read. */
   after: string | null;
   enrolled: number;
 }
 
-/** What one time of a schedule came to. */
+/** The outcome of one time of a schedule. */
 export interface Enrolment {
   /** `over`: the automation is disabled, gone, or no longer started by a schedule. */
   state: 'enrolled' | 'over';
   enrolled: number;
 }
 
-/** What enrolling needs. */
+/** The dependencies of enrolling. */
 export interface EnrolmentDeps {
   db: Database;
   clock(): Date;
@@ -132,7 +132,7 @@ async function dropSchedule(deps: EnrolmentDeps, automationId: string): Promise<
   deps.dispatchSoon(ticket);
 }
 
-/** What the check of schedules needs. */
+/** The dependencies of the check of schedules. */
 export interface ScheduleCheckDeps {
   db: Database;
   /** The revision of a schedule of Temporal, or null when there is none of this id. */
@@ -164,7 +164,7 @@ const wantsSchedule = raw(`a.trigger_type = 'SCHEDULE' and a.enabled`);
 
 async function restore(deps: ScheduleCheckDeps, automationId: string): Promise<boolean> {
   const ticket = await deps.db.transaction(async (tx) => {
-    // What was read before may have changed since.
+    // The row may have changed since it was read.
     const row = await tx.row<Scheduled>(sql`
       ${scheduled} where a.id = ${automationId} and ${wantsSchedule} for no key update`);
     return row && enqueue(tx, scheduleCommand(row, row.scheduleRevision));

@@ -18,13 +18,13 @@ export interface StartRequest {
 }
 
 /**
- * What became of a request: `reentry` and `active` are the rules of docs/contract/campaigns-and-workflows.md#3-2, `refused` is
+ * The outcome of a request: `reentry` and `active` are the rules of docs/contract/campaigns-and-workflows.md#3-2, `refused` is
  * the guard against loops between automations (3.6), `repeated` an event that has started its run already, `gone` a contact, or
  * an automation, that is no longer there or is disabled.
  */
 export type StartOutcome = 'started' | 'reentry' | 'active' | 'refused' | 'repeated' | 'gone';
 
-/** What became of the requests, in their order, and the executions to start after the commit. */
+/** The outcomes of the requests, in their order, and the executions to start after the commit. */
 export interface Started {
   outcomes: { outcome: StartOutcome; run: RunRow | null }[];
   tickets: OutboxTicket[];
@@ -176,7 +176,7 @@ interface StartedAutomation extends LaunchFacts {
   limitedBy: string | null;
 }
 
-/** What the start of an execution shows to operators. */
+/** The names that the start of an execution shows to operators. */
 export interface LaunchFacts {
   /** Name of the automation. */
   name: string;

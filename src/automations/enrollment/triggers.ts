@@ -25,7 +25,7 @@ export function triggerStep({ triggerType, triggerConfig }: Pick<AutomationRow, 
 
 type TriggerIssue = Pick<Issue, 'field' | 'message'>;
 
-/** What keeps a trigger from being enabled; fields begin at the automation. */
+/** A problem that keeps a trigger from being enabled; fields begin at the automation. */
 export async function triggerIssues(
   db: Database,
   { projectId, triggerType, triggerConfig }: Pick<AutomationRow, 'projectId' | 'triggerType' | 'triggerConfig'>,
@@ -55,7 +55,7 @@ export async function triggerIssues(
   return issues;
 }
 
-/** What Temporal's schedule of an automation has to be: made, brought in line, or removed. */
+/** Returns the command that makes Temporal's schedule of an automation, brings it in line, or removes it. */
 export function scheduleCommand(
   automation: Pick<AutomationRow, 'id' | 'projectId' | 'name' | 'enabled' | 'triggerType' | 'triggerConfig'>,
   revision: number,

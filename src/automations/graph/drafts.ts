@@ -17,7 +17,7 @@ import { readStepConfig } from './step-configs.ts';
 import { webhookSyntaxError } from './webhook-config.ts';
 
 /**
- * What enabling refuses in a graph (docs/contract/campaigns-and-workflows.md#3-5). `templates` are the ids of the project's
+ * Returns what enabling refuses in a graph (docs/contract/campaigns-and-workflows.md#3-5). `templates` are the ids of the project's
  * templates among those that the steps name.
  */
 export function enablingIssues(graph: Graph, templates: ReadonlySet<string>): Issue[] {

@@ -46,7 +46,7 @@ async function newestEventKeys(db: Database, projectId: string, name: string | n
   return rows.map(({ key }) => key);
 }
 
-/** What a condition of an automation can ask for: fields of contacts, and of the events that were recorded recently. */
+/** Returns the fields that a condition of an automation can ask for: those of contacts, and of the events that were recorded recently. */
 export async function workflowFields(db: Database, projectId: string, eventName: string | undefined) {
   const name = eventName || null;
   const [{ fields: contactFields }, keys] = await Promise.all([
@@ -64,7 +64,7 @@ export async function workflowFields(db: Database, projectId: string, eventName:
   return { fields: typedFields.map(({ field }) => field), typedFields, count: typedFields.length };
 }
 
-/** What enabling would refuse, as the entries of a 422. */
+/** Returns issues as the entries of a 422. */
 export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
   return issues.map(({ stepId, field, message }) => ({
     field: stepId === null ? field : `steps.${stepId}.${field}`,
@@ -73,7 +73,7 @@ export function issuesAsProblems(issues: readonly Issue[]): FieldProblem[] {
   }));
 }
 
-/** What enabling would refuse: problems of the trigger, then of the graph. */
+/** Returns what enabling would refuse: problems of the trigger, then of the graph. */
 export async function issuesOf(db: Database, automation: AutomationRow, graph: Graph): Promise<Issue[]> {
   const named = graph.steps.flatMap(({ templateId }) => templateId ?? []);
   const templates = await templatesAmong(db, automation.projectId, named);

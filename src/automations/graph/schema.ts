@@ -181,7 +181,7 @@ export type CreateTransition = v.InferOutput<typeof CreateTransition>;
 export const ListWorkflowFields = v.object({
   eventName: parameter('Name of the event whose data fields are included; those of recent events when absent.'),
 });
-/** What conditions can ask for. */
+/** The fields that conditions can ask for. */
 export const WorkflowFields = v.object({
   fields: field('Names of the fields.', v.array(v.string())),
   typedFields: field(

@@ -197,7 +197,7 @@ export type StepConfigs = {
   [Type in keyof typeof stepConfigs]: v.InferOutput<(typeof stepConfigs)[Type]>;
 } & { CONDITION: ConditionConfig };
 
-/** What reading a config came to: its checked form, or what is wrong with it, each `field` within the config. */
+/** A config that was read: its checked form, or its problems, each `field` within the config. */
 export type StepConfigReading<Type extends StepType> =
   | { config: StepConfigs[Type]; problems: null }
   | { config: null; problems: FieldProblem[] };

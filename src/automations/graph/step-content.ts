@@ -10,7 +10,7 @@ export function noteOf({ note }: { note?: string | null | undefined }, before: s
   return note === undefined ? before : note || null;
 }
 
-/** What a step does. */
+/** The parts of a step that say what it does. */
 export type Content = Pick<StepRow, 'config' | 'templateId'>;
 
 interface GivenContent {

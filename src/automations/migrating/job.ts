@@ -19,7 +19,7 @@ import {
 } from './queries.ts';
 import { moveOf, ruleAt, type WaitTimes } from './rules.ts';
 
-/** What migrating contacts needs. */
+/** The dependencies of migrating contacts. */
 export interface MigrationDeps {
   db: Database;
   /** Makes the calls behind the tickets soon. */
@@ -120,7 +120,7 @@ function moveOne(
   switch (move.kind) {
     case 'finished':
     case 'passedOver':
-      // What an earlier migration has set does not hold any more.
+      // The target of an earlier migration no longer applies.
       runs.push({ id });
       return;
     case 'movedAtNextStep':

@@ -151,7 +151,7 @@ export function lockOpenSteps(tx: Database, runIds: readonly string[]): Promise<
     order by x.id for update`);
 }
 
-/** What a migration writes into a run; what is absent stays as it is, but for the version at the next step. */
+/** The changes that a migration makes to a run; what is absent stays as it is, but for the version at the next step. */
 export interface MovedRun {
   id: string;
   versionId?: string;

@@ -6,7 +6,7 @@ import { delayMs, readStepConfig, type StepType, stepTypes } from '../graph/step
 import { inputOf } from '../runtime/steps.ts';
 import { migrationStates } from './queries.ts';
 
-/** What becomes of contacts at a step of an old version. */
+/** A rule for contacts at a step of an old version. */
 const moveActions = ['finish', 'moveAtNextStep', 'moveNow', 'exit'] as const;
 type MoveAction = (typeof moveActions)[number];
 
@@ -32,7 +32,7 @@ interface ContactInside {
   open: { stepType: StepType; startedAt: string; isOver: boolean } | null;
 }
 
-/** What a rule comes to for one contact. */
+/** The result of a rule for one contact. */
 type Move =
   /** Stays with the old version to the end. */
   | { kind: 'finished' }
@@ -61,7 +61,7 @@ export function ruleAt(plan: MovePlan, stepId: string | null): MoveRule {
 }
 
 /**
- * What becomes of one contact. A webhook that is being called is never cut off: a run that is to leave it does so when it has
+ * Decides about one contact. A webhook that is being called is never cut off: a run that is to leave it does so when it has
  * answered, if the new version knows the step.
  */
 export function moveOf(person: ContactInside, rule: MoveRule, target: Graph): Move {
@@ -148,7 +148,7 @@ export const MigratePlan = v.object({
 });
 export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 
-/** What a plan would do. */
+/** The effects of a plan. */
 export const MigrationPreview = v.strictObject({
   dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
   toVersion: field('Number of the version that contacts would be migrated to.', v.number()),

@@ -29,7 +29,7 @@ import {
   ruleAt,
 } from './rules.ts';
 
-/** What asking for a migration came to. */
+/** The outcome of a request to migrate. */
 export interface AskedMigration {
   body: MigrationPreview | MigrationBody;
   tickets: OutboxTicket[];

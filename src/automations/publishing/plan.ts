@@ -16,7 +16,7 @@ type PlannedStep = NewStep & { isNew: boolean };
 /** A transition as it shall be; a new one is made later (`createdAt`) than any that there is. */
 type PlannedPath = GraphTransition & { createdAt: string; isNew: boolean };
 
-/** What a request makes of a graph, and what is wrong with it. */
+/** The graph that a request asks for, and its problems. */
 export interface GraphPlan {
   /** The ids of new steps, by what they were called in the request. */
   ids: Map<string, string>;
@@ -130,7 +130,7 @@ function planPaths(draft: Draft, wished: PutGraph, plan: GraphPlan): void {
   plan.removedPaths = [...left.values()];
 }
 
-/** What differs between the graph that is there and the planned one. */
+/** Returns the differences between the graph that is there and the planned one. */
 export function changesOf({ steps }: Draft, plan: GraphPlan): GraphChanges {
   const present = new Map(steps.map((step) => [step.id, step]));
   const named = ({ id, name, type }: Pick<StepRow, 'id' | 'name' | 'type'>) => ({ id, name, type });

@@ -45,7 +45,7 @@ export const PutGraph = v.object({
 });
 export type PutGraph = v.InferOutput<typeof PutGraph>;
 
-/** What differs between two graphs. */
+/** The differences between two graphs. */
 export const GraphChanges = v.object({
   steps: field(
     'Steps that differ.',
@@ -77,7 +77,7 @@ const Outcome = {
   changes: field('What the new graph changes.', GraphChanges),
 };
 
-/** What replacing the graph would do. */
+/** The effects of replacing the graph. */
 export const PutGraphPreview = v.object({
   dryRun: field('`true`: nothing was changed.', v.literal(true)),
   revision: field('Current revision of the workflow, for `If-Match`.', v.number()),

@@ -22,7 +22,7 @@ import { graphHash } from '../versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 
-/** What replacing a graph came to. */
+/** The outcome of replacing a graph. */
 export interface PutGraphAnswer extends Edited<PutGraphDone | PutGraphPreview> {
   tickets: OutboxTicket[];
 }
@@ -74,7 +74,7 @@ export function putGraph(
   });
 }
 
-/** What a request makes of the saved graph, with every problem of it noted in the plan. Writes nothing. */
+/** Plans what a request makes of the saved graph, and notes every problem in the plan. Writes nothing. */
 export async function plannedGraph(
   tx: Database,
   automation: Draft['automation'],

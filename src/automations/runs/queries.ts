@@ -174,7 +174,7 @@ interface PathCount {
 }
 
 /**
- * What became of everybody who reached each step, in the last `days` days or ever. It counts index entries, one for each step
+ * Counts what became of the contacts who reached each step, in the last `days` days or ever. It counts index entries, one for each step
  * that any run took in that time.
  */
 export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {

@@ -174,7 +174,7 @@ export const RetryExecutions = v.object({
   ),
 });
 
-/** What became of a request to retry. */
+/** The outcome of a request to retry. */
 export const RetriedExecutions = v.object({
   retried: field('Number of executions that resume at the step that failed.', v.number()),
   skipped: field(

@@ -77,7 +77,7 @@ interface Delay extends Omit<UpcomingMail, 'stepRunId' | 'stepName' | 'subject'>
   versionId: string;
 }
 
-/** What a page of delays says of itself, with one of the delays that were found on it. */
+/** A row of a page of delays: the facts of the page, with one of the delays on it. */
 type DelayOfPage = { looked: number; lastAt: string; lastId: string } & (Delay | { id: null });
 
 const atOnce = 2_000;
@@ -86,7 +86,7 @@ const mostRead = 20_000;
 
 /**
  * The mails that runs of a project will send as the next thing when a delay is over, up to an instant, the earliest first.
- * What follows a delay is what the graph says that the run is pinned to, or is about to move to.
+ * The step after a delay is read from the graph that the run is pinned to, or is about to move to.
  */
 export async function upcomingMails(
   db: Database,

@@ -5,7 +5,7 @@ import { QuotaNeeded, type QuotaRequest, reserveMailQuota } from './quota.ts';
 import { lockContactOf, lockOpenStepRun, lockRun } from './run-queries.ts';
 import { walk } from './walk.ts';
 
-/** What advancing runs needs. */
+/** The dependencies of advancing runs. */
 export interface AdvanceDeps {
   db: Database;
   billing: BillingSettings;

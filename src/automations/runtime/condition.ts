@@ -14,7 +14,7 @@ export interface StepContact {
   updatedAt: string;
 }
 
-/** What the values that a step names are read from. */
+/** The contact and the context that a step reads values from. */
 export interface StepFacts {
   /** As it is when the step runs. */
   contact: StepContact;
@@ -67,7 +67,7 @@ export function mergeContext(
   return context === null ? eventData : { ...context, ...eventData };
 }
 
-/** What the output of a DELAY says of its length, from the record of its config. */
+/** Returns the length of a DELAY for its output, from the record of its config. */
 export function unitsOfDelay(input: JsonObjectValue | null): JsonObjectValue {
   return { delayAmount: input?.amount ?? null, delayUnit: input?.unit ?? null };
 }
@@ -83,7 +83,7 @@ export type ConditionConfig =
   | ({ mode?: undefined | 'binary'; field: string } & Comparison)
   | { mode: 'multi'; field: string; branches: readonly ({ id: string } & Comparison)[] };
 
-/** What a CONDITION found, as its output says it. */
+/** The output of a CONDITION. */
 type ConditionOutput =
   | {
       field: string;

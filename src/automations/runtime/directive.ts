@@ -1,7 +1,7 @@
 import { type Database, sql } from '../../store/sql.ts';
 import { countingRuns, type RunStatus } from '../rows.ts';
 
-/** What goes wrong in a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
+/** A failure of a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
 export class StepFailure extends Error {
   override name = 'StepFailure';
 }
@@ -35,7 +35,7 @@ export interface StepAt {
 }
 
 /**
- * What an execution does next, as `advance` says it; small values only. `seq` is the number that the next `advance` is
+ * The next action of an execution, as `advance` returns it; small values only. `seq` is the number that the next `advance` is
  * called with. Instants are ISO 8601, by the clock of the database.
  */
 export type Directive =

@@ -9,7 +9,7 @@ import { startsUnderWay } from './recovery.ts';
 /** The channel on which a commit with new pending enrollments wakes the enrollers. */
 export const enrollmentChannel = 'fernpost_arrivals';
 
-/** What enrolling needs. */
+/** The dependencies of enrolling. */
 export interface EnrolDeps {
   db: Database;
   /** Setting WORKFLOW_STARTS_PER_CONTACT_PER_HOUR. */

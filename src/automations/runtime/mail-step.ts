@@ -21,13 +21,13 @@ export async function templateOf(db: Database, projectId: string, templateId: st
   return template;
 }
 
-/** What mail is sent as. */
+/** The kind and class of a mail. */
 export interface MailKind {
   sourceType: SourceType;
   messageClass: MessageClass;
 }
 
-/** What mail made from a template is sent as (docs/contract/campaigns-and-workflows.md#1-2). */
+/** Returns the kind of the mail that is made from a template (docs/contract/campaigns-and-workflows.md#1-2). */
 export function mailKind({ type }: Pick<TemplateRow, 'type'>): MailKind {
   return { sourceType: type === 'TRANSACTIONAL' ? 'TRANSACTIONAL' : 'WORKFLOW', messageClass: type };
 }

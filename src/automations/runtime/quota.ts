@@ -17,7 +17,7 @@ export function waitsStill(
   return output === null && error === null;
 }
 
-/** What the execution of an active run does now, from its rows alone. */
+/** Returns what the execution of an active run does now, from its rows alone. */
 export function standing(seq: number, open: StepRun | null): Directive {
   if (open === null) return { next: 'goOn', seq };
   const step: StepAt = { id: open.stepId, type: open.stepType, name: open.stepName, since: open.startedAt };

@@ -116,7 +116,7 @@ async function stalledRuns(
   return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder }));
 }
 
-/** What the check for orphans needs. */
+/** The dependencies of the check for orphans. */
 interface OrphanCheckDeps extends Pick<RecoveryDeps, 'db' | 'dispatchSoon'> {
   /** Open executions of automations that started before an ISO instant, newest first. */
   openExecutions(before: string, limit: number): Promise<{ workflowIds: string[]; oldest: string | null }>;
@@ -173,7 +173,7 @@ export async function reviveAutomation(db: Database, executionId: string): Promi
   return run === null ? null : launchRun(run, run);
 }
 
-/** What the id of an execution of an automation says; null for any other id. */
+/** Reads the ID of an execution of an automation; null for any other ID. */
 function placeOf(executionId: string): { automationId: string; contactId: string; entry: number } | null {
   const [kind, automationId = '', contactId = '', entry = ''] = executionId.split('/');
   if (kind !== 'automation' || !isUuid(automationId) || !isUuid(contactId) || !/^\d{1,9}$/.test(entry)) return null;

@@ -23,7 +23,7 @@ export interface LockedRun extends Omit<RunChange, 'dueAt' | 'completedAt'> {
   now: string;
 }
 
-/** What a step of a run leaves behind. Instants are ISO 8601. */
+/** The state of a run after a step. Instants are ISO 8601. */
 export interface RunChange {
   id: string;
   projectId: string;

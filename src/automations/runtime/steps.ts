@@ -13,7 +13,7 @@ import { type MailRecipient, mailKind, sendStepMail, templateOf } from './mail-s
 import type { MailQuota } from './quota.ts';
 import type { LockedRun, StepRun } from './run-queries.ts';
 
-/** What a step is entered with. `contact` is replaced when the step changes it. */
+/** The transaction, run and contact that a step is entered with. `contact` is replaced when the step changes it. */
 export interface StepScene {
   tx: Database;
   run: LockedRun;
@@ -143,7 +143,7 @@ function limitOf({ id, limitedBy }: LockedRun): string | null {
   return others.length > 0 ? id : key;
 }
 
-/** What an UPDATE_CONTACT sets and removes. @throws StepFailure for data that no contact can have */
+/** Splits the updates of an UPDATE_CONTACT into what it sets and removes. @throws StepFailure for data that no contact can have */
 export function splitUpdates(updates: Readonly<Record<string, unknown>>) {
   try {
     return splitData(updates);

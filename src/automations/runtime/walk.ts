@@ -17,7 +17,7 @@ import { enterStep, inputOf, type StepScene } from './steps.ts';
 const stepsPerTransaction = 25;
 const longestReason = 500;
 
-/** What the execution does next, and whether mail was queued. */
+/** The next action of the execution, and whether mail was queued. */
 export interface Walked {
   directive: Directive;
   hasMail: boolean;
@@ -45,7 +45,7 @@ export async function walk(scene: StepScene, open: StepRun | null, mayAct: boole
   }
 }
 
-/** What moving a run on has changed so far. */
+/** The changes that a walk has made so far. */
 class Walk {
   private readonly tx: Database;
   private readonly run: LockedRun;

@@ -25,7 +25,7 @@ export interface WebhookRequestConfig {
   body?: unknown;
 }
 
-/** What a webhook sends besides the values of its contact. */
+/** The values that a webhook sends besides those of its contact. */
 export interface WebhookFacts extends StepFacts {
   urls: RecipientUrls;
   /** The step execution: receivers recognize repeated deliveries by it. */
@@ -122,7 +122,7 @@ function defaultBody({ contact, context, automation, run }: WebhookFacts): JsonO
   };
 }
 
-/** What the texts of one request are filled in with, and the steps that took. */
+/** The values that the texts of one request are filled in with, and the steps that took. */
 interface Filling {
   variables: Variables;
   steps: number;

@@ -20,7 +20,7 @@ import { StepFailure } from './directive.ts';
 import { configOf } from './steps.ts';
 import { keptResponse, webhookRequest } from './webhook-request.ts';
 
-/** What calling webhooks needs. */
+/** The dependencies of calling webhooks. */
 export interface WebhookStepDeps {
   db: Database;
   links: LinkSettings;

@@ -59,7 +59,7 @@ const TestedStep = v.object({
 });
 export type TestedStep = v.InferOutput<typeof TestedStep>;
 
-/** What would happen to a contact. */
+/** The result of a test run. */
 export const TestRunBody = v.object({
   end: field(
     'How the execution would end: `COMPLETED`, `EXITED` or `FAILED`; `WAITING` if it would wait indefinitely.',
@@ -81,7 +81,7 @@ interface TestRunDeps {
 }
 
 /**
- * What would happen to a contact in a workflow: the draft as it is saved, or the graph of the request. Conditions are evaluated, emails and
+ * Shows what would happen to a contact in a workflow: the draft as it is saved, or the graph of the request. Conditions are evaluated, emails and
  * requests are rendered; nothing is sent, called, changed or stored.
  * @throws 404 for a workflow or a contact that is not there; 422 for a graph that could not be saved
  */

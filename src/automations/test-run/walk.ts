@@ -13,9 +13,9 @@ import { StepFailure } from '../runtime/directive.ts';
 import { configOf, splitUpdates } from '../runtime/steps.ts';
 import type { TestedStep, TestRun, TestRunBody } from './service.ts';
 
-/** What the steps of a test run ask for. Nothing of it may have an effect. */
+/** The calls that the steps of a test run make. None of them may have an effect. */
 export interface Rehearsal {
-  /** What a SEND_EMAIL would send; `skipped` says why it would not. @throws StepFailure */
+  /** Returns the mail that a SEND_EMAIL would send; `skipped` says why it would not. @throws StepFailure */
   email(step: GraphStep, facts: StepFacts): Promise<JsonObjectValue>;
   /** The request that a WEBHOOK would make. @throws StepFailure */
   request(step: GraphStep, facts: StepFacts): JsonObjectValue;

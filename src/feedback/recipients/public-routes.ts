@@ -18,7 +18,7 @@ const OwnSubscription = v.object({
 });
 const common = { access: 'none', ids: { id: 'contact' }, query: LinkQuery, exemptFromRateLimit: true } as const;
 
-/** What recipients see and change of themselves, without a key. */
+/** Routes for recipients, who see and change their own subscription without a key. */
 export const publicContactRoutes = [
   route.get('/contacts/public/:id', {
     ...common,

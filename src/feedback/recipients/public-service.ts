@@ -9,7 +9,7 @@ import { chooseLanguage } from '../../lib/texts/pages.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { verifyLinkToken } from '../../templates/content/links.ts';
 
-/** What a recipient's own pages know of them. */
+/** A recipient, as their own pages know them. */
 interface PublicContactRow {
   id: string;
   projectId: string;
@@ -101,7 +101,7 @@ function visitorOf(address: string, secret: string): string {
     .slice(0, 22);
 }
 
-/** What a link to a recipient's pages carries beside the contact's id. */
+/** The parameters that a link to a recipient's pages carries beside the contact's ID. */
 export interface LinkParameters {
   /** The mail the recipient came from; counts only when it is theirs. */
   e?: string | undefined;
@@ -109,7 +109,7 @@ export interface LinkParameters {
   t?: string | undefined;
 }
 
-/** What makes a link one of ours. */
+/** The settings that decide whether a link is one of ours. */
 export interface LinkTrust {
   LINK_SECRET: string;
   /** Secrets of links that are accepted, LINK_SECRET first. */

@@ -26,7 +26,7 @@ import {
   visitsPerWindow,
 } from './public-service.ts';
 
-/** What the pages need of the settings. */
+/** The settings that the pages need. */
 export interface PageSettings extends LinkTrust {
   API_URI: string;
   DASHBOARD_URI: string;

@@ -15,14 +15,14 @@ import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
 /**
- * What became of a notification. `unsettled`: our own record of the hand-over is still on its way. `forgotten`: the recipient was
+ * The outcome of a notification. `unsettled`: our own record of the hand-over is still on its way. `forgotten`: the recipient was
  * erased, and a report would leave a new trace of them (the provider's words, a link, a time), so that nothing is written.
  */
 export type Notified = 'done' | 'duplicate' | 'forgotten' | 'unsettled' | 'unknown';
 
 type Effect = Notification['effect'];
 
-// What a report of a kind moves: an instant of the mail (`delivered_at`), a counter of its campaign (`delivered_count`), and a status.
+// Each kind of report moves an instant of the mail (`delivered_at`), a counter of its campaign (`delivered_count`), and a status.
 const moves = {
   delivery: ['delivered', MailStatus.DELIVERED],
   open: ['opened', MailStatus.OPENED],

@@ -29,13 +29,13 @@ export const webhookReplySchema = v.object({
   ),
 });
 
-/** What a webhook is answered. */
+/** The response to a webhook. */
 export interface NotificationAnswer {
   status: number;
   body: v.InferOutput<typeof webhookReplySchema>;
 }
 
-/** What webhooks of providers are handled with. */
+/** The dependencies of handling webhooks of providers. */
 export interface NotificationDeps {
   db: Database;
   clock: Clock;
@@ -81,7 +81,7 @@ function doesHarm({ effect }: Notification): boolean {
   return effect.kind === 'complaint' || (effect.kind === 'bounce' && effect.bounceType === 'Permanent');
 }
 
-/** What became of a report, and whose mail it was about. */
+/** The outcome of a report, and the project whose mail it was about. */
 interface Applied {
   outcome: Notified;
   projectId: string | null;
@@ -113,7 +113,7 @@ async function mailOf({ db }: NotificationDeps, { emailId, projectId, recipient,
   return messageId === null ? null : findByMessageId(db, recipient, messageId);
 }
 
-/** What became of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
+/** The outcome of a received mail: `ignored` when it is for nobody here, or from nobody that can be a contact. */
 type Received = 'done' | 'duplicate' | 'ignored';
 
 /**

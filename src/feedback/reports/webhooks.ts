@@ -18,7 +18,7 @@ import type { Config } from '../../lib/config/config.ts';
 import { parseDate } from '../../lib/time.ts';
 import { type NotificationAnswer, type NotificationDeps, recordReceivedMail, takeReport } from './report.ts';
 
-/** What posts of Amazon SNS are handled with. */
+/** The dependencies of handling posts of Amazon SNS. */
 interface SnsDeps extends NotificationDeps {
   /** Setting SNS_TOPIC_ARNS. */
   topics: readonly string[];

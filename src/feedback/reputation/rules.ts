@@ -7,7 +7,7 @@ export interface ReputationWindow {
   complaintRate: number;
 }
 
-/** What reputation is judged by. */
+/** The figures that reputation is judged by. */
 export interface Reputation {
   twentyFourHour: ReputationWindow;
   sevenDay: ReputationWindow;
@@ -19,7 +19,7 @@ export interface Reputation {
 /** How bad a rate is, however little mail it is of. */
 export type Level = 'healthy' | 'warning' | 'critical';
 
-/** What is wrong: a limit that is reached, and by what. */
+/** A limit that is reached, and the rate that reached it. */
 export interface ReputationFinding {
   of: 'bounces' | 'complaints';
   /** A rate in percent, or a number of emails of a new project. */
@@ -29,7 +29,7 @@ export interface ReputationFinding {
   limit: string;
 }
 
-/** What the rules say of a reputation. Anything critical disables the project. */
+/** The judgement of the rules on a reputation. Anything critical disables the project. */
 export interface ReputationJudgement {
   critical: ReputationFinding[];
   warnings: ReputationFinding[];

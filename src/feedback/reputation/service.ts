@@ -104,7 +104,7 @@ function windowOf({ rated, ratedBounced, ratedComplained }: MailCounts) {
 
 const happened = { bounces: 'bounced', complaints: 'were reported as spam' } as const;
 
-/** What is said of findings. Limits and their hours are nobody's business but the operator's (docs/contract/platform.md#2-4). */
+/** Returns the sentences about findings. Limits and their hours are nobody's business but the operator's (docs/contract/platform.md#2-4). */
 function sentencesOf(findings: ReputationFinding[], judged: 'too high' | 'high'): string[] {
   const sentences = findings.map(({ of, unit, isAllTime }) => {
     const measured = unit === 'percent' ? 'share' : 'number';
@@ -141,7 +141,7 @@ export async function securityOf(db: Database, projectId: string, now: Date): Pr
   };
 }
 
-/** What guards reputations. */
+/** The dependencies of guarding reputations. */
 interface GuardDeps {
   db: Database;
   clock: Clock;
