@@ -8,6 +8,7 @@ import { inDeliveryWorld } from './support/delivery-world.ts';
 import { type HostileOrder, type HostileResult, hostileLoads, startHostile } from './support/hostile.ts';
 import { fillMail } from './support/mail.ts';
 import { cpuOfServers, cpuOfTree } from './support/processes.ts';
+import type { Turns } from './support/turns.ts';
 
 const seconds = Number(process.env.BENCH_SECONDS ?? 4);
 const rounds = Number(process.env.BENCH_ROUNDS ?? 2);
@@ -28,11 +29,12 @@ interface Times {
   delivered: number[];
 }
 
-/** The measurements of one load. `used`: cores, by process. */
+/** The measurements of one load. `used`: cores, by process; `turns`: of event loops beside the load, by process, the worst of all rounds. */
 interface Result extends HostileResult {
   alone: Times[];
   beside: Times[];
   used: Record<string, number>;
+  turns: Record<string, Turns>;
 }
 
 /** How long a project's mail takes beside a project that loads the same installation, as a ratio to how long it takes without that load. */
@@ -59,27 +61,36 @@ export function benchNeighbours(): Promise<void> {
       worker: cpuOfTree(worker.child.pid ?? 0),
       ...(await cpuOfServers(db)),
     });
+    const processes = { API: api, worker };
     const order = await orderOf(db, hostile);
     console.log(
       `\nNeighbours: a mail each ${everyMs} ms for ${seconds} s, in ${rounds} rounds without and with each load; ${settings.RATE_LIMIT_PER_MINUTE} requests a minute`,
     );
     const measure = () => mailFor(seconds, api.url, db, project);
     await measure();
+    // Both halves of a round are measured with it.
+    await Promise.all([api.ask<Turns>('turns'), worker.ask<Turns>('turns')]);
     for (const load of loads) {
       if (performance.now() > mostSeconds * 1_000) {
         console.log(`  ${load.padEnd(10)} not measured: BENCH_MOST_SECONDS (${mostSeconds}) are over`);
         continue;
       }
-      const result: Result = { alone: [], beside: [], statuses: {}, used: {}, isWhole: true };
+      const result: Result = { alone: [], beside: [], statuses: {}, used: {}, turns: {}, isWhole: true };
       for (let round = 0; round < rounds; round += 1) {
         await calm(db);
         result.alone.push(await measure());
         const running = startHostile({ ...order, load, url: load === 'smtp' ? smtp.url : api.url });
         await pause(1_000);
         const before: Record<string, number> = await cpu();
+        for (const process of Object.values(processes)) await process.ask<Turns>('turns');
         result.beside.push(await measure());
         for (const [name, value] of Object.entries(await cpu()))
           result.used[name] = (result.used[name] ?? 0) + (value - (before[name] ?? 0)) / seconds / rounds;
+        for (const [name, process] of Object.entries(processes)) {
+          const { p99, longest } = await process.ask<Turns>('turns');
+          const known = result.turns[name] ?? { p99: 0, longest: 0 };
+          result.turns[name] = { p99: Math.max(known.p99, p99), longest: Math.max(known.longest, longest) };
+        }
         const { statuses, isWhole } = await running.stop();
         result.isWhole &&= isWhole;
         for (const [status, count] of Object.entries(statuses))
@@ -168,7 +179,7 @@ async function calm(db: Database): Promise<void> {
   await db.count('delete from attempt_windows');
 }
 
-function print(load: string, { alone, beside, statuses, isWhole, used }: Result): void {
+function print(load: string, { alone, beside, statuses, isWhole, used, turns }: Result): void {
   let isMet = true;
   const figures = (['answered', 'delivered'] as const).map((what) => {
     const shares = [0.5, 0.95].map((share) => {
@@ -185,11 +196,14 @@ function print(load: string, { alone, beside, statuses, isWhole, used }: Result)
   });
   const said = Object.entries(statuses).map(([status, count]) => `${status} ${count}`);
   const cores = Object.entries(used).map(([name, value]) => `${name} ${value.toFixed(2)}`);
+  const loops = Object.entries(turns).map(
+    ([name, { p99, longest }]) => `${name} ${p99.toFixed(1)}, longest ${longest.toFixed(0)} ms`,
+  );
   const medians = alone.map(({ answered }) => at(answered, 0.5));
   const spread = Math.max(...medians) / Math.min(...medians);
   const verdict = spread > steady ? 'unsteady' : isMet ? '≤ 2' : '> 2';
   console.log(
-    `  ${load.padEnd(10)} ${verdict.padEnd(8)}  ${figures.join('   ')}   without load ×${spread.toFixed(2)}   cores ${cores.join(', ')}   load ${loadavg()[0]?.toFixed(1)}   ${said.join(', ')}${isWhole ? '' : '   THE LOAD ENDED EARLY'}`,
+    `  ${load.padEnd(10)} ${verdict.padEnd(8)}  ${figures.join('   ')}   without load ×${spread.toFixed(2)}   cores ${cores.join(', ')}   turns 99th ${loops.join(', ')}   load ${loadavg()[0]?.toFixed(1)}   ${said.join(', ')}${isWhole ? '' : '   THE LOAD ENDED EARLY'}`,
   );
 }
 

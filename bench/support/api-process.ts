@@ -1,8 +1,10 @@
 import { readConfig } from '../../src/lib/config/config.ts';
 import { createLogger } from '../../src/main/setup/process.ts';
+import { type Turns, watchTurns } from './turns.ts';
 
 // The API as `npm run api` runs it, or with the argument `smtp` SMTP submission, on a free port; its log goes to a file as it would in a
 // deployment.
+// Any message asks for the turns of its event loop.
 const config = readConfig(process.env, ['DATABASE_URL', 'TEMPORAL_ADDRESS']);
 if (process.argv[2] === 'smtp') {
   const { startSmtp } = await import('../../src/main/smtp/smtp-runtime.ts');
@@ -13,4 +15,9 @@ if (process.argv[2] === 'smtp') {
   const api = await startApi({ ...config, PORT: 0 }, createLogger(config, 'api'));
   process.send?.({ url: api.url });
 }
+let turns: (() => Turns) | null = null;
+process.on('message', () => {
+  turns ??= watchTurns();
+  process.send?.(turns());
+});
 process.on('disconnect', () => process.exit(0));

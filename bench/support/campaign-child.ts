@@ -1,8 +1,10 @@
 // One process of the campaign benchmark: the sink, the worker, or the hand-written loop. Each answers the parent's messages, and
 // loads only what it is: a garbage collection visits all code of a process.
 
-/** A request of the parent to a process. */
-export type Request = 'usage' | 'count' | 'reset' | { floor: { campaignId: string; inFlight: number } };
+import { type Turns, watchTurns } from './turns.ts';
+
+/** A request of the parent to a process. `turns`: of the event loop, since it was asked for the last time. */
+export type Request = 'usage' | 'count' | 'reset' | 'turns' | { floor: { campaignId: string; inFlight: number } };
 
 /** Resources that a process has used since it started, and its peak memory since the last request. */
 export interface Usage {
@@ -49,7 +51,12 @@ const roles: Record<string, () => Promise<{ ready: object; answer(request: Reque
 const start = roles[role];
 if (start === undefined) throw new Error(`No such role: ${role}`);
 const { ready, answer } = await start();
+let turns: (() => Turns) | null = null;
 process.on('message', async (request: Request) => {
+  if (request === 'turns') {
+    turns ??= watchTurns();
+    return void process.send?.(turns());
+  }
   if (request !== 'usage') return void process.send?.((await answer(request)) ?? {});
   const { user, system } = process.cpuUsage();
   process.send?.({ cpuSeconds: (user + system) / 1e6, peakRssMb: peakRss / 1e6 } satisfies Usage);
