@@ -24,6 +24,7 @@ import { advanceCanary, type CanaryDeps, type CanaryStep } from '../src/launches
 import { chooseCanary } from '../src/launches/canary/choose.ts';
 import { type DryRunShare, reviewShare } from '../src/launches/review/dry-run.ts';
 import { failDryRun, loadDryRun } from '../src/launches/review/queries.ts';
+import { CampaignStatus } from '../src/lib/campaign-status.ts';
 import { KeyedTurns } from '../src/lib/keyed-turns.ts';
 import { holdSentence } from '../src/mail/engine/breaker.ts';
 import type { HeavyReads } from '../src/store/heavy-reads.ts';
@@ -74,7 +75,7 @@ function sendActivities(deps: CampaignActivityDeps) {
     /** Begins a scheduled send whose time has come, and reads where it stands: local. Null when it is gone. */
     async beginSend(campaignId: string, sendSeq: number): Promise<SendStart | null> {
       const before = await viewSend(db, campaignId, sendSeq);
-      const isDue = before?.status === 'SCHEDULED' && before.dueMs === 0;
+      const isDue = before?.status === CampaignStatus.scheduled && before.dueMs === 0;
       if (isDue) await beginDueSend(deps, campaignId, sendSeq);
       const view = isDue ? await viewSend(db, campaignId, sendSeq) : before;
       if (view === null) return null;
@@ -133,7 +134,7 @@ function endActivities(deps: CampaignActivityDeps) {
     async finishSend(campaignId: string, sendSeq: number): Promise<SendEnd> {
       const done = await finishSend(db, campaignId, sendSeq);
       const view = await viewSend(db, campaignId, sendSeq);
-      if (done || view === null || view.status !== 'SENDING') return { done: true, waitMs: 0, view };
+      if (done || view === null || view.status !== CampaignStatus.sending) return { done: true, waitMs: 0, view };
       const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, '');
       if (open > 0) return { done: false, waitMs: dueMs ?? othersMs, view };
       await rewindClaims(db, campaignId, sendSeq);
@@ -160,7 +161,7 @@ function endActivities(deps: CampaignActivityDeps) {
     async cleanUpCancelled(campaignId: string, sendSeq: number): Promise<CleanUpReport> {
       return alive(heartbeatMs, async (beat) => {
         const send = await laneSend(deps, campaignId, sendSeq);
-        if (send === null) return { done: true, status: 'DRAFT' };
+        if (send === null) return { done: true, status: CampaignStatus.draft };
         return cleanUpCancelled(deps, send, () => {
           stopIfAsked(deps);
           beat({});

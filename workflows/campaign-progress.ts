@@ -1,4 +1,5 @@
 import * as wf from '@temporalio/workflow';
+import { CampaignStatus } from '../src/lib/campaign-status.ts';
 import { searchAttribute } from '../temporal/commands.ts';
 
 /** How far a campaign is, for the Temporal Web UI. `sent` and `failed` are as of the last report. */
@@ -26,7 +27,7 @@ export interface CampaignProgress {
 
 /** How a send ended. */
 export type CampaignSendResult = Pick<CampaignProgress, 'recipients' | 'sent' | 'skipped' | 'failed'> & {
-  status: 'SENT' | 'CANCELLED' | 'DRAFT' | 'GONE';
+  status: CampaignStatus | 'GONE';
 };
 
 type Counts = Pick<CampaignProgress, 'recipients' | 'sent' | 'skipped' | 'failed'>;
@@ -59,12 +60,12 @@ export class ProgressDisplay {
     const counts = `${grouped(sent)} of ${grouped(recipients)} handed over${others}`;
     wf.setCurrentDetails(`**${phase}** · ${counts}${detail === '' ? '' : `\n\n${detail}`}`);
     if (phase === 'held' || phase === 'paused' || phase === 'cancelling') this.#mark(phase.toUpperCase());
-    else if (phase === 'sending' && this.#state !== null) this.#mark('SENDING');
+    else if (phase === 'sending' && this.#state !== null) this.#mark(CampaignStatus.sending);
   }
 
   showScheduled(dueAt: string | null): void {
     // The start has set it.
-    this.#state ??= 'SCHEDULED';
+    this.#state ??= CampaignStatus.scheduled;
     this.show('scheduled', `due at ${dueAt}`);
     if (this.#due !== dueAt && dueAt !== null)
       wf.upsertSearchAttributes([{ key: searchAttribute.DueAt, value: new Date(dueAt) }]);
@@ -91,7 +92,7 @@ export class ProgressDisplay {
 
   // Each change is an event and a write to the visibility store. The start has set SENDING.
   #mark(value: string): void {
-    if (value === (this.#state ?? 'SENDING')) return;
+    if (value === (this.#state ?? CampaignStatus.sending)) return;
     this.#state = value;
     wf.upsertSearchAttributes([{ key: searchAttribute.State, value }]);
   }

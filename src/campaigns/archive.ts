@@ -1,22 +1,24 @@
+import { CampaignStatus, openStatuses } from '../lib/campaign-status.ts';
 import { badRequest, conflict, notFound } from '../lib/errors.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { forgetVersions } from '../templates/versions.ts';
 import { Campaign } from './entity.ts';
-import type { BulkUpdateCampaigns, CampaignStatus } from './schema.ts';
+import type { BulkUpdateCampaigns } from './schema.ts';
 import { load } from './service.ts';
 
 /** Deletes a draft. @throws 404, 409 while it is scheduled or sending, 400 once it has been sent or cancelled */
 export async function deleteCampaign(db: Database, projectId: string, id: string): Promise<void> {
   const isGone = await db.transaction(async (tx) => {
-    if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: 'DRAFT' })) === 0) return false;
+    if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: CampaignStatus.draft })) === 0) return false;
     await forgetVersions(tx, projectId, [id]);
     await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
     return true;
   });
   if (isGone) return;
   const { status } = await load(db, projectId, id);
-  if (isOpen(status)) throw conflict(`A campaign that is ${status} cannot be deleted: cancel it first`, { status });
+  if (openStatuses.has(status))
+    throw conflict(`A campaign that is ${status} cannot be deleted: cancel it first`, { status });
   throw badRequest(`A campaign that is ${status} cannot be deleted: its history must stay`, { status });
 }
 
@@ -39,7 +41,7 @@ export async function bulkUpdateCampaigns(
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw notFound('campaign', unknown);
   if (body.delete === true) {
-    const kept = found.find(({ status }) => status !== 'DRAFT');
+    const kept = found.find(({ status }) => status !== CampaignStatus.draft);
     if (kept !== undefined) throw badRequest(`Campaign ${kept.id} is ${kept.status}: only drafts can be deleted`, kept);
     const deleted = await tx.em.nativeDelete(Campaign, { projectId, id: { $in: ids } });
     await forgetVersions(tx, projectId, ids);
@@ -47,7 +49,7 @@ export async function bulkUpdateCampaigns(
     return { deleted };
   }
   if (body.archived === undefined) return { updated: 0 };
-  const open = body.archived ? found.find(({ status }) => isOpen(status)) : undefined;
+  const open = body.archived ? found.find(({ status }) => openStatuses.has(status)) : undefined;
   if (open !== undefined)
     throw badRequest(
       `A campaign that is ${open.status} cannot be archived: cancel it first, or wait until it is over`,
@@ -58,8 +60,4 @@ export async function bulkUpdateCampaigns(
       updated_at = case when archived = ${body.archived} then updated_at else now() end
     where project_id = ${projectId} and id = any(${ids}::uuid[])`);
   return { updated };
-}
-
-function isOpen(status: CampaignStatus): boolean {
-  return status === 'SCHEDULED' || status === 'SENDING';
 }

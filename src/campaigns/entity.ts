@@ -1,8 +1,9 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { CampaignStatus, campaignStatuses } from '../lib/campaign-status.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { contentColumns } from '../templates/queries.ts';
-import { audienceTypes, campaignStatuses, type EarlierRecipients } from './schema.ts';
+import { audienceTypes, type EarlierRecipients } from './schema.ts';
 
 const p = defineEntity.properties;
 
@@ -17,7 +18,7 @@ export const Campaign = defineEntity({
     ...baseColumns,
     projectId: ofProject(),
     ...contentColumns,
-    status: p.enum(campaignStatuses).default('DRAFT'),
+    status: p.enum(campaignStatuses).default(CampaignStatus.draft),
     audienceType: p.enum(audienceTypes),
     audienceCondition: p.json<Record<string, unknown>>().nullable(),
     segmentId: p.uuid().nullable(),

@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import type { App } from '../http/context.ts';
+import { CampaignStatus } from '../lib/campaign-status.ts';
 import { field } from '../lib/validation/fields.ts';
 import { type Hold, holdBody, holdFor, holdSentence } from '../mail/engine/breaker.ts';
 import { segmentsByIds } from '../segments/service.ts';
@@ -97,7 +98,7 @@ export async function heldSentence(
   { db, provider, launchGate }: ShowingDeps,
   campaign: Campaign,
 ): Promise<string | null> {
-  if (campaign.status !== 'SENDING') return null;
+  if (campaign.status !== CampaignStatus.sending) return null;
   const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
   return heldBy(hold, (await launchGate.shown(db, [campaign])).get(campaign.id), campaign);
 }
@@ -108,12 +109,12 @@ export function pendingCount({ totalRecipients, sentCount, skippedCount, failedC
 }
 
 function mayBeHeld({ status, pausedAt }: Campaign): boolean {
-  return status === 'SENDING' && !pausedAt;
+  return status === CampaignStatus.sending && !pausedAt;
 }
 
 // What the provider refuses comes first: a canary that waits for it can do nothing else.
 function heldBy(hold: Hold | null, launch: LaunchShown | undefined, campaign: Campaign): string | null {
-  if (campaign.status !== 'SENDING') return null;
+  if (campaign.status !== CampaignStatus.sending) return null;
   if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
   return mayBeHeld(campaign) || launch?.canary?.state === 'STOPPED' ? (launch?.held ?? null) : null;
 }

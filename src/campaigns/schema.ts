@@ -1,5 +1,6 @@
 import * as v from 'valibot';
 import { ConditionShape } from '../contacts/conditions.ts';
+import { campaignStatuses } from '../lib/campaign-status.ts';
 import { PageFigures } from '../lib/pages.ts';
 import { EmailField, withBareSender } from '../lib/validation/email-address.ts';
 import {
@@ -21,10 +22,6 @@ import { SegmentBody } from '../segments/schema.ts';
 import { contentEntries, givenContentEntries, TypeField } from '../templates/schema.ts';
 import { needsContent } from '../templates/source.ts';
 import { Approval, CanaryBody } from './launch-body.ts';
-
-/** The states of a campaign (docs/contract/campaigns-and-workflows.md#2-2). */
-export const campaignStatuses = ['DRAFT', 'SCHEDULED', 'SENDING', 'SENT', 'CANCELLED'] as const;
-export type CampaignStatus = (typeof campaignStatuses)[number];
 
 /** How a campaign's audience is chosen (docs/contract/campaigns-and-workflows.md#2-3). */
 export const audienceTypes = ['ALL', 'SEGMENT', 'FILTERED'] as const;

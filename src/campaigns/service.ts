@@ -1,5 +1,6 @@
 import { LockMode } from '@mikro-orm/core';
 import * as v from 'valibot';
+import { CampaignStatus, campaignStatuses, editableStatuses, pendingStatuses } from '../lib/campaign-status.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
@@ -28,7 +29,6 @@ import {
   type CreateCampaign,
   campaignCounts,
   campaignSorts,
-  campaignStatuses,
   type ListCampaigns,
   type UpdateCampaign,
 } from './schema.ts';
@@ -120,8 +120,7 @@ export async function updateCampaign(
     const campaign = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('campaign', '/campaigns/{id}', campaign, ifMatch);
     const { status } = campaign;
-    if (status !== 'DRAFT' && status !== 'SCHEDULED')
-      throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
+    if (!editableStatuses.has(status)) throw badRequest(`A campaign that is ${status} cannot be changed`, { status });
     await keepSendLimits(tx, id);
     const audience = {
       audienceType: body.audienceType ?? campaign.audienceType,
@@ -133,7 +132,11 @@ export async function updateCampaign(
     checkSources(body);
     await keepFirstVersion(tx, campaign);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
-    if (status === 'SCHEDULED' && body.segmentId !== undefined && body.segmentId !== (campaign.segmentId ?? null))
+    if (
+      status === CampaignStatus.scheduled &&
+      body.segmentId !== undefined &&
+      body.segmentId !== (campaign.segmentId ?? null)
+    )
       throw badRequest('The segment of a scheduled campaign cannot be changed: cancel it first', { status });
     if (campaign.resendOf && changesAudience(campaign, body))
       throw badRequest('This campaign has the recipients of another: duplicate it to choose another audience', {
@@ -142,7 +145,7 @@ export async function updateCampaign(
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
     await assignContent(tx, iconsUrl, campaign, body);
-    if (status === 'DRAFT' && [body.type, ...keys].some((value) => value !== undefined))
+    if (status === CampaignStatus.draft && [body.type, ...keys].some((value) => value !== undefined))
       campaign.totalRecipients = await audienceSize(tx, campaign, clock());
     await tx.em.flush();
     await keepVersion(tx, campaign, restoredFrom);
@@ -212,7 +215,7 @@ export async function campaignStats(deps: ShowingDeps, projectId: string, id: st
   const campaign = await load(db, projectId, id);
   const { sentCount, skippedCount, failedCount } = campaign;
   const rate = (count: number) => (sentCount === 0 ? 0 : (count / sentCount) * 100);
-  const underWay = campaign.status === 'SENDING' || campaign.status === 'CANCELLED';
+  const underWay = pendingStatuses.has(campaign.status);
   return {
     ...v.parse(v.object(campaignCounts), campaign),
     skippedCount,

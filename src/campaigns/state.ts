@@ -1,9 +1,9 @@
 import { campaignEvent } from '../contacts/events/queries.ts';
+import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
 import { forbidden, notFound } from '../lib/errors.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
-import { type Database, limitingKey, sql } from '../store/sql.ts';
+import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
-import type { CampaignStatus } from './schema.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */
 export interface LockedCampaign extends Audience {
@@ -55,7 +55,7 @@ export function openSend(
     with moved as (
       update campaigns set ${moves}, send_seq = send_seq + (status = 'DRAFT')::int, total_recipients = ${recipients},
         cancelled_at = null, audit_note = null, updated_at = now()
-      where id = ${id} and status in ('DRAFT', 'SCHEDULED')
+      where id = ${id} and status in ${raw(editableStatuses.sql)}
       returning id, send_seq, project_id)
     insert into campaign_sends (campaign_id, send_seq, project_id, limited_by) select id, send_seq, project_id, ${limitedBy ?? null}::uuid from moved
     on conflict (campaign_id, send_seq) do update set updated_at = now()${limitedBy === undefined ? sql`` : sql`, limited_by = excluded.limited_by`}
@@ -71,7 +71,7 @@ export async function keepSendLimits(tx: Database, id: string): Promise<void> {
   if (key === null) return;
   const send = await tx.row<{ limitedBy: string | null }>(sql`
     select s.limited_by as "limitedBy" from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
-      where c.id = ${id} and c.status in ('SCHEDULED', 'SENDING')`);
+      where c.id = ${id} and c.status in ${raw(openStatuses.sql)}`);
   if (send !== null && send.limitedBy !== key)
     throw forbidden(
       'This key may not send to everybody: it can only change campaigns that it started itself',

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
+import { unfinishedStatuses } from '../lib/campaign-status.ts';
 import { isUuid } from '../lib/ids.ts';
 import { unseal } from '../lib/seal.ts';
 import { dayMs } from '../lib/time.ts';
@@ -197,7 +198,7 @@ export async function useOfDomain(
   const sends = sql`project_id = ${projectId} and lower(split_part("from", '@', -1)) = ${domain}`;
   const row = await db.row<{ templates: number; campaigns: number }>(sql`
     select (select count(*)::int from templates where ${sends}) as templates,
-      (select count(*)::int from campaigns where ${sends} and status in ('DRAFT', 'SCHEDULED', 'SENDING')) as campaigns`);
+      (select count(*)::int from campaigns where ${sends} and status in ${raw(unfinishedStatuses.sql)}) as campaigns`);
   return row ?? { templates: 0, campaigns: 0 };
 }
 

@@ -1,5 +1,6 @@
 import { audienceSize } from '../campaigns/audience/audience.ts';
 import type { LaunchGate, LaunchShown } from '../campaigns/launch-gate.ts';
+import { CampaignStatus, editableStatuses } from '../lib/campaign-status.ts';
 import { AppError } from '../lib/errors.ts';
 import { releaseStopped } from './canary/choose.ts';
 import { canariesOf, canarySentence } from './canary/view.ts';
@@ -37,11 +38,11 @@ export const launchGate: LaunchGate = {
     const [approvals, canaries] = await Promise.all([
       pendingApprovals(
         db,
-        those((status) => status === 'DRAFT' || status === 'SCHEDULED'),
+        those((status) => editableStatuses.has(status)),
       ),
       canariesOf(
         db,
-        those((status) => status !== 'DRAFT'),
+        those((status) => status !== CampaignStatus.draft),
       ),
     ]);
     const shown = new Map<string, LaunchShown>();

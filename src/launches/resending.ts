@@ -3,6 +3,7 @@ import { Campaign, CampaignSend } from '../campaigns/entity.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { lockCampaign } from '../campaigns/state.ts';
 import { checkKeySender } from '../domains/service.ts';
+import { CampaignStatus, finishedStatuses } from '../lib/campaign-status.ts';
 import { badRequest, conflict, forbidden } from '../lib/errors.ts';
 import { newId } from '../lib/ids.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
@@ -33,7 +34,7 @@ export async function resendCampaign(
     const original = await lockCampaign(tx, project.id, id);
     const { status, sendSeq } = original;
     const send = await tx.em.findOne(CampaignSend, { campaignId: id, sendSeq });
-    if ((status !== 'SENT' && status !== 'CANCELLED') || send?.closed !== true)
+    if (!finishedStatuses.has(status) || send?.closed !== true)
       throw badRequest('Only a finished campaign can be resent', { status });
     const known = await tx.em.findOne(
       Campaign,
@@ -78,5 +79,5 @@ export async function resendCampaign(
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, resendId);
-  return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending to the missed recipients' };
+  return { campaign: { ...campaign, status: CampaignStatus.sending }, message: 'Sending to the missed recipients' };
 }

@@ -3,6 +3,7 @@ import { CampaignWithSegment } from '../campaigns/schema.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { lockCampaign } from '../campaigns/state.ts';
 import { inProject, reply, route } from '../http/route.ts';
+import { CampaignStatus } from '../lib/campaign-status.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { continueFromCanary } from './canary/choose.ts';
 import { resendCampaign } from './resending.ts';
@@ -29,7 +30,10 @@ export const launchRoutes = [
     async handle(input) {
       const { project, params, body, actor } = input;
       const sent = await sendCampaign(depsOf(input), project, params.id, body, actor);
-      return reply(sent.campaign.approval === null || sent.campaign.status !== 'DRAFT' ? 200 : 202, answer(sent));
+      return reply(
+        sent.campaign.approval === null || sent.campaign.status !== CampaignStatus.draft ? 200 : 202,
+        answer(sent),
+      );
     },
     alsoStatus: 202,
   }),

@@ -5,10 +5,11 @@ import { audienceSize, sourceTypeOf } from '../campaigns/audience/audience.ts';
 import type { Drift } from '../campaigns/launch-body.ts';
 import { startOfSend, wakeCampaign } from '../campaigns/lifecycle/begin.ts';
 import type { ShowingDeps } from '../campaigns/record.ts';
-import type { CampaignStatus, CampaignWithSegment } from '../campaigns/schema.ts';
+import type { CampaignWithSegment } from '../campaigns/schema.ts';
 import { getCampaign } from '../campaigns/service.ts';
 import { keepSendLimits, type LockedCampaign, lockCampaign, openSend } from '../campaigns/state.ts';
 import { checkKeySender } from '../domains/service.ts';
+import { CampaignStatus, editableStatuses } from '../lib/campaign-status.ts';
 import { badRequest, invalidField } from '../lib/errors.ts';
 import { type Clock, parseDate } from '../lib/time.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
@@ -103,9 +104,12 @@ export async function approveCampaign(
 
 // The answer is about the send that was asked for, however fast it was.
 function started(campaign: CampaignWithSegment, at: Date | null): Sent {
-  if (at === null) return { campaign: { ...campaign, status: 'SENDING' }, message: 'Sending started' };
+  if (at === null) return { campaign: { ...campaign, status: CampaignStatus.sending }, message: 'Sending started' };
   const scheduledFor = at.toISOString();
-  return { campaign: { ...campaign, status: 'SCHEDULED', scheduledFor }, message: `Scheduled for ${scheduledFor}` };
+  return {
+    campaign: { ...campaign, status: CampaignStatus.scheduled, scheduledFor },
+    message: `Scheduled for ${scheduledFor}`,
+  };
 }
 
 /** Checks what forbids a send, and how many get it. @throws as `sendCampaign` */
@@ -119,7 +123,7 @@ async function checkSend(
   // Sent without a review, the campaign would go to whoever is in the audience, which is not what was asked for.
   if (typeof fingerprint !== 'string' && drift !== undefined)
     throw invalidField('drift', 'needs the "fingerprint" of a dry run', 'custom');
-  if (campaign.status !== 'DRAFT' && campaign.status !== 'SCHEDULED') throw notSendable(campaign.status);
+  if (!editableStatuses.has(campaign.status)) throw notSendable(campaign.status);
   const now = deps.clock();
   const terms = await reviewOf(tx, campaign, { fingerprint, drift });
   const review = terms && (await checkReview(tx, campaign, terms.key, { drift: terms.drift, until: at ?? now, now }));
@@ -139,7 +143,7 @@ async function reviewOf(
   { fingerprint, drift = 'none' }: Pick<SendCampaign, 'fingerprint' | 'drift'>,
 ): Promise<{ key: ReviewKey; drift: Drift } | null> {
   if (typeof fingerprint === 'string') return { key: { fingerprint }, drift };
-  if (fingerprint === null || campaign.status !== 'SCHEDULED') return null;
+  if (fingerprint === null || campaign.status !== CampaignStatus.scheduled) return null;
   const bound = await boundReview(tx, campaign);
   return bound && { key: { id: bound.id }, drift: bound.drift };
 }
@@ -162,7 +166,7 @@ async function begin(
   const { at, recipients, review, most, limitedBy } = send;
   const ticket = await commitSend(tx, campaign, project.name, { recipients, at, limitedBy });
   // A scheduled one may have gone by another review before.
-  if (review !== null || most !== null || status === 'SCHEDULED') await noteReview(tx, id, review, most);
+  if (review !== null || most !== null || status === CampaignStatus.scheduled) await noteReview(tx, id, review, most);
   const { canary } = body;
   await setCanary(tx, id, canary);
   const after = {
@@ -206,7 +210,7 @@ export async function commitSend(
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
   // A scheduled one has its execution, which re-checks the row.
-  if (status === 'SCHEDULED') return enqueue(tx, wakeCampaign(id, sendSeq));
+  if (status === CampaignStatus.scheduled) return enqueue(tx, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
   return enqueue(tx, startOfSend({ ...campaign, sendSeq, dueAt }, projectName, recipients));
 }

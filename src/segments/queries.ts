@@ -1,4 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
+import { openStatuses, unfinishedStatuses } from '../lib/campaign-status.ts';
 import type { StoredSegment } from '../lib/conditions/segments.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Definition, WatchFacts } from './definition.ts';
@@ -65,8 +66,8 @@ export async function campaignsUsing(db: Database, projectId: string, segmentId:
   const row = await db.row<{ total: number }>(
     sql`
       select count(*)::int as total from campaigns
-      where project_id = ${projectId} and (segment_id = ${segmentId}::uuid and status in ('DRAFT', 'SCHEDULED', 'SENDING')
-        or audience_type = 'FILTERED' and status in ('SCHEDULED', 'SENDING')
+      where project_id = ${projectId} and (segment_id = ${segmentId}::uuid and status in ${raw(unfinishedStatuses.sql)}
+        or audience_type = 'FILTERED' and status in ${raw(openStatuses.sql)}
           and strpos(lower(audience_condition::text), '"segment.' || ${segmentId}::text || '"') > 0)`,
   );
   return row?.total ?? 0;

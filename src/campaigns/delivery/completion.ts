@@ -1,5 +1,6 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
 import { campaignEvent } from '../../contacts/events/queries.ts';
+import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { leastId } from '../../lib/ids.ts';
 import { workOnLeft } from '../../mail/engine/run.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
@@ -7,7 +8,6 @@ import { isLeftOut } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import type { CampaignStatus } from '../schema.ts';
 import { hasDeparted } from '../state.ts';
 import { takeOver } from './lane.ts';
 import type { LaneDeps, LaneSend } from './lane-deps.ts';
@@ -36,7 +36,9 @@ export async function settleWhilePaused(
 }
 
 /** How a cleanup ended; `waitMs` says when the claims that are still unconfirmed can be asked for again. */
-export type CleanUpReport = { done: true; status: 'DRAFT' | 'CANCELLED' } | { done: false; waitMs: number };
+export type CleanUpReport =
+  | { done: true; status: typeof CampaignStatus.draft | typeof CampaignStatus.cancelled }
+  | { done: false; waitMs: number };
 
 const unconfirmedPauseMs = 5000;
 
@@ -48,19 +50,19 @@ const unconfirmedPauseMs = 5000;
 export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: () => void): Promise<CleanUpReport> {
   const { campaignId, sendSeq } = send;
   const view = await viewSend(deps.db, campaignId, sendSeq);
-  if (view === null || view.status !== 'CANCELLED') return { done: true, status: 'DRAFT' };
+  if (view === null || view.status !== CampaignStatus.cancelled) return { done: true, status: CampaignStatus.draft };
   await workOnLeft(deps, () => takeOver(deps, send), alive);
   const left = await claimsOpen(deps.db, campaignId, sendSeq, send.holder);
   if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? unconfirmedPauseMs, unconfirmedPauseMs) };
 
   if (!(await hasDeparted(deps.db, campaignId, sendSeq))) {
     await endUnsent('delete');
-    if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: 'DRAFT' };
+    if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: CampaignStatus.draft };
   }
   // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
   await endUnsent('fail');
   await closeCancelledSend(deps.db, campaignId, sendSeq);
-  return { done: true, status: 'CANCELLED' };
+  return { done: true, status: CampaignStatus.cancelled };
 
   async function endUnsent(how: 'delete' | 'fail'): Promise<void> {
     let after: string | null = null;

@@ -1,4 +1,5 @@
 import { type SignalCommand, type StartCommand, signals, workflowId } from '../../../temporal/commands.ts';
+import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { cutText } from '../../lib/text.ts';
 import type { Clock } from '../../lib/time.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
@@ -83,7 +84,7 @@ export function startOfSend(
       ProjectId: projectId,
       CampaignId: id,
       Kind: 'campaign',
-      State: dueAt === null ? 'SENDING' : 'SCHEDULED',
+      State: dueAt === null ? CampaignStatus.sending : CampaignStatus.scheduled,
       Recipients: recipients,
       ...(dueAt === null ? {} : { DueAt: dueAt }),
     },

@@ -1,4 +1,5 @@
 import { type StartCommand, signals } from '../../../temporal/commands.ts';
+import { executedStatuses } from '../../lib/campaign-status.ts';
 import { isoText } from '../../store/columns.ts';
 import { isStalled, type RecoverableKind, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -30,7 +31,7 @@ const columns = sql`c.id, c.project_id as "projectId", c.name, c.send_seq as "se
   ${overdue} as overdue`;
 const open = sql`from campaign_sends s join campaigns c on c.id = s.campaign_id and c.send_seq = s.send_seq
   join projects p on p.id = c.project_id
-  where not s.closed and c.status in ('SCHEDULED', 'SENDING', 'CANCELLED')`;
+  where not s.closed and c.status in ${raw(executedStatuses.sql)}`;
 const movedAt = sql`greatest(s.updated_at, c.updated_at)`;
 
 /**

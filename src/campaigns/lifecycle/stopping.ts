@@ -1,3 +1,4 @@
+import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { recordChange } from '../../projects/audit/record.ts';
@@ -5,7 +6,7 @@ import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import { enqueue, enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { campaignBody, type ShowingDeps } from '../record.ts';
-import type { CampaignBody, CampaignStatus, CampaignWithSegment } from '../schema.ts';
+import type { CampaignBody, CampaignWithSegment } from '../schema.ts';
 import { getCampaign, load } from '../service.ts';
 import {
   cancelSend,
@@ -41,11 +42,15 @@ export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: 
   const campaign = campaignBody(await load(deps.db, projectId, id));
   if (wasScheduled) {
     // The answer is about what was asked for, even when somebody has sent the draft already.
-    const message = cancelMessage('DRAFT', false);
-    return { campaign: { ...campaign, status: 'DRAFT', scheduledFor: null }, revertPending: false, message };
+    const message = cancelMessage(CampaignStatus.draft, false);
+    return {
+      campaign: { ...campaign, status: CampaignStatus.draft, scheduledFor: null },
+      revertPending: false,
+      message,
+    };
   }
   // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
-  const revertPending = campaign.status === 'CANCELLED' && !(await hasDeparted(deps.db, id, sendSeq));
+  const revertPending = campaign.status === CampaignStatus.cancelled && !(await hasDeparted(deps.db, id, sendSeq));
   return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
 }
 
@@ -56,25 +61,27 @@ async function moveToCancelled(
 ): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
   const { sendSeq, status } = await lockCampaign(tx, projectId, id);
   // With the send locked no claim is being made, so that none can follow the commit.
-  if (status === 'SENDING') await lockCampaignSend(tx, id, sendSeq);
+  if (status === CampaignStatus.sending) await lockCampaignSend(tx, id, sendSeq);
   const moved =
-    status === 'SCHEDULED'
+    status === CampaignStatus.scheduled
       ? await unscheduleSend(tx, id, sendSeq)
-      : status === 'CANCELLED' || (await cancelSend(tx, id, sendSeq));
+      : status === CampaignStatus.cancelled || (await cancelSend(tx, id, sendSeq));
   if (moved) {
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
-    if (status !== 'CANCELLED')
+    if (status !== CampaignStatus.cancelled)
       await recordChange(tx, projectId, { action: 'campaign.cancelled', target: id, before: { status } });
-    return { sendSeq, ticket, wasScheduled: status === 'SCHEDULED' };
+    return { sendSeq, ticket, wasScheduled: status === CampaignStatus.scheduled };
   }
   throw badRequest(
-    status === 'SENT' ? 'The campaign has already been sent' : `A campaign that is ${status} cannot be cancelled`,
+    status === CampaignStatus.sent
+      ? 'The campaign has already been sent'
+      : `A campaign that is ${status} cannot be cancelled`,
     { status },
   );
 }
 
 function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
-  if (status === 'DRAFT') return 'Campaign returned to draft';
+  if (status === CampaignStatus.draft) return 'Campaign returned to draft';
   if (revertPending) return 'Campaign cancelled: it returns to draft as soon as its unsent messages are removed';
   return 'Campaign cancelled: messages that had been handed over stay sent';
 }
@@ -110,7 +117,7 @@ export async function pauseCampaign(
     const { sendSeq, status } = await lockCampaign(tx, projectId, id);
     const verb = paused ? 'paused' : 'resumed';
     if (!paused) await keepSendLimits(tx, id);
-    if (status !== 'SENDING')
+    if (status !== CampaignStatus.sending)
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);
     if (!(await setPaused(tx, id, sendSeq, paused))) return null;

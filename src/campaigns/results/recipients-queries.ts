@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { type CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
 import { notFound } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { csvFile } from '../../lib/text.ts';
@@ -54,7 +55,7 @@ export async function reportedPage(
 
 /** A campaign's current send with its counters. */
 export interface CountedSend extends SendKey {
-  status: string;
+  status: CampaignStatus;
   /** Whether it has ended, cleanup included. */
   closed: boolean;
   total: number;
@@ -80,7 +81,7 @@ export async function countedSend(db: Database, projectId: string, id: string): 
 /** How many recipients have a verdict by the counters; null where no counter tells. */
 export function countedOf(send: CountedSend, verdict: LedgerVerdict | null): number | null {
   // Of a campaign that has not begun it is an estimate of its audience, which has no rows yet.
-  if (verdict === null) return send.status === 'DRAFT' || send.status === 'SCHEDULED' ? 0 : send.total;
+  if (verdict === null) return editableStatuses.has(send.status) ? 0 : send.total;
   if (verdict === 'handed_over') return send.sent;
   if (verdict === 'skipped') return send.skipped;
   return verdict === 'failed' ? send.failed : null;

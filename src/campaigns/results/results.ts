@@ -1,4 +1,5 @@
 import * as v from 'valibot';
+import { finishedStatuses } from '../../lib/campaign-status.ts';
 import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
@@ -31,7 +32,7 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
     pending: of('pending'),
   };
   // Before that rows may still be added, or go: a cancelled campaign is cleaned up first.
-  const isOver = send.closed && (send.status === 'SENT' || send.status === 'CANCELLED');
+  const isOver = send.closed && finishedStatuses.has(send.status);
   const isFinal = isOver && counts.unknown === 0 && counts.pending === 0;
   const counted = send.sent + send.skipped + send.failed;
   // A report can prove later that a message which was given up did leave; then the row says so, and the counters as well.

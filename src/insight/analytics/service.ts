@@ -1,9 +1,10 @@
 import * as v from 'valibot';
 import { countByName } from '../../contacts/events/counting-queries.ts';
+import { editableStatuses } from '../../lib/campaign-status.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
 import { dayParameter, field, Instant, parameter } from '../../lib/validation/fields.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { positiveInteger } from '../activity/schema.ts';
 import { percent } from '../activity/stats.ts';
 
@@ -140,7 +141,7 @@ export async function windowCampaignStats(
   const { from, until } = sqlSpan(spanParameters(query, now, 30), hourMs);
   const [row] = await db.rows<Record<'total' | 'active' | 'completed' | 'sent' | 'opened' | 'clicked', number>>(sql`
     select m.*, s.* from (
-      select count(*)::int as total, (count(*) filter (where status in ('DRAFT', 'SCHEDULED')))::int as active
+      select count(*)::int as total, (count(*) filter (where status in ${raw(editableStatuses.sql)}))::int as active
       from campaigns
       where project_id = ${projectId} and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz) m,
     (select count(*)::int as completed, coalesce(sum(sent_count), 0)::float8 as sent,

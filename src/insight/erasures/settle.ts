@@ -1,5 +1,6 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
 import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
+import { finishedStatuses } from '../../lib/campaign-status.ts';
 import { leastId } from '../../lib/ids.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { redactEntries } from '../../projects/audit/record.ts';
@@ -35,7 +36,7 @@ export async function findLedgers(
 export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise<string | null> {
   const final = await db.row(sql`
     select from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
-    where c.id = ${ledger.campaignId} and c.send_seq = ${ledger.sendSeq} and s.closed and c.status in ('SENT', 'CANCELLED')`);
+    where c.id = ${ledger.campaignId} and c.send_seq = ${ledger.sendSeq} and s.closed and c.status in ${raw(finishedStatuses.sql)}`);
   return final === null ? null : ledgerHash(db, ledger);
 }
 

@@ -1,5 +1,6 @@
 import { needsSubscription } from '../../campaigns/audience/audience.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
+import { CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
 import { AppError } from '../../lib/errors.ts';
 import type { Database } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
@@ -28,7 +29,7 @@ export async function explainCampaign(
   const { sentAt, status } = campaign;
   const source = campaignSource(campaign.id);
   const named = `The campaign "${campaign.name}"`;
-  if (sentAt === null || status === 'DRAFT' || status === 'SCHEDULED') return notBegun();
+  if (sentAt === null || editableStatuses.has(status)) return notBegun();
   const begun = recorded('campaign.began', 'pass', `${named} began on ${onDate(sentAt)}.`, { at: sentAt, source });
   const { id: campaignId, sendSeq } = campaign;
   const mail = await findMail(db, projectId, { campaignId, sendSeq, contactId: contact.id });
@@ -43,9 +44,12 @@ export async function explainCampaign(
   async function notBegun(): Promise<Finding> {
     const now = contact.readAt;
     const audience = await audienceDecisions(db, projectId, contact, campaign, now);
-    const rules = [...audience, ...(status === 'SCHEDULED' ? await reviewDecisions(db, campaign, contact.id) : [])];
+    const rules = [
+      ...audience,
+      ...(status === CampaignStatus.scheduled ? await reviewDecisions(db, campaign, contact.id) : []),
+    ];
     const isIn = rules.every(({ outcome }) => outcome !== 'stop');
-    if (status === 'SCHEDULED') {
+    if (status === CampaignStatus.scheduled) {
       const at = campaign.scheduledFor;
       const due = recorded('campaign.began', 'pass', `${named} is scheduled for ${onDate(at ?? now)}.`, { at, source });
       const decisions = [due, ...rules];
@@ -65,7 +69,7 @@ export async function explainCampaign(
     decisions.push(...(await audienceDecisions(db, projectId, then, campaign, sentAt ?? '')));
     decisions.push(...(await reviewDecisions(db, campaign, contact.id)));
     const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
-    if (!campaign.expanded && status === 'SENDING') {
+    if (!campaign.expanded && status === CampaignStatus.sending) {
       if (isLeftOut) return finding('will_not', decisions);
       const sentence = 'Its audience is still being frozen, and the contact matches it.';
       return finding('will', decisions, sentence, {

@@ -1,6 +1,7 @@
 import { type LedgerVerdict, verdictSql } from '../../campaigns/results/verdicts.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
 import { getContactAt } from '../../contacts/history-service.ts';
+import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
@@ -57,7 +58,7 @@ export async function contactAsOf(
 export interface CampaignFacts {
   id: string;
   name: string;
-  status: string;
+  status: CampaignStatus;
   type: 'MARKETING' | 'TRANSACTIONAL' | 'HEADLESS';
   audienceType: 'ALL' | 'SEGMENT' | 'FILTERED';
   audienceCondition: unknown;

@@ -1,5 +1,6 @@
 import type { Reply } from '@fernpost/sdk';
 import * as v from 'valibot';
+import { CampaignStatus, campaignStatuses } from '../../lib/campaign-status.ts';
 import { idOf, type Tool, tool } from './tool.ts';
 
 const limit = v.optional(
@@ -22,13 +23,6 @@ const mailStatuses = listed<Reply<'listEmails'>['data'][number]['status']>({
   COMPLAINED: true,
   FAILED: true,
   SUPPRESSED: true,
-  CANCELLED: true,
-});
-const campaignStatuses = listed<Reply<'listCampaigns'>['data'][number]['status']>({
-  DRAFT: true,
-  SCHEDULED: true,
-  SENDING: true,
-  SENT: true,
   CANCELLED: true,
 });
 
@@ -173,7 +167,7 @@ export const readTools: readonly Tool[] = [
       const from = new Date(Date.now() - dayMs).toISOString();
       const [failed, sending] = await Promise.all([
         call('listEmails', { query: { status: 'FAILED', from, limit } }),
-        call('listCampaigns', { query: { status: 'SENDING', pageSize: 50 } }),
+        call('listCampaigns', { query: { status: CampaignStatus.sending, pageSize: 50 } }),
       ]);
       const paused = sending.data.filter(({ pausedAt }) => pausedAt !== null);
       return {

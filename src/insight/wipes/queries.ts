@@ -1,5 +1,6 @@
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
+import { openStatuses } from '../../lib/campaign-status.ts';
 import { conflict } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';
@@ -9,7 +10,7 @@ import { baseColumns, removeSome } from '../../store/columns.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 
 const p = defineEntity.properties;
 
@@ -73,7 +74,7 @@ async function stopCampaigns(tx: Database, projectId: string): Promise<void> {
     stopped as (
       update campaigns set status = case status when 'SENDING' then 'CANCELLED' else 'DRAFT' end,
         cancelled_at = case status when 'SENDING' then now() end, scheduled_for = null, updated_at = now()
-      where project_id = ${projectId} and status in ('SENDING', 'SCHEDULED') returning *)`;
+      where project_id = ${projectId} and status in ${raw(openStatuses.sql)} returning *)`;
   const cancelled = newEvent({
     projectId,
     name: 'campaign.cancelled',

@@ -5,6 +5,7 @@ import { claimSize, loadContent, type PrepareCampaign } from '../../campaigns/de
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import type { MatchingRule } from '../../contacts/suppressions/schema.ts';
+import { editableStatuses } from '../../lib/campaign-status.ts';
 import { AppError } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';
@@ -156,7 +157,7 @@ function nextOf(run: OpenDryRun, { through, findings, chain, reviewed, rendered 
 async function faultOf(db: Database, run: OpenDryRun): Promise<string | null> {
   if (run.projectDisabled) return 'The project is disabled';
   if (run.status === null) return 'The campaign was deleted';
-  if (run.status !== 'DRAFT' && run.status !== 'SCHEDULED') return 'The campaign was sent meanwhile';
+  if (!editableStatuses.has(run.status)) return 'The campaign was sent meanwhile';
   const now = await factsOf(db, run.projectId, run.campaignId);
   const changed = now === null ? [] : changedFields(run.facts, now);
   return changed.length === 0 ? null : `The campaign was changed meanwhile: ${changed.join(', ')}`;

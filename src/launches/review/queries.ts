@@ -1,6 +1,6 @@
 import { type Audience, needsSubscription } from '../../campaigns/audience/audience.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
-import type { CampaignStatus } from '../../campaigns/schema.ts';
+import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import type { ReviewFacts } from './findings.ts';

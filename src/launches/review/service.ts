@@ -1,6 +1,7 @@
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { audienceSize } from '../../campaigns/audience/audience.ts';
 import { lockCampaign } from '../../campaigns/state.ts';
+import { editableStatuses } from '../../lib/campaign-status.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Clock } from '../../lib/time.ts';
@@ -34,7 +35,7 @@ export async function startDryRun(
   const { n, ticket } = await deps.db.transaction(async (tx) => {
     const campaign = await lockCampaign(tx, projectId, id);
     const { status } = campaign;
-    if (status !== 'DRAFT' && status !== 'SCHEDULED')
+    if (!editableStatuses.has(status))
       throw badRequest(`A campaign that is ${status} cannot be reviewed: only a draft or a scheduled one can`, {
         status,
       });

@@ -4,6 +4,7 @@ import { Campaign } from '../../campaigns/entity.ts';
 import { campaignBody } from '../../campaigns/record.ts';
 import { type CampaignBody, Correction, type EarlierRecipients, FollowUpReach } from '../../campaigns/schema.ts';
 import { type CampaignDeps, load } from '../../campaigns/service.ts';
+import { editableStatuses, finishedStatuses } from '../../lib/campaign-status.ts';
 import { badRequest } from '../../lib/errors.ts';
 import { field } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
@@ -108,7 +109,7 @@ export async function followUpCampaign(
 
 function followUpAudience(campaign: Campaign, who: EarlierRecipients['who']) {
   const { status, contentVersion } = campaign;
-  if (status !== 'SENT' && status !== 'CANCELLED')
+  if (!finishedStatuses.has(status))
     throw badRequest(`A campaign that is ${status} has no follow-up yet: wait until it has been sent`, { status });
   const versions = Array.from({ length: contentVersion }, (_, index) => index + 1);
   return earlierAudience(campaign, { versions, who });
@@ -179,7 +180,7 @@ async function draftToEarlier(
 
 function correctionAudience(campaign: Campaign, correction: Correction): EarlierAudience {
   const { status, contentVersion } = campaign;
-  if (status === 'DRAFT' || status === 'SCHEDULED')
+  if (editableStatuses.has(status))
     throw badRequest(`A campaign that is ${status} cannot be corrected: no one has received it yet`, { status });
   const unknown = correction.versions.find((version) => version > contentVersion);
   if (unknown !== undefined)

@@ -4,6 +4,7 @@ import { pendingCount } from '../../campaigns/record.ts';
 import type { CampaignWithSegment } from '../../campaigns/schema.ts';
 import { type CampaignDeps, getCampaign, load } from '../../campaigns/service.ts';
 import { keepSendLimits, lockCampaignSend } from '../../campaigns/state.ts';
+import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { AppError, badRequest, forbidden } from '../../lib/errors.ts';
 import { checkSeen } from '../../lib/ids.ts';
 import { checkUnplanned } from '../../projects/api-key-service.ts';
@@ -72,7 +73,7 @@ export async function reviseCampaign(
 }
 
 function checkPaused({ status, pausedAt }: Campaign): void {
-  if (status !== 'SENDING')
+  if (status !== CampaignStatus.sending)
     throw badRequest(`A campaign that is ${status} cannot be revised: only one that is paused can`, { status });
   if (!pausedAt) throw badRequest('A campaign can be revised while it is paused: pause it first', { status });
 }

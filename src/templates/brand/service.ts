@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Brand, compileEmail, EmailDocument, networks, plainBrand } from '@fernpost/email-document';
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
 import * as v from 'valibot';
+import { editableStatuses } from '../../lib/campaign-status.ts';
 import { AppError, bareNotFound } from '../../lib/errors.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
@@ -53,7 +54,7 @@ async function recompile(
   kit: Brand,
   table: 'templates' | 'campaigns',
 ): Promise<void> {
-  const open = table === 'campaigns' ? sql`and status in ('DRAFT', 'SCHEDULED')` : sql``;
+  const open = table === 'campaigns' ? sql`and status in ${raw(editableStatuses.sql)}` : sql``;
   const found = await tx.rows<{ id: string }>(
     sql`select id from ${raw(table)} where project_id = ${projectId} and document is not null ${open} order by id for update`,
   );

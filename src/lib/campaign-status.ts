@@ -1,0 +1,46 @@
+/**
+ * The statuses of a campaign (docs/contract/campaigns-and-workflows.md#2-2), and the groups of them by what may be done. They stand below all
+ * subjects because workflows use them, and subjects below campaigns ask which campaigns are at work. Mail has statuses of its own.
+ */
+export const CampaignStatus = {
+  draft: 'DRAFT',
+  scheduled: 'SCHEDULED',
+  /** Also while it is paused. */
+  sending: 'SENDING',
+  sent: 'SENT',
+  cancelled: 'CANCELLED',
+} as const;
+export type CampaignStatus = (typeof CampaignStatus)[keyof typeof CampaignStatus];
+
+/** Every status, in the order of a campaign's life. */
+export const campaignStatuses = Object.values(CampaignStatus);
+
+const { draft, scheduled, sending, sent, cancelled } = CampaignStatus;
+
+/** Nothing was sent yet: the campaign can be edited, reviewed, scheduled and sent. */
+export const editableStatuses = group(draft, scheduled);
+/** The campaign sends by itself, now or at its time: it has to be cancelled before it can be archived or deleted. */
+export const openStatuses = group(scheduled, sending);
+/** The campaign goes out, or may: what it uses has to stay. */
+export const unfinishedStatuses = group(draft, scheduled, sending);
+/** An execution works on the campaign until its send is closed. */
+export const executedStatuses = group(scheduled, sending, cancelled);
+/** A send has begun and may have recipients without a verdict. */
+export const pendingStatuses = group(sending, cancelled);
+/** The send is over, or will be as soon as what was cancelled is cleaned up. */
+export const finishedStatuses = group(sent, cancelled);
+
+/** A group of statuses. */
+interface StatusGroup<Status extends CampaignStatus> {
+  has(status: CampaignStatus): status is Status;
+  /** The group as SQL, such as `('DRAFT', 'SCHEDULED')`. */
+  sql: string;
+}
+
+function group<Status extends CampaignStatus>(...statuses: Status[]): StatusGroup<Status> {
+  const known: ReadonlySet<string> = new Set(statuses);
+  return {
+    has: (status): status is Status => known.has(status),
+    sql: `(${statuses.map((status) => `'${status}'`).join(', ')})`,
+  };
+}
