@@ -91,10 +91,7 @@ export const campaignCounts = {
 export const CampaignBody = v.object({
   id: field('ID of the campaign.', Uuid),
   ...contentEntries,
-  status: field(
-    '`DRAFT`, `SCHEDULED`, `SENDING` (also while it is paused), `SENT` or `CANCELLED`.',
-    v.picklist(campaignStatuses),
-  ),
+  status: field('Status of the campaign: `SENDING` also while it is paused.', v.picklist(campaignStatuses)),
   audienceType: field(
     'Audience of the campaign: `ALL` subscribed contacts, the members of a `SEGMENT`, or contacts `FILTERED` by a condition.',
     AudienceTypeField,

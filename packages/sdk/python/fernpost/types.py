@@ -71,7 +71,7 @@ class AddressVerification(TypedDict):
     email: str
     """The address as it was sent."""
     valid: bool
-    """Whether the address can receive mail, as far as can be told."""
+    """Whether the address can receive mail, as far as can be known."""
     isDisposable: bool
     """Whether the address is from a provider of disposable addresses."""
     isAlias: bool
