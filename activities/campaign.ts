@@ -75,7 +75,7 @@ function sendActivities(deps: CampaignActivityDeps) {
     /** Begins a scheduled send whose time has come, and reads where it stands: local. Null when it is gone. */
     async beginSend(campaignId: string, sendSeq: number): Promise<SendStart | null> {
       const before = await viewSend(db, campaignId, sendSeq);
-      const isDue = before?.status === CampaignStatus.scheduled && before.dueMs === 0;
+      const isDue = before?.status === CampaignStatus.SCHEDULED && before.dueMs === 0;
       if (isDue) await beginDueSend(deps, campaignId, sendSeq);
       const view = isDue ? await viewSend(db, campaignId, sendSeq) : before;
       if (view === null) return null;
@@ -134,7 +134,7 @@ function endActivities(deps: CampaignActivityDeps) {
     async finishSend(campaignId: string, sendSeq: number): Promise<SendEnd> {
       const done = await finishSend(db, campaignId, sendSeq);
       const view = await viewSend(db, campaignId, sendSeq);
-      if (done || view === null || view.status !== CampaignStatus.sending) return { done: true, waitMs: 0, view };
+      if (done || view === null || view.status !== CampaignStatus.SENDING) return { done: true, waitMs: 0, view };
       const { open, dueMs } = await claimsOpen(db, campaignId, sendSeq, '');
       if (open > 0) return { done: false, waitMs: dueMs ?? othersMs, view };
       await rewindClaims(db, campaignId, sendSeq);
@@ -161,7 +161,7 @@ function endActivities(deps: CampaignActivityDeps) {
     async cleanUpCancelled(campaignId: string, sendSeq: number): Promise<CleanUpReport> {
       return alive(heartbeatMs, async (beat) => {
         const send = await laneSend(deps, campaignId, sendSeq);
-        if (send === null) return { done: true, status: CampaignStatus.draft };
+        if (send === null) return { done: true, status: CampaignStatus.DRAFT };
         return cleanUpCancelled(deps, send, () => {
           stopIfAsked(deps);
           beat({});

@@ -60,12 +60,12 @@ export class ProgressDisplay {
     const counts = `${grouped(sent)} of ${grouped(recipients)} handed over${others}`;
     wf.setCurrentDetails(`**${phase}** · ${counts}${detail === '' ? '' : `\n\n${detail}`}`);
     if (phase === 'held' || phase === 'paused' || phase === 'cancelling') this.#mark(phase.toUpperCase());
-    else if (phase === 'sending' && this.#state !== null) this.#mark(CampaignStatus.sending);
+    else if (phase === 'sending' && this.#state !== null) this.#mark(CampaignStatus.SENDING);
   }
 
   showScheduled(dueAt: string | null): void {
     // The start has set it.
-    this.#state ??= CampaignStatus.scheduled;
+    this.#state ??= CampaignStatus.SCHEDULED;
     this.show('scheduled', `due at ${dueAt}`);
     if (this.#due !== dueAt && dueAt !== null)
       wf.upsertSearchAttributes([{ key: searchAttribute.DueAt, value: new Date(dueAt) }]);
@@ -92,7 +92,7 @@ export class ProgressDisplay {
 
   // Each change is an event and a write to the visibility store. The start has set SENDING.
   #mark(value: string): void {
-    if (value === (this.#state ?? CampaignStatus.sending)) return;
+    if (value === (this.#state ?? CampaignStatus.SENDING)) return;
     this.#state = value;
     wf.upsertSearchAttributes([{ key: searchAttribute.State, value }]);
   }

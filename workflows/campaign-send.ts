@@ -95,9 +95,9 @@ class Send {
     const start = await this.#untilDue();
     if (start === null) return this.#display.end('gone', 'GONE');
     this.#display.count(start);
-    if (start.status === CampaignStatus.cancelled) return this.cleanUp();
-    if (start.status === CampaignStatus.sent) return this.#display.end('sent', CampaignStatus.sent);
-    if (start.status !== CampaignStatus.sending) return this.#display.end('draft', CampaignStatus.draft);
+    if (start.status === CampaignStatus.CANCELLED) return this.cleanUp();
+    if (start.status === CampaignStatus.SENT) return this.#display.end('sent', CampaignStatus.SENT);
+    if (start.status !== CampaignStatus.SENDING) return this.#display.end('draft', CampaignStatus.DRAFT);
 
     if (!start.expanded) this.#expanding = this.#expand();
     // It is awaited after the first round; until then a failure must not count as unhandled.
@@ -120,8 +120,8 @@ class Send {
       const { done, waitMs, view } = await steadily((steps) => steps.finishSend(...this.#key));
       if (view === null) return this.#display.end('gone', 'GONE');
       this.#display.count(view);
-      if (view.status === CampaignStatus.cancelled) return this.cleanUp();
-      if (done) return this.#display.end('sent', CampaignStatus.sent);
+      if (view.status === CampaignStatus.CANCELLED) return this.cleanUp();
+      if (done) return this.#display.end('sent', CampaignStatus.SENT);
       paused = view.paused;
       if (isLongEnough(round)) await this.#continueInNewRun();
       if (!paused) await this.#waitAfter(reports, waitMs);
@@ -161,7 +161,7 @@ class Send {
     for (let round = 1; ; round += 1) {
       this.#woken = false;
       const view = await steadily((steps) => steps.beginSend(...this.#key));
-      if (view === null || view.status !== CampaignStatus.scheduled) return view;
+      if (view === null || view.status !== CampaignStatus.SCHEDULED) return view;
       this.#display.count(view);
       this.#display.showScheduled(view.dueAt);
       if (isLongEnough(round)) await this.#continueInNewRun();
@@ -231,9 +231,9 @@ class Send {
       if (report.done) {
         const view = await steadily((steps) => steps.beginSend(...this.#key));
         if (view !== null) this.#display.count(view);
-        return report.status === CampaignStatus.draft
-          ? this.#display.end('draft', CampaignStatus.draft)
-          : this.#display.end('cancelled', CampaignStatus.cancelled);
+        return report.status === CampaignStatus.DRAFT
+          ? this.#display.end('draft', CampaignStatus.DRAFT)
+          : this.#display.end('cancelled', CampaignStatus.CANCELLED);
       }
       await wf.sleep(Math.max(1, Math.ceil(report.waitMs)), { summary: 'unconfirmed messages' });
     }

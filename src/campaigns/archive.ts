@@ -10,7 +10,7 @@ import { load } from './service.ts';
 /** Deletes a draft. @throws 404, 409 while it is scheduled or sending, 400 once it has been sent or cancelled */
 export async function deleteCampaign(db: Database, projectId: string, id: string): Promise<void> {
   const isGone = await db.transaction(async (tx) => {
-    if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: CampaignStatus.draft })) === 0) return false;
+    if ((await tx.em.nativeDelete(Campaign, { projectId, id, status: CampaignStatus.DRAFT })) === 0) return false;
     await forgetVersions(tx, projectId, [id]);
     await recordChange(tx, projectId, { action: 'campaign.deleted', target: id });
     return true;
@@ -41,7 +41,7 @@ export async function bulkUpdateCampaigns(
   const unknown = ids.find((id) => !known.has(id));
   if (unknown !== undefined) throw notFound('campaign', unknown);
   if (body.delete === true) {
-    const kept = found.find(({ status }) => status !== CampaignStatus.draft);
+    const kept = found.find(({ status }) => status !== CampaignStatus.DRAFT);
     if (kept !== undefined) throw badRequest(`Campaign ${kept.id} is ${kept.status}: only drafts can be deleted`, kept);
     const deleted = await tx.em.nativeDelete(Campaign, { projectId, id: { $in: ids } });
     await forgetVersions(tx, projectId, ids);

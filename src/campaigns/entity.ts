@@ -18,7 +18,7 @@ export const Campaign = defineEntity({
     ...baseColumns,
     projectId: ofProject(),
     ...contentColumns,
-    status: p.enum(campaignStatuses).default(CampaignStatus.draft),
+    status: p.enum(campaignStatuses).default(CampaignStatus.DRAFT),
     audienceType: p.enum(audienceTypes),
     audienceCondition: p.json<Record<string, unknown>>().nullable(),
     segmentId: p.uuid().nullable(),

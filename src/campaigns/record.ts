@@ -98,7 +98,7 @@ export async function heldSentence(
   { db, provider, launchGate }: ShowingDeps,
   campaign: Campaign,
 ): Promise<string | null> {
-  if (campaign.status !== CampaignStatus.sending) return null;
+  if (campaign.status !== CampaignStatus.SENDING) return null;
   const hold = mayBeHeld(campaign) ? await holdFor(db, provider) : null;
   return heldBy(hold, (await launchGate.shown(db, [campaign])).get(campaign.id), campaign);
 }
@@ -109,12 +109,12 @@ export function pendingCount({ totalRecipients, sentCount, skippedCount, failedC
 }
 
 function mayBeHeld({ status, pausedAt }: Campaign): boolean {
-  return status === CampaignStatus.sending && !pausedAt;
+  return status === CampaignStatus.SENDING && !pausedAt;
 }
 
 // What the provider refuses comes first: a canary that waits for it can do nothing else.
 function heldBy(hold: Hold | null, launch: LaunchShown | undefined, campaign: Campaign): string | null {
-  if (campaign.status !== CampaignStatus.sending) return null;
+  if (campaign.status !== CampaignStatus.SENDING) return null;
   if (hold !== null && mayBeHeld(campaign)) return holdSentence(hold, pendingCount(campaign));
   return mayBeHeld(campaign) || launch?.canary?.state === 'STOPPED' ? (launch?.held ?? null) : null;
 }

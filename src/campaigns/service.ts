@@ -133,7 +133,7 @@ export async function updateCampaign(
     await keepFirstVersion(tx, campaign);
     if (body.from !== undefined) await checkSender(senderDomains, projectId, body.from);
     if (
-      status === CampaignStatus.scheduled &&
+      status === CampaignStatus.SCHEDULED &&
       body.segmentId !== undefined &&
       body.segmentId !== (campaign.segmentId ?? null)
     )
@@ -145,7 +145,7 @@ export async function updateCampaign(
     const keys = [body.audienceType, body.audienceCondition, body.segmentId];
     if (keys.some((value) => value !== undefined)) await checkAudience(tx, projectId, audience);
     await assignContent(tx, iconsUrl, campaign, body);
-    if (status === CampaignStatus.draft && [body.type, ...keys].some((value) => value !== undefined))
+    if (status === CampaignStatus.DRAFT && [body.type, ...keys].some((value) => value !== undefined))
       campaign.totalRecipients = await audienceSize(tx, campaign, clock());
     await tx.em.flush();
     await keepVersion(tx, campaign, restoredFrom);

@@ -42,7 +42,7 @@ export const launchGate: LaunchGate = {
       ),
       canariesOf(
         db,
-        those((status) => status !== CampaignStatus.draft),
+        those((status) => status !== CampaignStatus.DRAFT),
       ),
     ]);
     const shown = new Map<string, LaunchShown>();

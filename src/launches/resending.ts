@@ -79,5 +79,5 @@ export async function resendCampaign(
   });
   deps.outbox.dispatchSoon(ticket);
   const campaign = await getCampaign(deps, project.id, resendId);
-  return { campaign: { ...campaign, status: CampaignStatus.sending }, message: 'Sending to the missed recipients' };
+  return { campaign: { ...campaign, status: CampaignStatus.SENDING }, message: 'Sending to the missed recipients' };
 }

@@ -31,7 +31,7 @@ export const launchRoutes = [
       const { project, params, body, actor } = input;
       const sent = await sendCampaign(depsOf(input), project, params.id, body, actor);
       return reply(
-        sent.campaign.approval === null || sent.campaign.status !== CampaignStatus.draft ? 200 : 202,
+        sent.campaign.approval === null || sent.campaign.status !== CampaignStatus.DRAFT ? 200 : 202,
         answer(sent),
       );
     },

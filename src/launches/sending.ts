@@ -104,10 +104,10 @@ export async function approveCampaign(
 
 // The answer is about the send that was asked for, however fast it was.
 function started(campaign: CampaignWithSegment, at: Date | null): Sent {
-  if (at === null) return { campaign: { ...campaign, status: CampaignStatus.sending }, message: 'Sending started' };
+  if (at === null) return { campaign: { ...campaign, status: CampaignStatus.SENDING }, message: 'Sending started' };
   const scheduledFor = at.toISOString();
   return {
-    campaign: { ...campaign, status: CampaignStatus.scheduled, scheduledFor },
+    campaign: { ...campaign, status: CampaignStatus.SCHEDULED, scheduledFor },
     message: `Scheduled for ${scheduledFor}`,
   };
 }
@@ -143,7 +143,7 @@ async function reviewOf(
   { fingerprint, drift = 'none' }: Pick<SendCampaign, 'fingerprint' | 'drift'>,
 ): Promise<{ key: ReviewKey; drift: Drift } | null> {
   if (typeof fingerprint === 'string') return { key: { fingerprint }, drift };
-  if (fingerprint === null || campaign.status !== CampaignStatus.scheduled) return null;
+  if (fingerprint === null || campaign.status !== CampaignStatus.SCHEDULED) return null;
   const bound = await boundReview(tx, campaign);
   return bound && { key: { id: bound.id }, drift: bound.drift };
 }
@@ -166,7 +166,7 @@ async function begin(
   const { at, recipients, review, most, limitedBy } = send;
   const ticket = await commitSend(tx, campaign, project.name, { recipients, at, limitedBy });
   // A scheduled one may have gone by another review before.
-  if (review !== null || most !== null || status === CampaignStatus.scheduled) await noteReview(tx, id, review, most);
+  if (review !== null || most !== null || status === CampaignStatus.SCHEDULED) await noteReview(tx, id, review, most);
   const { canary } = body;
   await setCanary(tx, id, canary);
   const after = {
@@ -210,7 +210,7 @@ export async function commitSend(
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
   // A scheduled one has its execution, which re-checks the row.
-  if (status === CampaignStatus.scheduled) return enqueue(tx, wakeCampaign(id, sendSeq));
+  if (status === CampaignStatus.SCHEDULED) return enqueue(tx, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
   return enqueue(tx, startOfSend({ ...campaign, sendSeq, dueAt }, projectName, recipients));
 }

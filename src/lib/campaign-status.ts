@@ -3,32 +3,30 @@
  * subjects because workflows use them, and subjects below campaigns ask which campaigns are at work. Mail has statuses of its own.
  */
 export const CampaignStatus = {
-  draft: 'DRAFT',
-  scheduled: 'SCHEDULED',
+  DRAFT: 'DRAFT',
+  SCHEDULED: 'SCHEDULED',
   /** Also while it is paused. */
-  sending: 'SENDING',
-  sent: 'SENT',
-  cancelled: 'CANCELLED',
+  SENDING: 'SENDING',
+  SENT: 'SENT',
+  CANCELLED: 'CANCELLED',
 } as const;
-export type CampaignStatus = (typeof CampaignStatus)[keyof typeof CampaignStatus];
+export type CampaignStatus = keyof typeof CampaignStatus;
 
 /** Every status, in the order of a campaign's life. */
 export const campaignStatuses = Object.values(CampaignStatus);
 
-const { draft, scheduled, sending, sent, cancelled } = CampaignStatus;
-
 /** Nothing was sent yet: the campaign can be edited, reviewed, scheduled and sent. */
-export const editableStatuses = group(draft, scheduled);
+export const editableStatuses = group('DRAFT', 'SCHEDULED');
 /** The campaign sends by itself, now or at its time: it has to be cancelled before it can be archived or deleted. */
-export const openStatuses = group(scheduled, sending);
+export const openStatuses = group('SCHEDULED', 'SENDING');
 /** The campaign goes out, or may: what it uses has to stay. */
-export const unfinishedStatuses = group(draft, scheduled, sending);
+export const unfinishedStatuses = group('DRAFT', 'SCHEDULED', 'SENDING');
 /** An execution works on the campaign until its send is closed. */
-export const executedStatuses = group(scheduled, sending, cancelled);
+export const executedStatuses = group('SCHEDULED', 'SENDING', 'CANCELLED');
 /** A send has begun and may have recipients without a verdict. */
-export const pendingStatuses = group(sending, cancelled);
+export const pendingStatuses = group('SENDING', 'CANCELLED');
 /** The send is over, or will be as soon as what was cancelled is cleaned up. */
-export const finishedStatuses = group(sent, cancelled);
+export const finishedStatuses = group('SENT', 'CANCELLED');
 
 /** A group of statuses. */
 interface StatusGroup<Status extends CampaignStatus> {

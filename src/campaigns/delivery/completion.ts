@@ -37,7 +37,7 @@ export async function settleWhilePaused(
 
 /** How a cleanup ended; `waitMs` says when the claims that are still unconfirmed can be asked for again. */
 export type CleanUpReport =
-  | { done: true; status: typeof CampaignStatus.draft | typeof CampaignStatus.cancelled }
+  | { done: true; status: typeof CampaignStatus.DRAFT | typeof CampaignStatus.CANCELLED }
   | { done: false; waitMs: number };
 
 const unconfirmedPauseMs = 5000;
@@ -50,19 +50,19 @@ const unconfirmedPauseMs = 5000;
 export async function cleanUpCancelled(deps: LaneDeps, send: LaneSend, alive: () => void): Promise<CleanUpReport> {
   const { campaignId, sendSeq } = send;
   const view = await viewSend(deps.db, campaignId, sendSeq);
-  if (view === null || view.status !== CampaignStatus.cancelled) return { done: true, status: CampaignStatus.draft };
+  if (view === null || view.status !== CampaignStatus.CANCELLED) return { done: true, status: CampaignStatus.DRAFT };
   await workOnLeft(deps, () => takeOver(deps, send), alive);
   const left = await claimsOpen(deps.db, campaignId, sendSeq, send.holder);
   if (left.open > 0) return { done: false, waitMs: Math.min(left.dueMs ?? unconfirmedPauseMs, unconfirmedPauseMs) };
 
   if (!(await hasDeparted(deps.db, campaignId, sendSeq))) {
     await endUnsent('delete');
-    if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: CampaignStatus.draft };
+    if (await revertToDraft(deps.db, campaignId, sendSeq)) return { done: true, status: CampaignStatus.DRAFT };
   }
   // A notification may have proved in the meantime that something departed after all; then the rest is kept as well.
   await endUnsent('fail');
   await closeCancelledSend(deps.db, campaignId, sendSeq);
-  return { done: true, status: CampaignStatus.cancelled };
+  return { done: true, status: CampaignStatus.CANCELLED };
 
   async function endUnsent(how: 'delete' | 'fail'): Promise<void> {
     let after: string | null = null;

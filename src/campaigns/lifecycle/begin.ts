@@ -84,7 +84,7 @@ export function startOfSend(
       ProjectId: projectId,
       CampaignId: id,
       Kind: 'campaign',
-      State: dueAt === null ? CampaignStatus.sending : CampaignStatus.scheduled,
+      State: dueAt === null ? CampaignStatus.SENDING : CampaignStatus.SCHEDULED,
       Recipients: recipients,
       ...(dueAt === null ? {} : { DueAt: dueAt }),
     },

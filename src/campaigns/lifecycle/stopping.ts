@@ -42,15 +42,15 @@ export async function cancelCampaign(deps: StoppingDeps, projectId: string, id: 
   const campaign = campaignBody(await load(deps.db, projectId, id));
   if (wasScheduled) {
     // The answer is about what was asked for, even when somebody has sent the draft already.
-    const message = cancelMessage(CampaignStatus.draft, false);
+    const message = cancelMessage(CampaignStatus.DRAFT, false);
     return {
-      campaign: { ...campaign, status: CampaignStatus.draft, scheduledFor: null },
+      campaign: { ...campaign, status: CampaignStatus.DRAFT, scheduledFor: null },
       revertPending: false,
       message,
     };
   }
   // The answer is taken after the commit: a row that departed in between keeps the campaign CANCELLED.
-  const revertPending = campaign.status === CampaignStatus.cancelled && !(await hasDeparted(deps.db, id, sendSeq));
+  const revertPending = campaign.status === CampaignStatus.CANCELLED && !(await hasDeparted(deps.db, id, sendSeq));
   return { campaign, revertPending, message: cancelMessage(campaign.status, revertPending) };
 }
 
@@ -61,19 +61,19 @@ async function moveToCancelled(
 ): Promise<{ sendSeq: number; ticket: OutboxTicket | null; wasScheduled: boolean }> {
   const { sendSeq, status } = await lockCampaign(tx, projectId, id);
   // With the send locked no claim is being made, so that none can follow the commit.
-  if (status === CampaignStatus.sending) await lockCampaignSend(tx, id, sendSeq);
+  if (status === CampaignStatus.SENDING) await lockCampaignSend(tx, id, sendSeq);
   const moved =
-    status === CampaignStatus.scheduled
+    status === CampaignStatus.SCHEDULED
       ? await unscheduleSend(tx, id, sendSeq)
-      : status === CampaignStatus.cancelled || (await cancelSend(tx, id, sendSeq));
+      : status === CampaignStatus.CANCELLED || (await cancelSend(tx, id, sendSeq));
   if (moved) {
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));
-    if (status !== CampaignStatus.cancelled)
+    if (status !== CampaignStatus.CANCELLED)
       await recordChange(tx, projectId, { action: 'campaign.cancelled', target: id, before: { status } });
-    return { sendSeq, ticket, wasScheduled: status === CampaignStatus.scheduled };
+    return { sendSeq, ticket, wasScheduled: status === CampaignStatus.SCHEDULED };
   }
   throw badRequest(
-    status === CampaignStatus.sent
+    status === CampaignStatus.SENT
       ? 'The campaign has already been sent'
       : `A campaign that is ${status} cannot be cancelled`,
     { status },
@@ -81,7 +81,7 @@ async function moveToCancelled(
 }
 
 function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
-  if (status === CampaignStatus.draft) return 'Campaign returned to draft';
+  if (status === CampaignStatus.DRAFT) return 'Campaign returned to draft';
   if (revertPending) return 'Campaign cancelled: it returns to draft as soon as its unsent messages are removed';
   return 'Campaign cancelled: messages that had been handed over stay sent';
 }
@@ -117,7 +117,7 @@ export async function pauseCampaign(
     const { sendSeq, status } = await lockCampaign(tx, projectId, id);
     const verb = paused ? 'paused' : 'resumed';
     if (!paused) await keepSendLimits(tx, id);
-    if (status !== CampaignStatus.sending)
+    if (status !== CampaignStatus.SENDING)
       throw badRequest(`A campaign that is ${status} cannot be ${verb}: only one that is SENDING can`, { status });
     await lockCampaignSend(tx, id, sendSeq);
     if (!(await setPaused(tx, id, sendSeq, paused))) return null;

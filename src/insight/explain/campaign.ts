@@ -46,10 +46,10 @@ export async function explainCampaign(
     const audience = await audienceDecisions(db, projectId, contact, campaign, now);
     const rules = [
       ...audience,
-      ...(status === CampaignStatus.scheduled ? await reviewDecisions(db, campaign, contact.id) : []),
+      ...(status === CampaignStatus.SCHEDULED ? await reviewDecisions(db, campaign, contact.id) : []),
     ];
     const isIn = rules.every(({ outcome }) => outcome !== 'stop');
-    if (status === CampaignStatus.scheduled) {
+    if (status === CampaignStatus.SCHEDULED) {
       const at = campaign.scheduledFor;
       const due = recorded('campaign.began', 'pass', `${named} is scheduled for ${onDate(at ?? now)}.`, { at, source });
       const decisions = [due, ...rules];
@@ -69,7 +69,7 @@ export async function explainCampaign(
     decisions.push(...(await audienceDecisions(db, projectId, then, campaign, sentAt ?? '')));
     decisions.push(...(await reviewDecisions(db, campaign, contact.id)));
     const isLeftOut = decisions.some(({ outcome }) => outcome === 'stop');
-    if (!campaign.expanded && status === CampaignStatus.sending) {
+    if (!campaign.expanded && status === CampaignStatus.SENDING) {
       if (isLeftOut) return finding('will_not', decisions);
       const sentence = 'Its audience is still being frozen, and the contact matches it.';
       return finding('will', decisions, sentence, {

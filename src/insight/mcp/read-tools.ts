@@ -167,7 +167,7 @@ export const readTools: readonly Tool[] = [
       const from = new Date(Date.now() - dayMs).toISOString();
       const [failed, sending] = await Promise.all([
         call('listEmails', { query: { status: 'FAILED', from, limit } }),
-        call('listCampaigns', { query: { status: CampaignStatus.sending, pageSize: 50 } }),
+        call('listCampaigns', { query: { status: CampaignStatus.SENDING, pageSize: 50 } }),
       ]);
       const paused = sending.data.filter(({ pausedAt }) => pausedAt !== null);
       return {

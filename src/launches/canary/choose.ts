@@ -120,7 +120,7 @@ export async function continueFromCanary(db: Database, projectId: string, id: st
       select k.state, k.released_at is not null as released, c.paused_at is not null as paused
       from campaign_canaries k join campaigns c on c.id = k.campaign_id
       where k.campaign_id = ${id} and k.send_seq = ${sendSeq}`);
-    if (status !== CampaignStatus.sending || canary === null || (canary.state === 'PASSED' && !canary.released))
+    if (status !== CampaignStatus.SENDING || canary === null || (canary.state === 'PASSED' && !canary.released))
       throw conflict('This campaign has no canary that could be ended', { status });
     if (canary.released) return null;
     if (canary.paused) throw conflict('The campaign is paused: resume it to continue', { status });

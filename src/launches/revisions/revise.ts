@@ -73,7 +73,7 @@ export async function reviseCampaign(
 }
 
 function checkPaused({ status, pausedAt }: Campaign): void {
-  if (status !== CampaignStatus.sending)
+  if (status !== CampaignStatus.SENDING)
     throw badRequest(`A campaign that is ${status} cannot be revised: only one that is paused can`, { status });
   if (!pausedAt) throw badRequest('A campaign can be revised while it is paused: pause it first', { status });
 }
