@@ -1,10 +1,10 @@
 import * as v from 'valibot';
-import { coded, field, Instant, nameSchemas } from '../lib/validation/fields.ts';
+import { coded, field, Instant, Integer, nameSchemas } from '../lib/validation/fields.ts';
 
 const UsageLimit = v.object({
-  limit: field('Maximum number of emails in the period; null for no limit.', v.nullable(v.number())),
-  usage: field('Number of emails in the period so far.', v.number()),
-  percentage: field('Usage as a whole percentage of the limit; 0 without a limit.', v.number()),
+  limit: field('Maximum number of emails in the period; null for no limit.', v.nullable(Integer)),
+  usage: field('Number of emails in the period so far.', Integer),
+  percentage: field('Usage as a whole percentage of the limit; 0 without a limit.', Integer),
   isWarning: field('Whether at least 80 percent of the limit are used.', v.boolean()),
   isBlocked: field('Whether the limit is reached, so that further emails are refused.', v.boolean()),
 });
@@ -62,7 +62,7 @@ export const Consumption = v.object({
   usage: field(
     'Usage in the period.',
     v.object({
-      total: field('Number of emails in the period so far.', v.number()),
+      total: field('Number of emails in the period so far.', Integer),
       records: field('Always empty; kept for existing clients.', v.pipe(v.array(v.unknown()), v.maxLength(0))),
     }),
   ),

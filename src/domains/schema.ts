@@ -1,6 +1,6 @@
 import { parse } from 'tldts';
 import * as v from 'valibot';
-import { coded, field, Instant, nameSchemas, Uuid } from '../lib/validation/fields.ts';
+import { coded, field, Instant, Integer, nameSchemas, Uuid } from '../lib/validation/fields.ts';
 
 /** States of the check of a domain. */
 export const domainStatuses = ['NotStarted', 'Pending', 'Success', 'Failed', 'TemporaryFailure'] as const;
@@ -12,7 +12,7 @@ export const DnsRecord = v.object({
   type: field('Type of the DNS record.', v.picklist(['TXT', 'CNAME', 'MX'])),
   name: field('Name of the DNS record.', v.string()),
   value: field('Value of the DNS record.', v.string()),
-  priority: field('Priority of an `MX` record; null for other types.', v.nullable(v.number())),
+  priority: field('Priority of an `MX` record; null for other types.', v.nullable(Integer)),
   required: field('Whether the domain needs the record to be verified.', v.boolean()),
   status: field('Result of the last check of the record.', v.picklist(['pending', 'verified', 'failed'])),
   finding: field(

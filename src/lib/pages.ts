@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { type AppError, badRequest } from './errors.ts';
 import { isUuid } from './ids.ts';
 import { parseDate } from './time.ts';
-import { field } from './validation/fields.ts';
+import { field, Integer } from './validation/fields.ts';
 
 /** The parameter `cursor` of a list: an empty one asks for the first page, as an absent one does. */
 export const CursorParameter = v.optional(
@@ -105,8 +105,8 @@ export function offsetAnswer<Item>(data: Item[], { page, pageSize }: OffsetPage,
 
 /** The figures of a page, for the schema of a list. */
 export const PageFigures = v.object({
-  page: field('Number of this page, from 1.', v.number()),
-  pageSize: field('Maximum number of items on a page.', v.number()),
-  total: field('Number of items on all pages.', v.number()),
-  totalPages: field('Number of pages.', v.number()),
+  page: field('Number of this page, from 1.', Integer),
+  pageSize: field('Maximum number of items on a page.', Integer),
+  total: field('Number of items on all pages.', Integer),
+  totalPages: field('Number of pages.', Integer),
 });

@@ -1,9 +1,9 @@
 import * as v from 'valibot';
 import { roles } from '../lib/access.ts';
 import { EmailField } from '../lib/validation/email-address.ts';
-import { field, Instant, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas, textField, Uuid } from '../lib/validation/fields.ts';
 
-const Cap = v.nullable(v.pipe(v.number(), v.integer()));
+const Cap = v.nullable(Integer);
 export const trackingModes = ['ENABLED', 'DISABLED', 'MARKETING_ONLY'] as const;
 export const publicKeyModes = ['contract', 'hardened'] as const;
 
@@ -36,7 +36,7 @@ export const ProjectRecord = v.object({
   hideSecretKey: field('Whether only admins and the owner see the secret key.', v.boolean()),
   approvalAbove: field(
     'Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none.',
-    v.nullable(v.number()),
+    v.nullable(Integer),
   ),
   /** Addresses beside those of members that may get tests of campaigns and templates. */
   testAddresses: field(
@@ -49,7 +49,7 @@ export const ProjectRecord = v.object({
   ),
   publicKeyRequestsPerMinute: field(
     'Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project.',
-    v.number(),
+    Integer,
   ),
   createdAt: field('Time at which the project was created.', Instant),
   updatedAt: field('Time of the last change of the project.', Instant),

@@ -3,7 +3,7 @@ import type { App } from '../http/context.ts';
 import { needScope } from '../http/errors.ts';
 import { inProject, route, tagged } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { field } from '../lib/validation/fields.ts';
+import { field, Integer } from '../lib/validation/fields.ts';
 import { iconsUrlOf } from './brand/service.ts';
 import { previewTemplate } from './preview-service.ts';
 import {
@@ -78,9 +78,9 @@ export const templateRoutes = [
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
     reply: v.union([
-      v.strictObject({ deleted: field('Number of templates deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({ deleted: field('Number of templates deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
-        updated: field('Always 0. No template was changed, because the request did not set `delete`.', v.number()),
+        updated: field('Always 0. No template was changed, because the request did not set `delete`.', Integer),
       }),
     ]),
     handle: ({ db, project, body }) => bulkUpdateTemplates(db, project.id, body),

@@ -8,6 +8,7 @@ import {
   field,
   GivenUuid,
   Instant,
+  Integer,
   JsonObject,
   nameSchemas,
   pageParameters,
@@ -80,7 +81,7 @@ export const TemplateBody = v.object({
   ...contentEntries,
   revision: field(
     'Increases with every edit. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit.',
-    v.number(),
+    Integer,
   ),
   projectId: field('ID of the project that the template belongs to.', Uuid),
   createdAt: field('When the template was created.', Instant),
@@ -180,8 +181,8 @@ export type BulkUpdateTemplates = v.InferOutput<typeof BulkUpdateTemplates>;
 
 /** `GET /templates/{id}/usage`. */
 export const TemplateUsage = v.object({
-  workflowSteps: field('Number of workflow steps that send the template.', v.number()),
-  emailsSent: field('Number of emails created from the template, including emails not sent yet.', v.number()),
+  workflowSteps: field('Number of workflow steps that send the template.', Integer),
+  emailsSent: field('Number of emails created from the template, including emails not sent yet.', Integer),
   steps: field(
     'Workflow steps that send the template, by the age of their workflow.',
     v.array(

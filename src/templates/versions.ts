@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { notFound } from '../lib/errors.ts';
-import { field, Instant, nameSchemas } from '../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas } from '../lib/validation/fields.ts';
 import { Actor, actorName } from '../projects/audit/queries.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
@@ -11,13 +11,10 @@ const { name, subject } = contentEntries;
 
 /** A version of a template or campaign, as lists show it. */
 export const VersionBody = v.object({
-  version: field('Version number, counting from 1. Versions that are no longer kept leave gaps.', v.number()),
+  version: field('Version number, counting from 1. Versions that are no longer kept leave gaps.', Integer),
   createdAt: field('When the version was saved.', Instant),
   author: field('Author of the version; null for content saved before versions were kept.', v.nullable(Actor)),
-  restoredFrom: field(
-    'Number of the version that was restored to make this one; null otherwise.',
-    v.nullable(v.number()),
-  ),
+  restoredFrom: field('Number of the version that was restored to make this one; null otherwise.', v.nullable(Integer)),
   name: field('Internal name of the template or campaign in this version.', name),
   subject: field('Subject line in this version, with Liquid variables.', subject),
 });

@@ -144,6 +144,8 @@ const lastInstant = Date.parse('9999-12-31T23:59:59.999Z');
 export const choice = <const Words extends readonly string[]>(words: Words) =>
   v.picklist(words, `must be one of ${words.join(', ')}`);
 
+/** A whole number of a response. */
+export const Integer = v.pipe(v.number(), v.integer());
 /** A whole number within bounds. */
 export const wholeNumber = (min: number, max: number) =>
   v.pipe(

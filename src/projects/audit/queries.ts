@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { badRequest } from '../../lib/errors.ts';
 import { CursorParameter, clampLimit, decodeCursor, pageOf } from '../../lib/pages.ts';
-import { field, Instant, parameter, Uuid } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, parameter, Uuid } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { hashOf, redactedAction } from './record.ts';
@@ -37,7 +37,7 @@ export const Actor = v.object({
 /** One change. */
 const AuditEntryBody = v.object({
   id: field('ID of the entry.', Uuid),
-  position: field('Position of the entry in the log of the project; positions have no gaps.', v.number()),
+  position: field('Position of the entry in the log of the project; positions have no gaps.', Integer),
   at: field('Time of the change.', Instant),
   actor: field('Who made the change.', Actor),
   action: field('What was done, such as `campaign.sent`.', v.string()),
@@ -61,14 +61,14 @@ export const AuditPage = v.object({
 /** `GET /projects/{id}/audit-log/verify`. */
 export const AuditVerification = v.object({
   valid: field('Whether every entry is unchanged and none is missing.', v.boolean()),
-  entries: field('Number of entries that were checked.', v.number()),
-  missing: field('Number of missing entries; entries older than 400 days do not count.', v.number()),
+  entries: field('Number of entries that were checked.', Integer),
+  missing: field('Number of missing entries; entries older than 400 days do not count.', Integer),
   firstChanged: field(
     'The first entry that does not match the entries after it; null when all do.',
     v.nullable(
       v.object({
         id: field('ID of the entry.', v.string()),
-        position: field('Position of the entry in the log.', v.number()),
+        position: field('Position of the entry in the log.', Integer),
       }),
     ),
   ),

@@ -5,7 +5,7 @@ import * as v from 'valibot';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { CursorParameter, clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
-import { field, Instant, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
@@ -41,7 +41,7 @@ export const UploadedImage = v.object({
     'Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`.',
     v.string(),
   ),
-  size: field('Size of the file in bytes.', v.number()),
+  size: field('Size of the file in bytes.', Integer),
 });
 export type UploadedImage = v.InferOutput<typeof UploadedImage>;
 
@@ -83,7 +83,7 @@ export const ImageUsage = v.object({
       }),
     ),
   ),
-  searchedCampaigns: field('How many of the newest campaigns were searched. Older ones are not searched.', v.number()),
+  searchedCampaigns: field('How many of the newest campaigns were searched. Older ones are not searched.', Integer),
 });
 export type ImageUsage = v.InferOutput<typeof ImageUsage>;
 

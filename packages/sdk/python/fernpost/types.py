@@ -384,7 +384,7 @@ class BillingConsumptionPeriod(TypedDict):
 
 class BillingConsumptionUsage(TypedDict):
     """Usage in the period."""
-    total: float
+    total: int
     """Number of emails in the period so far."""
     records: List[Any]
     """Always empty; kept for existing clients."""
@@ -432,11 +432,11 @@ class BillingLimits(TypedDict):
 
 
 class UsageLimit(TypedDict):
-    limit: Optional[float]
+    limit: Optional[int]
     """Maximum number of emails in the period; null for no limit."""
-    usage: float
+    usage: int
     """Number of emails in the period so far."""
-    percentage: float
+    percentage: int
     """Usage as a whole percentage of the limit; 0 without a limit."""
     isWarning: bool
     """Whether at least 80 percent of the limit are used."""
@@ -767,13 +767,13 @@ class CampaignDryRunSamplesItem(TypedDict):
 class CampaignPage(TypedDict):
     data: List[CampaignWithSegment]
     """Campaigns on this page."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
     archivedCount: float
     """Number of archived campaigns in the project."""
@@ -1173,13 +1173,13 @@ class ContactViewList(TypedDict):
 
 
 class ContentVersion(TypedDict):
-    version: float
+    version: int
     """Version number, counting from 1. Versions that are no longer kept leave gaps."""
     createdAt: str
     """When the version was saved."""
     author: Optional[ContentVersionAuthor]
     """Author of the version; null for content saved before versions were kept."""
-    restoredFrom: Optional[float]
+    restoredFrom: Optional[int]
     """Number of the version that was restored to make this one; null otherwise."""
     name: str
     """Internal name of the template or campaign in this version."""
@@ -1204,10 +1204,10 @@ class ContentVersionList(TypedDict):
 ContentVersionWithContent = TypedDict(
     "ContentVersionWithContent",
     {
-        "version": "float",
+        "version": "int",
         "createdAt": "str",
         "author": "Optional[ContentVersionWithContentAuthor]",
-        "restoredFrom": "Optional[float]",
+        "restoredFrom": "Optional[int]",
         "name": "str",
         "subject": "str",
         "description": "Optional[str]",
@@ -1540,12 +1540,12 @@ DeleteTemplatesResult: TypeAlias = "Union[DeleteTemplatesResultValue, DeleteTemp
 
 
 class DeleteTemplatesResultValue(TypedDict):
-    deleted: float
+    deleted: int
     """Number of templates deleted, for a request with `delete`."""
 
 
 class DeleteTemplatesResultValue2(TypedDict):
-    updated: float
+    updated: int
     """Always 0. No template was changed, because the request did not set `delete`."""
 
 
@@ -1689,7 +1689,7 @@ class DnsRecord(TypedDict):
     """Name of the DNS record."""
     value: str
     """Value of the DNS record."""
-    priority: Optional[float]
+    priority: Optional[int]
     """Priority of an `MX` record; null for other types."""
     required: bool
     """Whether the domain needs the record to be verified."""
@@ -2303,7 +2303,7 @@ class GetImageUsageResult(TypedDict):
     """Templates whose body contains the image, newest first; up to 100."""
     campaigns: List[GetImageUsageResultCampaignsItem]
     """Campaigns whose body contains the image, newest first; up to 100."""
-    searchedCampaigns: float
+    searchedCampaigns: int
     """How many of the newest campaigns were searched. Older ones are not searched."""
 
 
@@ -2333,7 +2333,7 @@ class GetProjectAuditLogResult(TypedDict):
 class GetProjectAuditLogResultDataItem(TypedDict):
     id: str
     """ID of the entry."""
-    position: float
+    position: int
     """Position of the entry in the log of the project; positions have no gaps."""
     at: str
     """Time of the change."""
@@ -2366,9 +2366,9 @@ class GetProjectAuditLogResultDataItemActor(TypedDict):
 class GetProjectAuditLogVerifyResult(TypedDict):
     valid: bool
     """Whether every entry is unchanged and none is missing."""
-    entries: float
+    entries: int
     """Number of entries that were checked."""
-    missing: float
+    missing: int
     """Number of missing entries; entries older than 400 days do not count."""
     firstChanged: Optional[GetProjectAuditLogVerifyResultFirstChanged]
     """The first entry that does not match the entries after it; null when all do."""
@@ -2377,7 +2377,7 @@ class GetProjectAuditLogVerifyResult(TypedDict):
 class GetProjectAuditLogVerifyResultFirstChanged(TypedDict):
     id: str
     """ID of the entry."""
-    position: float
+    position: int
     """Position of the entry in the log."""
 
 
@@ -2525,9 +2525,9 @@ class GetProjectSetupStateResultDataLinks(TypedDict):
 
 
 class GetTemplateUsageResult(TypedDict):
-    workflowSteps: float
+    workflowSteps: int
     """Number of workflow steps that send the template."""
-    emailsSent: float
+    emailsSent: int
     """Number of emails created from the template, including emails not sent yet."""
     steps: List[GetTemplateUsageResultStepsItem]
     """Workflow steps that send the template, by the age of their workflow."""
@@ -2566,7 +2566,7 @@ class ImagePageImagesItem(TypedDict):
     """File name as the client sent it."""
     contentType: str
     """Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`."""
-    size: float
+    size: int
     """Size of the file in bytes."""
     createdAt: str
     """When the image was uploaded."""
@@ -2995,13 +2995,13 @@ class ListRunningActivityResultDataItem(TypedDict):
 class ListSegmentContactsResult(TypedDict):
     data: List[Contact]
     """Members of this page."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
 
 
@@ -3054,13 +3054,13 @@ class ListWorkflowExecutionsResult(TypedDict):
     """Executions on this page, newest first."""
     data: List[ListedWorkflowExecution]
     """The same list as `executions`."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
 
 
@@ -3133,13 +3133,13 @@ class ListWorkflowFieldsResultTypedFieldsItem(TypedDict):
 class ListWorkflowVersionsResult(TypedDict):
     data: List[ListWorkflowVersionsResultDataItem]
     """Versions on this page, newest first."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
 
 
@@ -3159,13 +3159,13 @@ class ListWorkflowVersionsResultDataItem(TypedDict):
 class ListWorkflowsResult(TypedDict):
     data: List[ListWorkflowsResultDataItem]
     """Workflows on this page."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
     hasMore: bool
     """Whether there is another page."""
@@ -3336,13 +3336,13 @@ class OwnProject(TypedDict):
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
     """Whether only admins and the owner see the secret key."""
-    approvalAbove: Optional[float]
+    approvalAbove: Optional[int]
     """Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     publicKeyMode: Literal["contract", "hardened"]
     """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
-    publicKeyRequestsPerMinute: float
+    publicKeyRequestsPerMinute: int
     """Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project."""
     createdAt: str
     """Time at which the project was created."""
@@ -3462,13 +3462,13 @@ class Project(TypedDict):
     """Whether values of contact data are HTML-escaped in email."""
     hideSecretKey: bool
     """Whether only admins and the owner see the secret key."""
-    approvalAbove: Optional[float]
+    approvalAbove: Optional[int]
     """Number of contacts above which a campaign of a member, or of a key with scopes, needs the approval of an admin; null for none."""
     testAddresses: List[str]
     """Addresses beside those of members that may get tests of campaigns and templates, such as a seed list."""
     publicKeyMode: Literal["contract", "hardened"]
     """`contract`: the public key shares the rate limit and the idempotency keys of the project. `hardened`: it has its own."""
-    publicKeyRequestsPerMinute: float
+    publicKeyRequestsPerMinute: int
     """Requests per minute of the public key while `publicKeyMode` is `hardened`; never above the limit of the project."""
     createdAt: str
     """Time at which the project was created."""
@@ -4190,7 +4190,7 @@ Template = TypedDict(
         "fromName": "Optional[str]",
         "replyTo": "Optional[str]",
         "type": "Literal['TRANSACTIONAL', 'MARKETING', 'HEADLESS']",
-        "revision": "float",
+        "revision": "int",
         "projectId": "str",
         "createdAt": "str",
         "updatedAt": "str",
@@ -4201,13 +4201,13 @@ Template = TypedDict(
 class TemplatePage(TypedDict):
     data: List[Template]
     """Templates on this page."""
-    page: float
+    page: int
     """Number of this page, from 1."""
-    pageSize: float
+    pageSize: int
     """Maximum number of items on a page."""
-    total: float
+    total: int
     """Number of items on all pages."""
-    totalPages: float
+    totalPages: int
     """Number of pages."""
 
 
@@ -4617,7 +4617,7 @@ class UploadedImage(TypedDict):
     """File name as the client sent it."""
     contentType: str
     """Media type, detected from the file: `image/jpeg`, `image/png`, `image/gif` or `image/webp`."""
-    size: float
+    size: int
     """Size of the file in bytes."""
 
 
