@@ -35,7 +35,7 @@ export interface ReviewedContacts {
   next(after: string | null): Promise<PageOfContacts>;
 }
 
-/** What a campaign is shown with. */
+/** The launch of a campaign as the campaign shows it. */
 export interface LaunchShown {
   approval: Approval | null;
   canary: CanaryBody | null;

@@ -15,7 +15,7 @@ import { CampaignBody, type CampaignWithSegment } from './schema.ts';
  */
 export const ids = { id: '422' } as const;
 
-/** What the services of campaigns work with. */
+/** Returns the parts of the service that campaigns work with. */
 export const depsOf = ({ app, db }: { app: App; db: Database }) => ({
   db,
   outbox: app.outbox,

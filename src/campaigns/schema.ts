@@ -32,7 +32,7 @@ const Name = v.pipe(v.string(), v.minLength(1, 'name must not be empty'));
 const AnyObject = v.record(v.string(), v.unknown());
 const AudienceCondition = describedBy(v.pipe(JsonObject), ConditionShape);
 
-/** What counts as having got a version: its hand-over, or that it was opened or clicked. */
+/** How a recipient has got a version: it was handed over, opened or clicked. */
 const correctionReaches = ['got', 'opened', 'clicked'] as const;
 /** Whom a follow-up can go to: those of a correction, and those who did nothing with what they got. */
 const followUpReaches = [...correctionReaches, 'not_opened', 'not_clicked'] as const;
@@ -199,7 +199,7 @@ export const UpdateCampaign = v.pipe(
 );
 export type UpdateCampaign = v.InferOutput<typeof UpdateCampaign>;
 
-/** What campaigns are listed by. */
+/** The fields that lists of campaigns can be sorted by. */
 export const campaignSorts = ['name', 'subject', 'status', 'scheduledFor', 'sentAt', 'createdAt', 'updatedAt'] as const;
 
 /** `GET /campaigns`; an unknown sort or direction falls back to the default. */

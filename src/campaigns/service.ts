@@ -34,7 +34,7 @@ import {
 } from './schema.ts';
 import { keepSendLimits } from './state.ts';
 
-/** What reading and writing campaigns needs. */
+/** The parts that reading and writing campaigns needs. */
 export interface CampaignDeps extends ContentDeps, ShowingDeps {
   clock: Clock;
 }

@@ -15,7 +15,7 @@ import { checkSender, type SenderDomains, withinLimits } from '../templates/serv
 import type { TestCampaign } from './schema.ts';
 import { load } from './service.ts';
 
-/** What a test is sent with. */
+/** The parts that sending a test needs. */
 export interface TestDeps {
   db: Database;
   mailer: Mailer;
@@ -41,7 +41,7 @@ export async function sendTemplateTest(deps: TestDeps, project: ProjectFacts, id
 }
 
 type Content = Omit<TemplateRow, 'id'>;
-/** What sends the content to its recipients. */
+/** The kind of mail that the content is sent as. */
 type Source = 'CAMPAIGN' | 'WORKFLOW';
 
 /**

@@ -31,7 +31,7 @@ export function needsSubscription(type: TemplateType): boolean {
 }
 
 /**
- * What a campaign's ledger rows call their `source_type`: one of type TRANSACTIONAL counts as such mail
+ * Returns the `source_type` of a campaign's ledger rows: a campaign of type TRANSACTIONAL counts as such mail
  * (docs/contract/campaigns-and-workflows.md#1-2).
  */
 export function sourceTypeOf(type: TemplateType): 'TRANSACTIONAL' | 'CAMPAIGN' {
@@ -44,7 +44,7 @@ export function inBaseAudience({ projectId, type }: Pick<Audience, 'projectId' |
 }
 
 /**
- * What chooses among the base audience: a condition over the contact `c`. A segment that is gone has no members. `now` is the
+ * Returns the condition over the contact `c` that chooses among the base audience. A segment that is gone has no members. `now` is the
  * instant that windows of time count back from.
  * @throws 400 for a stored condition that can no longer be read
  */

@@ -21,7 +21,7 @@ export interface Expansion {
   count: number;
 }
 
-/** What the rows of a send have in common, and who gets one. */
+/** The values that all rows of a send share, and the audience that gets them. */
 export interface ExpandedCampaign extends Audience {
   campaignId: string;
   sendSeq: number;

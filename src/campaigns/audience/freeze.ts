@@ -9,7 +9,7 @@ import { noteCampaign } from '../state.ts';
 import { type AudienceCursor, openAudience } from './cursor.ts';
 import { type ExpandedCampaign, type Expansion, expandPage, expansionPage } from './expansion.ts';
 
-/** What freezing an audience needs. */
+/** The parts that freezing an audience needs. */
 export interface ExpansionDeps {
   db: Database;
   billing: BillingSettings;

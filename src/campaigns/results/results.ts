@@ -51,7 +51,7 @@ export async function auditCampaign(db: Database, projectId: string, id: string)
   };
 }
 
-/** What became of a campaign over time, link by link, and beside those before it. */
+/** The results of a campaign by hour and by link, beside the campaigns before it. */
 export const CampaignResults = v.object({
   hours: field(
     'Hours in which anything happened, in UTC, oldest first; up to 336. A recipient counts once in each column.',

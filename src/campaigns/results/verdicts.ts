@@ -3,7 +3,7 @@ import { type Query, raw, sql } from '../../store/sql.ts';
 import type { EarlierRecipients } from '../schema.ts';
 
 /**
- * What became of one recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
+ * The verdicts about a recipient. `handed_over`: the provider has the message. `skipped`: left out on purpose. `failed`: it
  * could not be sent. `unknown`: it is with the provider or was, and nobody has said yet what became of it. `pending`: its
  * turn has not come.
  */

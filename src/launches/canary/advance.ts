@@ -8,14 +8,14 @@ import { endCanary } from './choose.ts';
 import { decideCanary, type StopIf } from './decide.ts';
 import { canaryCounts, canarySentence, stopSentence } from './view.ts';
 
-/** What moving a canary needs. */
+/** The parts that moving a canary needs. */
 export interface CanaryDeps {
   db: Database;
   tell: TellMembers;
   dispatchSoon(...tickets: OutboxTicket[]): void;
 }
 
-/** What the execution does next; `over` once there is nothing to hold back any more. */
+/** The next step of the execution; `over` once there is nothing to hold back any more. */
 export interface CanaryStep {
   next: 'send' | 'hold' | 'paused' | 'over';
   /** Milliseconds until it must be asked again at the latest; reports may decide earlier. */

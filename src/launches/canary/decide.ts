@@ -22,7 +22,7 @@ export interface CanaryFacts {
   isReleased: boolean;
 }
 
-/** What happens next: the slice is sent, its reports are awaited, the campaign continues or is paused. */
+/** The decision about a canary: the slice is sent, its reports are awaited, the campaign continues or is paused. */
 export type CanaryDecision = { next: 'send' | 'hold' | 'pass' } | { next: 'stop'; stopped: CanaryStop };
 
 const limits = [

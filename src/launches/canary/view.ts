@@ -62,7 +62,7 @@ export async function canariesOf(db: Database, ids: readonly string[]): Promise<
 
 const count = (number: number) => number.toLocaleString('en-US');
 
-/** What a canary holds its campaign back for, as a sentence; null once the campaign continues. */
+/** Returns why a canary holds its campaign back, as a sentence; null once the campaign continues. */
 export function canarySentence({
   state,
   recipients,

@@ -32,7 +32,7 @@ interface PendingApproval extends AskedSend {
 
 const pending = sql`r.asked_at is not null and r.approved_at is null and r.state = 'DONE' and r.expires_at > clock_timestamp()`;
 
-/** What waits of some campaigns, by their IDs. */
+/** Returns the sends of some campaigns that wait for approval, by campaign ID. */
 export async function pendingApprovals(db: Database, campaignIds: readonly string[]): Promise<Map<string, Approval>> {
   if (campaignIds.length === 0) return new Map();
   const rows = await db.rows<{
@@ -65,7 +65,7 @@ export async function pendingApprovals(db: Database, campaignIds: readonly strin
   );
 }
 
-/** What waits of a locked campaign; null for nothing. */
+/** Returns the send of a locked campaign that waits for approval; null for none. */
 async function pendingApproval(tx: Database, campaignId: string): Promise<PendingApproval | null> {
   const row = await tx.row<{ reviewId: string; fingerprint: string; asked: AskedSend }>(sql`
     select r.id as "reviewId", r.fingerprint, r.asked from dry_runs r where r.campaign_id = ${campaignId} and ${pending}
@@ -128,7 +128,7 @@ export function reviewNeeded(most: number, recipients: number): AppError {
   );
 }
 
-/** What a request for an approval needs. */
+/** The parts that a request for an approval needs. */
 interface AskDeps {
   tell: TellMembers;
 }

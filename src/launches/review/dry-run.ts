@@ -29,7 +29,7 @@ import {
 import { chained, exampleContacts, type Findings, tally } from './report.ts';
 import { type ComposeNoted, DryRound, sink } from './round.ts';
 
-/** What a dry run needs. */
+/** The parts that a dry run needs. */
 export interface DryRunDeps {
   db: Database;
   /** For audiences, which may take a while to find. */
@@ -57,7 +57,7 @@ export interface DryRunShareOptions {
   onPage(contacts: number): void;
 }
 
-/** What a share renders and decides by. The rules are read once for it, not for each page as in delivery. */
+/** The renderer and the suppression rules of a share. The rules are read once for it, not for each page as in delivery. */
 interface Review {
   compose: ComposeNoted;
   rules: readonly MatchingRule[];

@@ -64,12 +64,12 @@ export function changedFields(reviewed: ReviewFacts, now: ReviewFacts): string[]
   return Object.keys({ ...now, ...reviewed }).filter((field) => reviewed[field] !== now[field]);
 }
 
-/** What a dry run points out in rendered messages. */
+/** The problems that a dry run finds in rendered messages. */
 export const problemKinds = ['clipped', 'empty link', 'http image', 'no text', 'render'] as const;
 /** One of `problemKinds`. */
 export type ProblemKind = (typeof problemKinds)[number];
 
-/** What is kept of a rendered message. */
+/** The facts about a rendered message that are kept. */
 export interface MessageFinding {
   /** SHA-256, in hex, of subject and HTML. */
   hash: string;
@@ -106,7 +106,7 @@ function partsOf(text: MessageText): readonly (Literal | string)[] {
 
 type Tag = '' | 'a' | 'img';
 
-/** What is known after a part of the HTML. */
+/** The state of the scan after a part of the HTML. */
 interface Scan {
   bytes: number;
   digest: string;

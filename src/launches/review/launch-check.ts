@@ -17,7 +17,7 @@ export interface CheckedReview {
   left: number;
 }
 
-/** What `checkReview` is asked about: a review by its fingerprint or by its ID. */
+/** Names a review by its fingerprint or by its ID. */
 export type ReviewKey = { fingerprint: string } | { id: string };
 
 /**

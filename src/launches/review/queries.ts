@@ -59,7 +59,7 @@ export function readContacts(db: Database, projectId: string, ids: readonly stri
     from contacts c where c.project_id = ${projectId}::uuid and c.id = any(${ids}::uuid[]) order by c.id`);
 }
 
-/** What a page of an audience adds to its dry run. */
+/** The findings that a page of an audience adds to its dry run. */
 export interface ReviewedPage {
   through: string;
   reviewed: readonly ReviewedRecipient[];

@@ -19,7 +19,7 @@ interface Found {
   examples: string[];
 }
 
-/** What a dry run has found so far. Its size does not grow with the audience. */
+/** The findings of a dry run so far. Their size does not grow with the audience. */
 export interface Findings {
   leftOut: Record<string, number>;
   missing: Record<string, Found>;
@@ -78,7 +78,7 @@ export function exampleContacts({ missing, problems }: Findings): string[] {
   return [...new Set(found.flatMap(({ examples }) => examples.slice(0, 1)))];
 }
 
-/** What a report is made from. */
+/** The parts that a report is made from. */
 export interface DryRunReportDeps {
   db: Database;
   billing: BillingSettings;

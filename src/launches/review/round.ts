@@ -10,7 +10,7 @@ import type { Suppressing } from '../../mail/engine/suppression.ts';
 import { type Reason, reasonText } from '../../mail/ledger/reasons.ts';
 import { findingOf, type MessageFinding, type ProblemKind } from './findings.ts';
 
-/** What became of one recipient: what would be sent, or why nothing would. */
+/** The outcome for one recipient: the message that would be sent, or why none would. */
 export interface ReviewedRecipient {
   contactId: string;
   finding: MessageFinding | null;
@@ -23,7 +23,7 @@ export interface ReviewedRecipient {
 /** Renders the message of one recipient, and notes how that went. */
 export type ComposeNoted = (recipient: ClaimedRecipient, notes: ComposeNotes) => OutgoingMessage;
 
-/** What a round of a dry run is made of. `most`: messages to render; contacts beyond are only decided about. */
+/** The parts of a round of a dry run. `most`: messages to render; contacts beyond are only decided about. */
 export interface DryRoundInput {
   /** The ID of the dry run. */
   id: string;

@@ -9,7 +9,7 @@ import { getDryRun } from './report.ts';
 import { DryRunReport, StartDryRun } from './schema.ts';
 import { type ReviewDeps, startDryRun } from './service.ts';
 
-/** What the routes of reviews work with. */
+/** Returns the parts of the service that reviews work with. */
 function reviewDepsOf({ app, db, actor }: { app: App; db: Database; actor: Admitted['actor'] }): ReviewDeps {
   return {
     ...depsOf({ app, db }),

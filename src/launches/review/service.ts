@@ -14,7 +14,7 @@ import { insertDryRun, stalledDryRuns } from './queries.ts';
 import { type DryRunReportDeps, getDryRun } from './report.ts';
 import type { DryRunReport, StartDryRun } from './schema.ts';
 
-/** What reviewing a campaign needs. */
+/** The parts that reviewing a campaign needs. */
 export interface ReviewDeps extends DryRunReportDeps {
   outbox: Outbox;
   senderDomains: SenderDomains;
