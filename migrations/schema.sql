@@ -1896,6 +1896,15 @@ AS $function$
       source_type <> 'INBOUND' and status not in ('SUPPRESSED', 'CANCELLED', 'FAILED') and not simulated as is_rated) mail
 $function$;
 
+CREATE OR REPLACE FUNCTION mail_payload(id uuid, subject text, sender text, from_name text, message_id text, template_id uuid, campaign_id uuid, source_type text)
+ RETURNS jsonb
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select jsonb_build_object('subject', subject, 'from', sender, 'fromName', from_name, 'messageId', message_id, 'emailId', id,
+    'templateId', template_id, 'campaignId', campaign_id, 'sourceType', source_type)
+$function$;
+
 CREATE OR REPLACE FUNCTION mail_reason_text(reason jsonb)
  RETURNS text
  LANGUAGE sql
@@ -2072,10 +2081,9 @@ begin
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
         false) as is_left_out,
-      case when v.outcome = 'BOUNCED' or v.outcome = 'FAILED' and e.message_id is null then jsonb_build_object(
-        'subject', case when v.outcome = 'FAILED' then coalesce(e.subject, e.render ->> 'subject') else e.subject end,
-        'from', e."from", 'fromName', e.from_name, 'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id,
-        'campaignId', e.campaign_id, 'sourceType', e.source_type)
+      case when v.outcome = 'BOUNCED' or v.outcome = 'FAILED' and e.message_id is null then
+        mail_payload(e.id, case when v.outcome = 'FAILED' then coalesce(e.subject, e.render ->> 'subject') else e.subject end,
+          e."from", e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type)
         || case v.outcome
           when 'BOUNCED' then jsonb_build_object('bounceType', 'Permanent', 'bouncedAt',
             to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))

@@ -79,10 +79,9 @@ begin
       v.outcome, v.flip_id, v.event_id,
       v.outcome = 'FAILED' and coalesce(e.reason ->> 'code' in ('unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review'),
         false) as is_left_out,
-      case when v.outcome = 'BOUNCED' or v.outcome = 'FAILED' and e.message_id is null then jsonb_build_object(
-        'subject', case when v.outcome = 'FAILED' then coalesce(e.subject, e.render ->> 'subject') else e.subject end,
-        'from', e."from", 'fromName', e.from_name, 'messageId', e.message_id, 'emailId', e.id, 'templateId', e.template_id,
-        'campaignId', e.campaign_id, 'sourceType', e.source_type)
+      case when v.outcome = 'BOUNCED' or v.outcome = 'FAILED' and e.message_id is null then
+        mail_payload(e.id, case when v.outcome = 'FAILED' then coalesce(e.subject, e.render ->> 'subject') else e.subject end,
+          e."from", e.from_name, e.message_id, e.template_id, e.campaign_id, e.source_type)
         || case v.outcome
           when 'BOUNCED' then jsonb_build_object('bounceType', 'Permanent', 'bouncedAt',
             to_char(e.bounced_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))

@@ -11,14 +11,10 @@ import { contactsAndTrash } from '../trash-queries.ts';
 import { type ContactWrite, contactsWritten, writingAs } from '../write.ts';
 import type { EventBody } from './schema.ts';
 
-/**
- * Builds the part of an `email.*` event that describes its mail (docs/contract/core.md#5-2): jsonb from the row that the alias names. `more` adds
- * pairs of keys and values; joining two objects afterwards would cost as much as building one.
- */
-export function mailPayload(alias: string, more?: string): string {
-  return `jsonb_build_object('subject', ${alias}.subject, 'from', ${alias}."from", 'fromName', ${alias}.from_name,
-    'messageId', ${alias}.message_id, 'emailId', ${alias}.id, 'templateId', ${alias}.template_id,
-    'campaignId', ${alias}.campaign_id, 'sourceType', ${alias}.source_type${more === undefined ? '' : `, ${more}`})`;
+/** Builds the data that every `email.*` event has of its mail (docs/contract/core.md#5-2): jsonb from the row that the alias names. */
+export function mailPayload(alias: string, subject = `${alias}.subject`): string {
+  return `mail_payload(${alias}.id, ${subject}, ${alias}."from", ${alias}.from_name, ${alias}.message_id, ${alias}.template_id,
+    ${alias}.campaign_id, ${alias}.source_type)`;
 }
 
 /** Builds the tags of the mail of an `email.*` event: jsonb with them, or an empty object. */
@@ -33,7 +29,7 @@ export function mailTags(alias: string): string {
  */
 export function eventData(alias: string): string {
   return `case when ${alias}.data is null and ${alias}.name = 'email.sent' then (
-    select ${mailPayload('mail', `'sentAt', ${isoText('mail.sent_at')}`)} || ${mailTags('mail')} from emails mail where mail.id = ${alias}.email_id)
+    select ${mailPayload('mail')} || jsonb_build_object('sentAt', ${isoText('mail.sent_at')}) || ${mailTags('mail')} from emails mail where mail.id = ${alias}.email_id)
     else ${alias}.data end`;
 }
 

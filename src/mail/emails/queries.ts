@@ -129,8 +129,8 @@ const mostEvents = 500;
 /** The events of a mail, oldest first, at most 500: its contact's index leads to them. */
 export function eventsOfEmail(db: Database, { id, contact, createdAt }: WholeEmailRow): Promise<TimelineRow[]> {
   return db.rows<TimelineRow>(sql`
-    select v.created_at::text as at, v.name, nullif(${raw(eventData('v'))} - array(
-      select jsonb_object_keys(${raw(mailPayload('e', `'tags', null`))})), '{}') as data
+    select v.created_at::text as at, v.name, nullif(${raw(eventData('v'))} - 'tags' - array(
+      select jsonb_object_keys(${raw(mailPayload('e'))})), '{}') as data
     from events v join emails e on e.id = v.email_id
     where v.contact_id = ${contact.id} and v.created_at >= ${createdAt}::timestamptz and v.email_id = ${id}
       and v.name like 'email.%'

@@ -74,7 +74,7 @@ export function failedEvent(row: string, sourceSubject = `${row}.source_subject`
     contactId: raw(`${row}.contact_id`),
     emailId: raw(`${row}.id`),
     name: sql`'email.failed'`,
-    data: raw(`${mailPayload(row)} || jsonb_build_object('subject', coalesce(${row}.subject, ${sourceSubject}), 'error', mail_reason_text(${row}.reason),
+    data: raw(`${mailPayload(row, `coalesce(${row}.subject, ${sourceSubject})`)} || jsonb_build_object('error', mail_reason_text(${row}.reason),
       'failedAt', ${isoText('now()')}) || ${mailTags(row)}`),
     mailAt: sql`now()`,
   });
