@@ -1,4 +1,3 @@
-import pLimit from 'p-limit';
 import { removeOldAttempts, removeOldTokens } from '../src/accounts/queries.ts';
 import { removeEndedSessions, removeOldSessions } from '../src/accounts/sessions.ts';
 import { removeOldMails } from '../src/accounts/system-mail/queries.ts';
@@ -29,8 +28,8 @@ import { recoverableDryRuns } from '../src/launches/review/service.ts';
 import { composeQueued, createComposer } from '../src/mail/engine/compose.ts';
 import { emptyOldBodies, removeExpiredKeys, removeOldLosses } from '../src/mail/ledger/retention.ts';
 import { removeOldHandovers } from '../src/mail/providers/journal.ts';
+import { reconcileClaims } from '../src/mail/queue/deliver.ts';
 import type { QueueDeps } from '../src/mail/queue/queue-claim.ts';
-import { reconcileClaims } from '../src/mail/queue/reconcile.ts';
 import { recoverableMails } from '../src/mail/system-mail.ts';
 import { removeOldAudit } from '../src/projects/audit/queries.ts';
 import { endExecutionsOf, isKnown, isOpen } from '../src/store/outbox/calls.ts';
@@ -40,25 +39,14 @@ import { scheduleRevision } from '../src/store/outbox/schedules.ts';
 import { checkStore } from '../src/store/outbox/store-state.ts';
 import { openAutomations } from '../src/store/outbox/wake.ts';
 import type { QueueKind } from '../temporal/commands.ts';
-import {
-  automationActivities,
-  enrolmentActivities,
-  migrationActivities,
-  segmentActivities,
-  webhookActivities,
-} from './automation.ts';
+import { automationActivities, enrolmentActivities, migrationActivities, segmentActivities, webhookActivities } from './automation.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { erasureActivities, wipeActivities } from './erasure.ts';
 import { jobActivities, webhookFeedActivities } from './jobs.ts';
 import { emailActivities, systemMailActivities } from './mail.ts';
-import {
-  domainActivities,
-  type ReconcileCheck,
-  type RetentionRule,
-  sweepActivities,
-  usageActivities,
-} from './sweeps.ts';
+import { domainActivities, type ReconcileCheck, type RetentionRule, sweepActivities, usageActivities } from './sweeps.ts';
+import pLimit from 'p-limit';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;

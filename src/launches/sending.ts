@@ -23,7 +23,7 @@ import { checkSender, type SenderDomains } from '../templates/service.ts';
 import { checkCanary, setCanary } from './canary/choose.ts';
 import { approveAsked, askForApproval, mostUnapproved, reviewNeeded, type Sender } from './review/approval.ts';
 import { boundReview, type CheckedReview, checkReview, noteReview, type ReviewKey } from './review/launch-check.ts';
-import type { SendCampaign } from './schema.ts';
+import type { SendCampaign } from './routes.ts';
 
 /** The parts that starting a send needs. */
 export interface SendingDeps extends ShowingDeps {

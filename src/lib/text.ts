@@ -1,5 +1,6 @@
-import { type Options, stringify } from 'csv-stringify/sync';
 import manifest from '../../package.json' with { type: 'json' };
+import { type Options, stringify } from 'csv-stringify/sync';
+import { Readable } from 'node:stream';
 
 /**
  * The beginning of a text, of so many UTF-16 units at most and never ending in half of a surrogate pair: half a character is
@@ -107,4 +108,19 @@ export function editDistance(a: string, b: string, limit: number): number {
 
 function at(row: number[], index: number): number {
   return row[index] ?? Number.POSITIVE_INFINITY;
+}
+
+/**
+ * Streams a text that is read while it is sent. Its first piece is read before: what refuses it is then still an answer with a
+ * status of its own, not a body that breaks off.
+ */
+export async function streamOf(text: AsyncGenerator<string>): Promise<Readable> {
+  const first = await text.next();
+  return Readable.from(pieces());
+
+  async function* pieces(): AsyncGenerator<string> {
+    if (first.done) return;
+    yield first.value;
+    yield* text;
+  }
 }

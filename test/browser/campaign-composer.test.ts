@@ -105,9 +105,10 @@ test.each([
     await page.getByRole('textbox', { name: 'Body' }).click();
     await page.keyboard.type('Before');
     await page.getByRole('button', { name: 'Save', exact: true }).click();
-    // Keys that move the cursor do nothing until the editor has loaded; letters are kept.
-    await page.locator('.written').waitFor();
+    // Keys that move the cursor do nothing until the editor has loaded and has taken over the letters typed before.
+    await page.locator('.written').getByText('Before').waitFor();
     await page.getByRole('textbox', { name: 'Body' }).click();
+    await page.locator('.written:focus-within, .written:focus').waitFor();
     await page.keyboard.press('ControlOrMeta+End');
     await page.keyboard.type(' and after');
     await page.getByLabel('Subject', { exact: true }).fill('As it is');

@@ -1,11 +1,8 @@
-import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TellMembers } from '../../src/accounts/system-mail/service.ts';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
 import { lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
 import { continueFromCanary, releaseStopped, setCanary } from '../../src/launches/canary/choose.ts';
-import type { CanaryOptions } from '../../src/launches/canary/schema.ts';
-import { canariesOf, canaryCounts } from '../../src/launches/canary/view.ts';
+import { type CanaryOptions, canariesOf, canaryCounts } from '../../src/launches/canary/view.ts';
 import { pause } from '../../src/lib/time.ts';
 import { sql } from '../../src/store/sql.ts';
 import { aCampaign, campaignActivitiesFor, campaignRow, contacts, started } from '../support/campaign-fixtures.ts';
@@ -13,6 +10,8 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { testWorker } from '../support/worker.ts';
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let db: TestDatabase;
 beforeAll(async () => {

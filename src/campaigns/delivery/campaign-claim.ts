@@ -3,9 +3,9 @@ import type { Claim, KeptTexts, Outcome, Tried } from '../../mail/engine/port.ts
 import { type Suppressing, suppressing, writeSuppressed } from '../../mail/engine/suppression.ts';
 import type { Reason } from '../../mail/ledger/reasons.ts';
 import { type ClaimEnd, type Settled, settleMail, type Verdict } from '../../mail/ledger/settle.ts';
-import { noteVersion } from '../results/versions.ts';
+import { noteVersion } from '../results/results.ts';
 import { campaignRefusal } from './content.ts';
-import type { LaneDeps, LaneSend } from './lane-deps.ts';
+import type { LaneDeps, LaneSend } from './lane.ts';
 import { type ClaimedRecipient, countSuppressed, provenInstant, readRecipients } from './ledger.ts';
 import { type RetakenClaim, renewClaim } from './retaking.ts';
 

@@ -5,8 +5,8 @@ import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
 import { mailSources, newestMail } from '../../mail/ledger/queries.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import type { Deliverability } from './routes.ts';
 import { measure } from './rules.ts';
-import type { Deliverability } from './schema.ts';
 import { reputationOf } from './service.ts';
 
 /** Mailbox providers by the domains of addresses they serve themselves. Domains of companies that they host are not among them. */

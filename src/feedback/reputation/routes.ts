@@ -1,10 +1,105 @@
-import * as v from 'valibot';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { field } from '../../lib/validation/fields.ts';
+import { field, Instant, nameSchemas, numberParameter } from '../../lib/validation/fields.ts';
 import { deliverabilityOf } from './deliverability.ts';
-import { Deliverability, DeliverabilityQuery, Security } from './schema.ts';
 import { securityOf } from './service.ts';
+import * as v from 'valibot';
+
+const Rates = v.object({
+  total: field('Number of emails sent.', v.number()),
+  bounces: field('Number of emails that bounced permanently.', v.number()),
+  complaints: field('Number of emails that were reported as spam.', v.number()),
+  bounceRate: field('Permanent bounces as a percentage of `total`; 0 when nothing was sent.', v.number()),
+  complaintRate: field('Spam complaints as a percentage of `total`; 0 when nothing was sent.', v.number()),
+});
+const Level = v.picklist(['healthy', 'warning', 'critical']);
+
+/** How a project's mail is received; rates are percentages (docs/contract/platform.md#2-4). */
+export const Security = v.object({
+  status: field(
+    'Rates of the project and what is wrong with them.',
+    v.object({
+      projectId: field('ID of the project.', v.string()),
+      isHealthy: field('Whether no rate or number has reached a critical limit.', v.boolean()),
+      shouldDisable: field('Whether a critical limit has been reached; the opposite of `isHealthy`.', v.boolean()),
+      twentyFourHour: field('Always 0. `GET /deliverability` returns emails by day.', Rates),
+      sevenDay: field('Emails of the last seven days.', Rates),
+      allTime: field('Emails since the project was created.', Rates),
+      isNewProject: field('Always `false`. `GET /deliverability` returns the limits of new projects.', v.boolean()),
+      violations: field('Critical limits that have been reached, as sentences.', v.array(v.string())),
+      warnings: field('Warning limits that have been reached, as sentences.', v.array(v.string())),
+    }),
+  ),
+  levels: field(
+    'Level of each rate: `healthy`, `warning` or `critical`.',
+    v.object({
+      bounce7Day: field('Level of the bounce rate of the last seven days.', Level),
+      bounceAllTime: field('Level of the bounce rate since the project was created.', Level),
+      complaint7Day: field('Level of the complaint rate of the last seven days.', Level),
+      complaintAllTime: field('Level of the complaint rate since the project was created.', Level),
+    }),
+  ),
+  isDisabled: field('Whether the project is disabled, so that it sends no emails.', v.boolean()),
+});
+export type Security = v.InferOutput<typeof Security>;
+
+const Received = {
+  sent: field('Number of emails sent, except to simulators.', v.number()),
+  bounces: field('Number of these that bounced permanently.', v.number()),
+  complaints: field('Number of these that were reported as spam.', v.number()),
+};
+const Bound = v.object({
+  rate: field('Rate in percent; 0 for a limit in emails.', v.number()),
+  count: field('Fewest bounces or complaints for the limit to apply.', v.number()),
+});
+
+/** `GET /deliverability`. */
+const DeliverabilityQuery = v.object({
+  days: numberParameter('Number of days in UTC, including today; 1 to 90.', 30, 90),
+});
+
+/** How mail was received: by day, by who received it, and against the limits that pause a project. */
+export const Deliverability = v.object({
+  days: field(
+    'Emails by day, oldest first, including days without emails.',
+    v.array(v.object({ date: field('The day in UTC, such as `2026-03-01`.', v.string()), ...Received })),
+  ),
+  limits: field(
+    'All limits, with the project’s current values.',
+    v.array(
+      v.object({
+        of: field('What is limited.', v.picklist(['bounces', 'complaints'])),
+        window: field('Period whose emails count.', v.picklist(['twentyFourHour', 'sevenDay', 'allTime'])),
+        unit: field('Unit of `value`.', v.picklist(['percent', 'emails'])),
+        value: field('Current value of the project, in percent or in emails, as `unit` says.', v.number()),
+        warning: field('Values from which on the limit warns.', Bound),
+        critical: field('Values from which on the project is disabled if `pauses` is true.', Bound),
+        level: field('Level that the value has reached.', Level),
+        applies: field(
+          'Whether the limit applies now: rates from 100 emails on, numbers to projects younger than 30 days.',
+          v.boolean(),
+        ),
+      }),
+    ),
+  ),
+  pauses: field('Whether a project is disabled at a critical limit (AUTO_PROJECT_DISABLE).', v.boolean()),
+  isPaused: field('Whether the project is disabled now.', v.boolean()),
+  domains: field(
+    'By domain of the recipients: the 50 with the most complaints and bounces, then with the most emails.',
+    v.array(v.object({ domain: field('Domain of the recipients’ addresses.', v.string()), ...Received })),
+  ),
+  providers: field(
+    'By mailbox provider of the recipients, derived from their domain.',
+    v.array(v.object({ provider: field('Mailbox provider, such as `Google`, or `Other`.', v.string()), ...Received })),
+  ),
+  countedSince: field(
+    'Start of the time that `domains` and `providers` count, if the period has more than the 50,000 emails they count at most; null otherwise.',
+    v.nullable(Instant),
+  ),
+});
+export type Deliverability = v.InferOutput<typeof Deliverability>;
+
+nameSchemas({ ProjectReputation: Security, Deliverability });
 
 /** How the mail of a project is received. */
 export const securityRoutes = [

@@ -1,13 +1,13 @@
-import type { Readable } from 'node:stream';
 import { takeAttempt } from '../../accounts/queries.ts';
 import { pseudonymOf } from '../../contacts/erased.ts';
 import { eventData } from '../../contacts/events/queries.ts';
 import { getContact } from '../../contacts/service.ts';
 import { leastId } from '../../lib/ids.ts';
 import { unseal } from '../../lib/seal.ts';
-import { streamOf } from '../../lib/streams.ts';
+import { streamOf } from '../../lib/text.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { Erasure } from './entity.ts';
+import type { Readable } from 'node:stream';
 
 /** Who is erased, as the steps need it. */
 export interface Subject {

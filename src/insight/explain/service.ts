@@ -1,15 +1,14 @@
-import * as v from 'valibot';
 import { takeAttempt } from '../../accounts/queries.ts';
 import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
 import { notFound } from '../../lib/errors.ts';
 import type { Database } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
-import { evaluated, type Finding, finding } from './finding.ts';
 import { explainMail } from './mail.ts';
 import { type ContactFacts, contactFacts, findCampaign, findMail } from './queries.ts';
-import { ExplainRequest, type Explanation } from './schema.ts';
+import { evaluated, type Finding, finding, ExplainRequest, type Explanation } from './schema.ts';
 import { explainWorkflow } from './workflow.ts';
+import * as v from 'valibot';
 
 const mostPerMinute = 60;
 

@@ -5,7 +5,7 @@ import { badRequest, conflict } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { type CanaryOptions, holdSeconds } from './schema.ts';
+import { type CanaryOptions, holdSeconds } from './view.ts';
 
 // Percent of the slice that must be reported as delivered where nothing else is said: at least one, or a slice of three would
 // pass without a report.

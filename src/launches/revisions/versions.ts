@@ -1,5 +1,5 @@
+import { type RevisedSend, sentVersions } from '../../campaigns/results/results.ts';
 import type { SentVersion } from '../../campaigns/results/schema.ts';
-import { type RevisedSend, sentVersions } from '../../campaigns/results/versions.ts';
 import { type Database, sql } from '../../store/sql.ts';
 
 /** Keeps the content of a locked campaign before it is replaced, and how many got it. */

@@ -1,9 +1,48 @@
 import { pause } from '../../lib/time.ts';
 import type { Settled } from '../ledger/settle.ts';
 import { type Hold, holdFor, longestHeldMs, mayCall } from './breaker.ts';
-import { InFlight } from './in-flight.ts';
 import type { Backlog, Claim, EngineDeps, Source } from './port.ts';
 import { workOn } from './work.ts';
+
+/** Work of one kind that is under way at once, such as claims. A failure waits until the rest has ended. */
+class InFlight {
+  readonly #works = new Set<Promise<void>>();
+  #failure: { error: unknown } | null = null;
+
+  get size(): number {
+    return this.#works.size;
+  }
+
+  get hasFailed(): boolean {
+    return this.#failure !== null;
+  }
+
+  add(work: Promise<void>): void {
+    const one: Promise<void> = work
+      .catch((error: unknown) => {
+        this.#failure ??= { error };
+      })
+      .finally(() => this.#works.delete(one));
+    this.#works.add(one);
+  }
+
+  /** Resolves once one of them has ended. Never rejects for them. */
+  async next(): Promise<void> {
+    await Promise.race(this.#works);
+  }
+
+  /** Resolves once all have ended. Never rejects for them. */
+  async ended(): Promise<void> {
+    await Promise.all(this.#works);
+  }
+
+  /** Runs what adds work, and resolves once all of that has ended. Rejects with the first failure. */
+  async whole<T>(main: () => Promise<T>): Promise<T> {
+    const result = await main().finally(() => this.ended());
+    if (this.#failure !== null) throw this.#failure.error;
+    return result;
+  }
+}
 
 /** How much a run does at once, and for how long. Times are milliseconds. */
 export interface Pace {

@@ -1,13 +1,14 @@
-import { randomBytes } from 'node:crypto';
 import { pause } from '../../lib/time.ts';
-import { inFlightMs, probeSize } from '../engine/attempts.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import { inFlightMs, probeSize, abandonedAfterMs } from '../engine/attempts.ts';
 import { renderTurns, slowBatch } from '../engine/batch.ts';
 import { holdSentence } from '../engine/breaker.ts';
 import type { Backlog, Source } from '../engine/port.ts';
-import { type Pace, runSource } from '../engine/run.ts';
+import { type Pace, runSource, workOnLeft } from '../engine/run.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
 import { anyDue, claimQueued, type EarlierAttempts, nextWork, releaseEarlier, takeOverQueued } from './claims.ts';
 import { QueueClaim, type QueueDeps } from './queue-claim.ts';
+import { randomBytes } from 'node:crypto';
 
 /** The pace of the service. */
 const servicePace: Pace = { claims: 6, lingerMs: 500, longestMs: 30_000 };
@@ -136,7 +137,7 @@ class Queue implements Source<ClaimedMail> {
 }
 
 /** Takes over a claim of one project or (null) of any; null when there is none. */
-export async function takeOver(
+async function takeOver(
   deps: QueueDeps,
   projectId: string | null,
   earlier: EarlierAttempts | null,
@@ -149,11 +150,41 @@ export async function takeOver(
 }
 
 /** How long mail of a dead attempt rests: the provider's lag counts from the last moment at which a message may have come there. */
-export function restMs({ mailer, lagMs }: QueueDeps): number {
+function restMs({ mailer, lagMs }: QueueDeps): number {
   return inFlightMs(mailer) + lagMs;
 }
 
 // New mail is looked for often at first, then less and less; the last value bounds the latency of mail that comes late.
 function pollMs(empty: number): number {
   return Math.min(50, 5 * 2 ** Math.floor(empty / 3));
+}
+
+// Mail waits longer than this only where no delivery is awake, or where it is throttled or held and a wake is harmless.
+const overdueMs = 5000;
+
+/**
+ * Repairs what crashes and lost wakes left, of any project: dead claims are settled, and `wake` is called for each
+ * project with mail that nobody fetches. Returns the number of those mails and projects.
+ */
+export async function reconcileClaims(deps: QueueDeps, wake: (projectId: string) => void): Promise<number> {
+  await releaseAbandoned(deps.db, restMs(deps));
+  const { sent, failed } = await workOnLeft(deps, () => takeOver(deps, null, null));
+  const projects = await projectsWaiting(deps.db);
+  for (const projectId of projects) wake(projectId);
+  return sent + failed + projects.length;
+}
+
+/** Notes that every claim is unconfirmed that is older than any that is worked on; it may be sent again `restMs` from now at the earliest. */
+async function releaseAbandoned(db: Database, restMs: number): Promise<void> {
+  await db.count(sql`
+    update email_queue set lookups = 1, due_at = clock_timestamp() + ${restMs} * interval '1 millisecond'
+    where claim_id is not null and lookups = 0 and claimed_at < clock_timestamp() - ${abandonedAfterMs} * interval '1 millisecond'`);
+}
+
+/** Returns the projects with mail that is overdue: nobody works on them, or not fast enough. */
+async function projectsWaiting(db: Database): Promise<string[]> {
+  const rows = await db.rows<{ projectId: string }>(sql`
+    select distinct project_id as "projectId" from email_queue
+    where claim_id is null and due_at < clock_timestamp() - ${overdueMs} * interval '1 millisecond'`);
+  return rows.map((row) => row.projectId);
 }

@@ -1,16 +1,16 @@
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiversOf } from '../../../src/feedback/reputation/deliverability.ts';
 import { foldAndJudge } from '../../../src/feedback/reputation/service.ts';
-import { linksOf } from '../../../src/insight/setup/state.ts';
+import { linksOf } from '../../../src/insight/setup/routes.ts';
 import { newId } from '../../../src/lib/ids.ts';
 import { settleMail } from '../../../src/mail/ledger/settle.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../../support/api.ts';
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
 import { countMail } from '../../support/mail-counts.ts';
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const settings = { POSTMARK_WEBHOOK_TOKEN: 'battery-staple' };
 let database: TestDatabase;

@@ -1,7 +1,6 @@
-import { expect, test } from 'vitest';
 import { type CanaryFacts, decideCanary } from '../../../src/launches/canary/decide.ts';
-import { holdSeconds, holdText } from '../../../src/launches/canary/schema.ts';
-import { canarySentence, stopSentence } from '../../../src/launches/canary/view.ts';
+import { holdSeconds, holdText, canarySentence, stopSentence } from '../../../src/launches/canary/view.ts';
+import { expect, test } from 'vitest';
 
 const counts = { pending: 0, mailed: 1000, delivered: 900, bounced: 0, complained: 0, unsubscribed: 0 };
 const decide = (changes: Partial<CanaryFacts['counts']>, facts: Partial<CanaryFacts> = {}) =>

@@ -1,7 +1,6 @@
-import { describe, expect, test } from 'vitest';
-import { dnsResolver, type RecordType, type Resolver } from '../../../src/accounts/verification/addresses/verify.ts';
-import { cachedResolver } from '../../../src/accounts/verification/cached-resolver.ts';
+import { dnsResolver, type RecordType, type Resolver, cachedResolver } from '../../../src/accounts/verification/addresses/verify.ts';
 import { startDnsServer } from '../../support/dns-server.ts';
+import { describe, expect, test } from 'vitest';
 
 const everyType: RecordType[] = ['NS', 'MX', 'A', 'AAAA'];
 
