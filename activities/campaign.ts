@@ -1,9 +1,26 @@
+import { randomBytes } from 'node:crypto';
+import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
 import { needsSubscription } from '../src/campaigns/audience/audience.ts';
 import { loadExpansion, noteRecipients } from '../src/campaigns/audience/expansion.ts';
 import { type ExpansionDeps, expandFrom } from '../src/campaigns/audience/freeze.ts';
-import { type CleanUpReport, cleanUpCancelled, finishSend, rewindClaims, type SendView, type SettledWhilePaused, settleWhilePaused, viewSend } from '../src/campaigns/delivery/completion.ts';
+import {
+  type CleanUpReport,
+  cleanUpCancelled,
+  finishSend,
+  rewindClaims,
+  type SendView,
+  type SettledWhilePaused,
+  settleWhilePaused,
+  viewSend,
+} from '../src/campaigns/delivery/completion.ts';
 import { claimSize, loadContent, type PrepareCampaign } from '../src/campaigns/delivery/content.ts';
-import { type LanePace, type LaneReport, runLane, type LaneDeps, type LaneSend } from '../src/campaigns/delivery/lane.ts';
+import {
+  type LaneDeps,
+  type LanePace,
+  type LaneReport,
+  type LaneSend,
+  runLane,
+} from '../src/campaigns/delivery/lane.ts';
 import { claimsOpen } from '../src/campaigns/delivery/retaking.ts';
 import { beginDueSend } from '../src/campaigns/lifecycle/begin.ts';
 import { cancelCampaignByOperator } from '../src/campaigns/lifecycle/stopping.ts';
@@ -17,8 +34,6 @@ import { KeyedTurns } from '../src/lib/keyed-turns.ts';
 import { holdSentence } from '../src/mail/engine/breaker.ts';
 import type { HeavyReads } from '../src/store/heavy-reads.ts';
 import { alive } from './mail.ts';
-import { ApplicationFailure, activityInfo, CancelledFailure, cancellationSignal } from '@temporalio/activity';
-import { randomBytes } from 'node:crypto';
 
 export interface CampaignActivityDeps extends LaneDeps, ExpansionDeps, CanaryDeps {
   heavyReads: HeavyReads;

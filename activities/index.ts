@@ -1,3 +1,4 @@
+import pLimit from 'p-limit';
 import { removeOldAttempts, removeOldTokens } from '../src/accounts/queries.ts';
 import { removeEndedSessions, removeOldSessions } from '../src/accounts/sessions.ts';
 import { removeOldMails } from '../src/accounts/system-mail/queries.ts';
@@ -39,14 +40,25 @@ import { scheduleRevision } from '../src/store/outbox/schedules.ts';
 import { checkStore } from '../src/store/outbox/store-state.ts';
 import { openAutomations } from '../src/store/outbox/wake.ts';
 import type { QueueKind } from '../temporal/commands.ts';
-import { automationActivities, enrolmentActivities, migrationActivities, segmentActivities, webhookActivities } from './automation.ts';
+import {
+  automationActivities,
+  enrolmentActivities,
+  migrationActivities,
+  segmentActivities,
+  webhookActivities,
+} from './automation.ts';
 import { campaignActivities } from './campaign.ts';
 import type { ActivityDeps } from './deps.ts';
 import { erasureActivities, wipeActivities } from './erasure.ts';
 import { jobActivities, webhookFeedActivities } from './jobs.ts';
 import { emailActivities, systemMailActivities } from './mail.ts';
-import { domainActivities, type ReconcileCheck, type RetentionRule, sweepActivities, usageActivities } from './sweeps.ts';
-import pLimit from 'p-limit';
+import {
+  domainActivities,
+  type ReconcileCheck,
+  type RetentionRule,
+  sweepActivities,
+  usageActivities,
+} from './sweeps.ts';
 
 // Long enough for a lane to be worth an activity, short enough that the Web UI shows progress.
 const laneShareMs = 30_000;

@@ -1,3 +1,5 @@
+import { LockMode } from '@mikro-orm/core';
+import * as v from 'valibot';
 import { CampaignStatus, campaignStatuses, editableStatuses, pendingStatuses } from '../lib/campaign-status.ts';
 import { badRequest, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
@@ -8,17 +10,29 @@ import { recordChange } from '../projects/audit/record.ts';
 import type { Database } from '../store/sql.ts';
 import { type ContentDeps, checkSender, checkSources } from '../templates/service.ts';
 import { assignContent, copiedContent, newContent } from '../templates/source.ts';
-import { contentVersion, contentVersions, keepFirstVersion, keepVersion, restoredContent } from '../templates/versions.ts';
+import {
+  contentVersion,
+  contentVersions,
+  keepFirstVersion,
+  keepVersion,
+  restoredContent,
+} from '../templates/versions.ts';
 import { audienceSize, checkConditionShape } from './audience/audience.ts';
 import { changesAudience, checkAudience, checkCompanions } from './audience/cursor.ts';
 import { Campaign } from './entity.ts';
 import { campaignBody, heldSentence, pendingCount, type ShowingDeps, withSegments } from './record.ts';
 import { sentVersions } from './results/results.ts';
 import type { CampaignStats } from './results/schema.ts';
-import { type CampaignBody, type CampaignWithSegment, type CreateCampaign, campaignCounts, campaignSorts, type ListCampaigns, type UpdateCampaign } from './schema.ts';
+import {
+  type CampaignBody,
+  type CampaignWithSegment,
+  type CreateCampaign,
+  campaignCounts,
+  campaignSorts,
+  type ListCampaigns,
+  type UpdateCampaign,
+} from './schema.ts';
 import { keepSendLimits } from './state.ts';
-import { LockMode } from '@mikro-orm/core';
-import * as v from 'valibot';
 
 /** The parts that reading and writing campaigns needs. */
 export interface CampaignDeps extends ContentDeps, ShowingDeps {

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { Drift } from '../campaigns/launch-body.ts';
 import { answer, depsOf, ids, message, ok, withMessage } from '../campaigns/record.ts';
 import { CampaignWithSegment } from '../campaigns/schema.ts';
@@ -12,7 +13,6 @@ import { CanaryOptions } from './canary/view.ts';
 import { resendCampaign } from './resending.ts';
 import { withdrawApproval } from './review/approval.ts';
 import { approveCampaign, sendCampaign } from './sending.ts';
-import * as v from 'valibot';
 
 const Fingerprint = v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/, 'must be the fingerprint of a dry run'));
 
@@ -41,7 +41,6 @@ export type SendCampaign = v.InferOutput<typeof SendCampaign>;
 const ApproveSend = v.object({
   fingerprint: field('Fingerprint of the review that is waiting for approval.', Fingerprint),
 });
-type ApproveSend = v.InferOutput<typeof ApproveSend>;
 
 /** How campaigns are launched; what follows of a launch is in the tables of reviews and revisions. */
 export const launchRoutes = [

@@ -1,6 +1,6 @@
-import manifest from '../../package.json' with { type: 'json' };
-import { type Options, stringify } from 'csv-stringify/sync';
 import { Readable } from 'node:stream';
+import { type Options, stringify } from 'csv-stringify/sync';
+import manifest from '../../package.json' with { type: 'json' };
 
 /**
  * The beginning of a text, of so many UTF-16 units at most and never ending in half of a surrogate pair: half a character is

@@ -34,6 +34,7 @@ describe('the project', () => {
       'node:dns/promises',
       'node:timers/promises',
       'src/accounts/verification/addresses/typo.ts',
+      'src/lib/keyed-turns.ts',
       'tldts',
     ]);
   });

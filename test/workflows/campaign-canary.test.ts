@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { TellMembers } from '../../src/accounts/system-mail/service.ts';
 import { wakeCampaign } from '../../src/campaigns/lifecycle/begin.ts';
 import { lockCampaignSend, setPaused } from '../../src/campaigns/state.ts';
@@ -10,8 +12,6 @@ import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject } from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
 import { testWorker } from '../support/worker.ts';
-import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, expect, test } from 'vitest';
 
 let db: TestDatabase;
 beforeAll(async () => {

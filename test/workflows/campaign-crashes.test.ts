@@ -1,9 +1,12 @@
+import pLimit from 'p-limit';
+import { pino } from 'pino';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { loadExpansion, noteRecipients } from '../../src/campaigns/audience/expansion.ts';
 import { expandFrom } from '../../src/campaigns/audience/freeze.ts';
 import { CampaignClaim } from '../../src/campaigns/delivery/campaign-claim.ts';
 import { claimRanges, type RangeClaim } from '../../src/campaigns/delivery/claims.ts';
 import { finishSend } from '../../src/campaigns/delivery/completion.ts';
-import { runLane, type LaneDeps, type LaneSend } from '../../src/campaigns/delivery/lane.ts';
+import { type LaneDeps, type LaneSend, runLane } from '../../src/campaigns/delivery/lane.ts';
 import { readRecipients } from '../../src/campaigns/delivery/ledger.ts';
 import { retakeClaim } from '../../src/campaigns/delivery/retaking.ts';
 import { auditCampaign } from '../../src/campaigns/results/results.ts';
@@ -16,9 +19,6 @@ import { aCampaign, campaignRow, contacts, ledgerOf } from '../support/campaign-
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { aProject, type TestProject } from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
-import pLimit from 'p-limit';
-import { pino } from 'pino';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 
 // docs/contract/campaigns-and-workflows.md#4-5: what each moment of a crash leaves, and what the retry makes of it. A dead
 // attempt is one that stopped after a step; the retry has the same prefix and another number, as Temporal gives it.

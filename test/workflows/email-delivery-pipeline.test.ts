@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { eventData } from '../../src/contacts/events/queries.ts';
 import { newId } from '../../src/lib/ids.ts';
 import type { Pace } from '../../src/mail/engine/run.ts';
@@ -7,9 +8,15 @@ import { claimQueued } from '../../src/mail/queue/claims.ts';
 import { type DeliveryRun, deliverPending, reconcileClaims } from '../../src/mail/queue/deliver.ts';
 import { type ClaimedRows, QueueClaim, type QueueDeps } from '../../src/mail/queue/queue-claim.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
-import { aContact, aProject, deliveryDeps, queueMail, queueMany, type TestProject } from '../support/delivery-fixtures.ts';
+import {
+  aContact,
+  aProject,
+  deliveryDeps,
+  queueMail,
+  queueMany,
+  type TestProject,
+} from '../support/delivery-fixtures.ts';
 import { FakeMailer } from '../support/mailer.ts';
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 
 let store: TestDatabase;
 beforeAll(async () => {

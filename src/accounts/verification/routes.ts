@@ -1,8 +1,8 @@
+import * as v from 'valibot';
 import { route } from '../../http/route.ts';
 import { isEmail } from '../../lib/validation/email-address.ts';
 import { coded, field, nameSchemas } from '../../lib/validation/fields.ts';
 import { verifyAddress } from './addresses/verify.ts';
-import * as v from 'valibot';
 
 /** The body of `POST /v1/verify`. The address is kept as sent, because the answer repeats it. */
 const VerifyBody = v.object({

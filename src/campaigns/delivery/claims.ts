@@ -2,7 +2,7 @@ import { leastId } from '../../lib/ids.ts';
 import { bucketCtes } from '../../mail/engine/throttle.ts';
 import { byIndexes, type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { lockCampaignSend } from '../state.ts';
-import { type SendKey, ledgerOf } from './ledger.ts';
+import { ledgerOf, type SendKey } from './ledger.ts';
 
 /**
  * A claim: a range of contact ids whose ledger rows one attempt hands over. Its id travels in the metadata of the messages,

@@ -9,7 +9,7 @@ import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { hasDeparted } from '../state.ts';
-import { takeOver, type LaneDeps, type LaneSend } from './lane.ts';
+import { type LaneDeps, type LaneSend, takeOver } from './lane.ts';
 import { claimsOpen } from './retaking.ts';
 
 /** When what is still unconfirmed can be looked up again, in milliseconds; null when nothing is. */

@@ -1,8 +1,9 @@
+import type { LimitFunction } from 'p-limit';
 import type { KeyLimits } from '../../contacts/suppressions/matching.ts';
 import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import { pause } from '../../lib/time.ts';
 import { inFlightMs, probeSize } from '../../mail/engine/attempts.ts';
-import type { EngineDeps, Backlog, Source } from '../../mail/engine/port.ts';
+import type { Backlog, EngineDeps, Source } from '../../mail/engine/port.ts';
 import { type Pace, type RunEnd, runSource } from '../../mail/engine/run.ts';
 import { bucketMade } from '../../mail/engine/throttle.ts';
 import type { Settled } from '../../mail/ledger/settle.ts';
@@ -10,7 +11,6 @@ import { CampaignClaim } from './campaign-claim.ts';
 import { type ClaimAnswer, claimRanges, claimsTogether } from './claims.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
 import { claimsOpen, releaseClaims, retakeClaim } from './retaking.ts';
-import type { LimitFunction } from 'p-limit';
 
 /** The parts that delivery lanes are built from; one for each worker process. */
 export interface LaneDeps extends EngineDeps {

@@ -1,6 +1,6 @@
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { isoInstant } from '../../store/columns.ts';
-import { raw, byIndexes, type Database, sql } from '../../store/sql.ts';
+import { byIndexes, type Database, raw, sql } from '../../store/sql.ts';
 import type { RangeClaim } from './claims.ts';
 
 /**

@@ -1,11 +1,18 @@
+import type { Readable } from 'node:stream';
 import { AppError, badRequest } from '../../lib/errors.ts';
 import { clampLimit, decodeId, decodeInstantAndId, encodeCursor, pageOf } from '../../lib/pages.ts';
 import { streamOf } from '../../lib/text.ts';
 import type { Database } from '../../store/sql.ts';
-import { type CountedSend, countedOf, countedSend, ledgerFile, ledgerPage, reportedPage } from './recipients-queries.ts';
+import {
+  type CountedSend,
+  countedOf,
+  countedSend,
+  ledgerFile,
+  ledgerPage,
+  reportedPage,
+} from './recipients-queries.ts';
 import type { LedgerRecipient, ListRecipients, ReportedRecipient } from './schema.ts';
 import { type LedgerVerdict, verdicts } from './verdicts.ts';
-import type { Readable } from 'node:stream';
 
 /** A page of recipients as the interface answers it. */
 export interface ListedRecipients {

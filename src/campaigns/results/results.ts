@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { finishedStatuses } from '../../lib/campaign-status.ts';
 import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
@@ -7,7 +8,6 @@ import type { Campaign } from '../entity.ts';
 import { countedSend, ledgerFormat, ledgerHash } from './recipients-queries.ts';
 import type { CampaignAudit, SentVersion } from './schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
-import * as v from 'valibot';
 
 const mostReasons = 10;
 

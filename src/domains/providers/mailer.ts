@@ -86,11 +86,11 @@ export interface Mailer {
   /** How long after its beginning a call may still bring messages to the provider, in milliseconds; 0 when absent. */
   readonly longestCallMs?: number;
   /** For providers that cannot be searched, where `accepted` answers from our own record of hand-overs. */
-  readonly doubt?: Doubt;
+  readonly unconfirmed?: Unconfirmed;
 }
 
 /** Finds the messages of a claim that are unconfirmed because answers were lost. */
-interface Doubt {
+interface Unconfirmed {
   /** How long after its claim a report of the provider may still prove a message, in milliseconds. */
   proofMs: number;
   /** Our email ids that may be with the provider. Rejects when they cannot be read. */

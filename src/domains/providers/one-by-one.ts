@@ -102,7 +102,7 @@ export function createSingleMailer(provider: SingleProvider, deps: SingleMailerD
       );
     },
     accepted: (claimId) => journal.accepted(claimId),
-    doubt: { proofMs, unsure: (claimId) => journal.unsure(claimId) },
+    unconfirmed: { proofMs, unsure: (claimId) => journal.unsure(claimId) },
   };
 
   async function deliver(claimId: string, message: OutgoingMessage): Promise<Verdict> {

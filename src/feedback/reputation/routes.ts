@@ -1,9 +1,9 @@
+import * as v from 'valibot';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import { field, Instant, nameSchemas, numberParameter } from '../../lib/validation/fields.ts';
 import { deliverabilityOf } from './deliverability.ts';
 import { securityOf } from './service.ts';
-import * as v from 'valibot';
 
 const Rates = v.object({
   total: field('Number of emails sent.', v.number()),

@@ -12,7 +12,14 @@ import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import type { Security } from './routes.ts';
-import { judge, levelsOf, type Reputation, type ReputationFinding, type ReputationJudgement, rateWindow } from './rules.ts';
+import {
+  judge,
+  levelsOf,
+  type Reputation,
+  type ReputationFinding,
+  type ReputationJudgement,
+  rateWindow,
+} from './rules.ts';
 
 /**
  * Folds changes of mail into the counts, and judges each project that has new bounces or complaints among them: whatever

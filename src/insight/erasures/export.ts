@@ -1,3 +1,4 @@
+import type { Readable } from 'node:stream';
 import { takeAttempt } from '../../accounts/queries.ts';
 import { pseudonymOf } from '../../contacts/erased.ts';
 import { eventData } from '../../contacts/events/queries.ts';
@@ -7,7 +8,6 @@ import { unseal } from '../../lib/seal.ts';
 import { streamOf } from '../../lib/text.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { Erasure } from './entity.ts';
-import type { Readable } from 'node:stream';
 
 /** Who is erased, as the steps need it. */
 export interface Subject {

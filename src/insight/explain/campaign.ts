@@ -5,8 +5,17 @@ import { AppError } from '../../lib/errors.ts';
 import type { Database } from '../../store/sql.ts';
 import { traceCondition } from './condition.ts';
 import { campaignSource, explainMail, fix, unsubscribedBefore } from './mail.ts';
-import { type CampaignFacts, type ContactFacts, contactAsOf, type ExplainedMail, findMail, flipsAround, memberSince, missedReview } from './queries.ts';
-import { evaluated, type Finding, finding, onDate, recorded, type Decision } from './schema.ts';
+import {
+  type CampaignFacts,
+  type ContactFacts,
+  contactAsOf,
+  type ExplainedMail,
+  findMail,
+  flipsAround,
+  memberSince,
+  missedReview,
+} from './queries.ts';
+import { type Decision, evaluated, type Finding, finding, onDate, recorded } from './schema.ts';
 
 /** Why a contact got a campaign, gets it, or does not. The ledger says what happened, the audience's rules say why. */
 export async function explainCampaign(

@@ -1,11 +1,11 @@
+import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery } from '../../contacts/conditions.ts';
 import type { Activity, Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import type { ContactFacts } from './queries.ts';
-import { evaluated, onDate, type Decision } from './schema.ts';
-import type * as v from 'valibot';
+import { type Decision, evaluated, onDate } from './schema.ts';
 
 type Tree = v.InferOutput<typeof ConditionShape>;
 type Written = Tree['groups'][number]['filters'][number];

@@ -2,7 +2,7 @@ import type { ReasonCode } from '../../mail/ledger/reasons.ts';
 import { MailStatus } from '../../mail/status.ts';
 import type { Database } from '../../store/sql.ts';
 import { type ExplainedMail, flipsAround } from './queries.ts';
-import { type Finding, finding, onDate, recorded, type Decision } from './schema.ts';
+import { type Decision, type Finding, finding, onDate, recorded } from './schema.ts';
 
 /** Explains the status of a mail by its row in the ledger and the events of its contact. */
 export async function explainMail(db: Database, projectId: string, mail: ExplainedMail): Promise<Finding> {

@@ -1,5 +1,5 @@
-import { field, GivenInstant, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import * as v from 'valibot';
+import { field, GivenInstant, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 
 /** An explanation without the contact and the link that every one has. */
 export type Finding = Omit<Explanation, 'contact' | 'permalink'>;
@@ -63,7 +63,6 @@ const About = v.union(
   ],
   'must have one of campaignId, workflowId, emailId, or "topic": "any"',
 );
-type About = v.InferOutput<typeof About>;
 
 /** `POST /explain` (docs/contract/certainty.md#2). */
 export const ExplainRequest = v.object({

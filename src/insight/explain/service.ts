@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { takeAttempt } from '../../accounts/queries.ts';
 import { suppressionOf } from '../../contacts/suppressions/matching.ts';
 import { enabledRules } from '../../contacts/suppressions/rules.ts';
@@ -6,9 +7,8 @@ import type { Database } from '../../store/sql.ts';
 import { explainCampaign } from './campaign.ts';
 import { explainMail } from './mail.ts';
 import { type ContactFacts, contactFacts, findCampaign, findMail } from './queries.ts';
-import { evaluated, type Finding, finding, ExplainRequest, type Explanation } from './schema.ts';
+import { ExplainRequest, type Explanation, evaluated, type Finding, finding } from './schema.ts';
 import { explainWorkflow } from './workflow.ts';
-import * as v from 'valibot';
 
 const mostPerMinute = 60;
 

@@ -4,8 +4,19 @@ import type { Database } from '../../store/sql.ts';
 import { conditionDecisions } from './campaign.ts';
 import { explainMail } from './mail.ts';
 import { type ContactFacts, findMail, memberSince } from './queries.ts';
-import { evaluated, type Finding, finding, onDate, recorded, type Decision } from './schema.ts';
-import { activeRunAt, findSteps, findWorkflow, lastEvent, type RunFacts, recentEventNames, runFacts, type StepTaken, type WorkflowFacts, wasEnabled } from './workflow-queries.ts';
+import { type Decision, evaluated, type Finding, finding, onDate, recorded } from './schema.ts';
+import {
+  activeRunAt,
+  findSteps,
+  findWorkflow,
+  lastEvent,
+  type RunFacts,
+  recentEventNames,
+  runFacts,
+  type StepTaken,
+  type WorkflowFacts,
+  wasEnabled,
+} from './workflow-queries.ts';
 
 /** Why a contact entered a workflow or did not, and what its steps decided and sent. @throws 404 */
 export async function explainWorkflow(

@@ -1,3 +1,4 @@
+import * as v from 'valibot';
 import { contactTotals } from '../../contacts/catalogue-queries.ts';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
@@ -5,7 +6,6 @@ import type { Config } from '../../lib/config/config.ts';
 import { field, Instant } from '../../lib/validation/fields.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import * as v from 'valibot';
 
 /** How far a project is set up (docs/contract/platform.md#2-3). */
 const SetupState = v.object({

@@ -1,9 +1,9 @@
+import * as v from 'valibot';
 import { canaryLedger } from '../../campaigns/delivery/ledger.ts';
 import type { CanaryBody, CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
 import { field, nameSchemas, wholeNumber } from '../../lib/validation/fields.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import * as v from 'valibot';
 
 const hold = /^([1-9]\d{0,5})([smh])$/;
 const unitSeconds = { s: 1, m: 60, h: 3600 } as Record<string, number>;

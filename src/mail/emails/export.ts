@@ -1,12 +1,12 @@
+import type { Readable } from 'node:stream';
 import { newId } from '../../lib/ids.ts';
-import { streamOf, csvFile } from '../../lib/text.ts';
+import { csvFile, streamOf } from '../../lib/text.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { Database } from '../../store/sql.ts';
 import type { Composer } from '../engine/compose.ts';
 import { type EmailSearch, emailSearch, findEmails } from './list-queries.ts';
 import type { EmailFilters } from './schema.ts';
 import { listedEmail } from './service.ts';
-import type { Readable } from 'node:stream';
 
 const columns = [
   'id',

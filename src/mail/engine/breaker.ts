@@ -103,7 +103,7 @@ export async function takeProbe(db: Database, provider: string): Promise<Hold | 
 }
 
 /**
- * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe that told nothing is
+ * Notes how a call went: a success ends a hold, consecutive failures begin or lengthen one, and a probe without a result is
  * free for the next caller. Returns whether a failed call left the provider held.
  */
 export async function noteCall(

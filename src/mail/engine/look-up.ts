@@ -29,9 +29,9 @@ export async function acceptedOf(
 /** Asks the provider which messages of an interrupted claim it took or may have taken. */
 export async function lookUpClaim(deps: { mailer: Mailer; log: EngineLog }, claimId: string): Promise<LookUp> {
   const accepted = await acceptedOf(deps, claimId);
-  const { doubt } = deps.mailer;
-  const unsure = accepted === null ? undefined : await doubt?.unsure(claimId);
-  return { accepted, unsure: unsure ?? new Set(), proofMs: doubt?.proofMs ?? 0 };
+  const { unconfirmed } = deps.mailer;
+  const unsure = accepted === null ? undefined : await unconfirmed?.unsure(claimId);
+  return { accepted, unsure: unsure ?? new Set(), proofMs: unconfirmed?.proofMs ?? 0 };
 }
 
 /** An unconfirmed message. Times are milliseconds. */

@@ -1,6 +1,7 @@
+import { randomBytes } from 'node:crypto';
 import { pause } from '../../lib/time.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { inFlightMs, probeSize, abandonedAfterMs } from '../engine/attempts.ts';
+import { abandonedAfterMs, inFlightMs, probeSize } from '../engine/attempts.ts';
 import { renderTurns, slowBatch } from '../engine/batch.ts';
 import { holdSentence } from '../engine/breaker.ts';
 import type { Backlog, Source } from '../engine/port.ts';
@@ -8,7 +9,6 @@ import { type Pace, runSource, workOnLeft } from '../engine/run.ts';
 import type { ClaimedMail } from '../ledger/queries.ts';
 import { anyDue, claimQueued, type EarlierAttempts, nextWork, releaseEarlier, takeOverQueued } from './claims.ts';
 import { QueueClaim, type QueueDeps } from './queue-claim.ts';
-import { randomBytes } from 'node:crypto';
 
 /** The pace of the service. */
 const servicePace: Pace = { claims: 6, lingerMs: 500, longestMs: 30_000 };

@@ -1,6 +1,7 @@
+import type { Logger } from 'pino';
 import { openTemporal } from '../../../temporal/connection.ts';
 import { createOAuthProviders, type OAuthEndpoints, type OAuthName } from '../../accounts/oauth.ts';
-import { dnsResolver, type Resolver, cachedResolver } from '../../accounts/verification/addresses/verify.ts';
+import { cachedResolver, dnsResolver, type Resolver } from '../../accounts/verification/addresses/verify.ts';
 import { createErasedAddresses } from '../../contacts/erased.ts';
 import { createSuppressionRuleCache } from '../../contacts/suppressions/rules.ts';
 import type { Mailer } from '../../domains/providers/mailer.ts';
@@ -23,13 +24,20 @@ import { openSidePool, openStore } from '../../store/orm.ts';
 import { Outbox } from '../../store/outbox/dispatcher.ts';
 import { createDeliveryWaker } from '../../store/outbox/wake.ts';
 import { createTemplateCache } from '../../templates/queries.ts';
-import { entities, heavyDatabase, heavyReadLimits, measurePool, poolerWarnings, requestDatabase, sessionUrl } from '../setup/database-settings.ts';
+import {
+  entities,
+  heavyDatabase,
+  heavyReadLimits,
+  measurePool,
+  poolerWarnings,
+  requestDatabase,
+  sessionUrl,
+} from '../setup/database-settings.ts';
 import { type MetricsServer, openHealth, serveMetrics } from '../setup/metrics-server.ts';
 import { outsideOf, revivers, withOwnQueues } from '../setup/outside.ts';
 import { keepTemporalPrepared, temporalSettings } from '../temporal/temporal-runtime.ts';
 import { createImageStore } from './config-route.ts';
 import { routes } from './routes.ts';
-import type { Logger } from 'pino';
 
 /** An API process. */
 export interface RunningApi extends AsyncDisposable {

@@ -1,17 +1,17 @@
+import type { Readable } from 'node:stream';
+import { defineEntity, type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
 import { conditionQuery } from '../../contacts/conditions.ts';
 import { type ContactFilter, matchesNobody, matching } from '../../contacts/list-queries.ts';
 import { contactPage } from '../../contacts/service.ts';
 import { badRequest, conflict, notFound } from '../../lib/errors.ts';
 import { leastId, newId } from '../../lib/ids.ts';
-import { streamOf, csvFile } from '../../lib/text.ts';
+import { csvFile, streamOf } from '../../lib/text.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns, isoText } from '../../store/columns.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../../store/sql.ts';
 import { checkedDefinition, conditionObject, storedDefinition } from '../definition.ts';
 import type { CreateView, ExportContacts, FilterBody, PatchView, SearchContacts, ViewBody } from './schema.ts';
-import { defineEntity, type FilterQuery, type InferEntity, LockMode } from '@mikro-orm/core';
-import type { Readable } from 'node:stream';
 
 const p = defineEntity.properties;
 

@@ -1,3 +1,7 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { pino } from 'pino';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { receiversOf } from '../../../src/feedback/reputation/deliverability.ts';
 import { foldAndJudge } from '../../../src/feedback/reputation/service.ts';
 import { linksOf } from '../../../src/insight/setup/routes.ts';
@@ -7,10 +11,6 @@ import { aProject, type TestApi, type TestProject, testApi } from '../../support
 import { type TestDatabase, testDatabase } from '../../support/database.ts';
 import { aContact, queueMail } from '../../support/delivery-fixtures.ts';
 import { countMail } from '../../support/mail-counts.ts';
-import { execFile } from 'node:child_process';
-import { promisify } from 'node:util';
-import { pino } from 'pino';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 
 const settings = { POSTMARK_WEBHOOK_TOKEN: 'battery-staple' };
 let database: TestDatabase;

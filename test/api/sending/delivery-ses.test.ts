@@ -186,7 +186,7 @@ test('what was taken, refused and lost under a claim is known afterwards, and wh
   const mailer = mailerAt();
   expect(kinds(await mailer.send(claim, [taken, lost, refused]))).toEqual(['accepted', 'unknown', 'rejected']);
   expect([...(await mailer.accepted(claim)).keys()]).toEqual([taken.emailId]);
-  expect([...((await mailer.doubt?.unsure(claim)) ?? [])]).toEqual([lost.emailId]);
+  expect([...((await mailer.unconfirmed?.unsure(claim)) ?? [])]).toEqual([lost.emailId]);
   ses.fault = () => undefined;
   const again = await mailerAt().send(claim, [taken, lost, never]);
   expect(again).toMatchObject([

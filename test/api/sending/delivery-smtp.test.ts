@@ -121,7 +121,7 @@ test('a connection that is lost before the text began means not handed over; aft
   const claim = newId();
   const mailer = mailerAt();
   expect(kinds(await mailer.send(claim, [message]))).toEqual(['unknown']);
-  expect([...((await mailer.doubt?.unsure(claim)) ?? [])]).toEqual([message.emailId]);
+  expect([...((await mailer.unconfirmed?.unsure(claim)) ?? [])]).toEqual([message.emailId]);
   expect(smtp.taken).toHaveLength(1);
   // The same claim, tried once more by whoever takes it over.
   smtp.onMessage = () => undefined;

@@ -1,6 +1,6 @@
-import { type CanaryFacts, decideCanary } from '../../../src/launches/canary/decide.ts';
-import { holdSeconds, holdText, canarySentence, stopSentence } from '../../../src/launches/canary/view.ts';
 import { expect, test } from 'vitest';
+import { type CanaryFacts, decideCanary } from '../../../src/launches/canary/decide.ts';
+import { canarySentence, holdSeconds, holdText, stopSentence } from '../../../src/launches/canary/view.ts';
 
 const counts = { pending: 0, mailed: 1000, delivered: 900, bounced: 0, complained: 0, unsubscribed: 0 };
 const decide = (changes: Partial<CanaryFacts['counts']>, facts: Partial<CanaryFacts> = {}) =>

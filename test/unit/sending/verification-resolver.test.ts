@@ -1,6 +1,11 @@
-import { dnsResolver, type RecordType, type Resolver, cachedResolver } from '../../../src/accounts/verification/addresses/verify.ts';
-import { startDnsServer } from '../../support/dns-server.ts';
 import { describe, expect, test } from 'vitest';
+import {
+  cachedResolver,
+  dnsResolver,
+  type RecordType,
+  type Resolver,
+} from '../../../src/accounts/verification/addresses/verify.ts';
+import { startDnsServer } from '../../support/dns-server.ts';
 
 const everyType: RecordType[] = ['NS', 'MX', 'A', 'AAAA'];
 

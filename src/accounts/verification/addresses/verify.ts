@@ -1,8 +1,8 @@
-import { RecentResults } from '../../../lib/keyed-turns.ts';
-import { type Lists, shippedLists, suggestDomain } from './typo.ts';
 import { Resolver as DnsResolver } from 'node:dns/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getDomain } from 'tldts';
+import { RecentResults } from '../../../lib/keyed-turns.ts';
+import { type Lists, shippedLists, suggestDomain } from './typo.ts';
 
 declare module '../../../http/context.ts' {
   interface App {
