@@ -153,6 +153,16 @@ function variables(html: string, known: readonly string[]): ContentFinding[] {
   ];
 }
 
+function similarTo(name: string, known: readonly KnownVariable[]): KnownVariable[] {
+  return known.filter((each) => plainName(each.name) === plainName(name));
+}
+
+/** The fields that a variable may stand for, with the share of contacts that have each: `; 68% have “firstname”`. */
+export function shareOf(variable: string, known: readonly KnownVariable[]): string {
+  const similar = similarTo(variable, known).filter(({ name }) => name !== variable);
+  return similar.map(({ name, coverage = 100 }) => `; ${coverage}% have “${name}”`).join('');
+}
+
 // Below this share of contacts most people get an empty place.
 const rarePercent = 50;
 
@@ -162,7 +172,7 @@ function emptyVariables(html: string, known: readonly KnownVariable[]): ContentF
     [...html.matchAll(/\{\{-?\s*([\p{L}_][\p{L}\p{N}_-]*)\s*-?\}\}/gu)].map(([, name = '']) => name),
   );
   return [...printed].flatMap((name) => {
-    const similar = known.filter((each) => plainName(each.name) === plainName(name));
+    const similar = similarTo(name, known);
     const found = similar.find((each) => each.name === name) ?? (similar.length === 1 ? similar[0] : undefined);
     if (found?.coverage === undefined || found.coverage >= rarePercent) return [];
     const field = found.name === name ? 'it' : `“${found.name}”`;

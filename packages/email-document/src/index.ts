@@ -5,6 +5,7 @@ export {
   gmailClip,
   type KnownVariable,
   linkProblem,
+  shareOf,
 } from './checks.ts';
 export { compileEmail } from './compile.ts';
 export { readableOn, variableText } from './liquid.ts';

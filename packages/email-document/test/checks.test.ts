@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { expect, test } from 'vitest';
-import { checkDocument, checkEmail, EmailDocument, gmailClip } from '../src/index.ts';
+import { checkDocument, checkEmail, EmailDocument, gmailClip, shareOf } from '../src/index.ts';
 
 const named = (names: string[]) => names.map((name) => ({ name }));
 const kinds = (html: string, known: string[] = []) => checkEmail(html, named(known)).map(({ kind }) => kind);
@@ -65,4 +65,11 @@ test('a variable that most contacts lack is named with its share, unless it has 
     '“firstname” is empty for most contacts: 32% have it. Add a fallback, or send it as data.',
   ]);
   expect(messages('{{ firstName ?? there }}, {{ firstName | upcase }} {{ plan }} {{ email }}')).toEqual([]);
+});
+
+test('a variable that messages lack is shown with the fields of a similar name', () => {
+  const known = [{ name: 'firstname', coverage: 68 }, { name: 'First Name', coverage: 2 }, { name: 'email' }];
+  expect(shareOf('firstName', known)).toBe('; 68% have “firstname”; 2% have “First Name”');
+  expect(shareOf('firstname', known.slice(0, 1))).toBe('');
+  expect(shareOf('nickname', known)).toBe('');
 });

@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import { shareOf } from '../../../dashboard/src/pages/campaigns/rules/similar-fields.ts';
 import { missingAt, type Needed, stepIn } from '../../../dashboard/src/pages/campaigns/rules/steps.ts';
 
 const content: Needed = {
@@ -41,11 +40,4 @@ test.each([
 
 test('an address that names no step opens the first', () => {
   expect([stepIn('send'), stepIn('else'), stepIn(undefined)]).toEqual(['send', 'content', 'content']);
-});
-
-test('a variable that messages lack is shown with the fields of a similar name', () => {
-  const known = [{ name: 'firstname', coverage: 68 }, { name: 'First Name', coverage: 2 }, { name: 'email' }];
-  expect(shareOf('firstName', known)).toBe('; 68% have “firstname”; 2% have “First Name”');
-  expect(shareOf('firstname', known.slice(0, 1))).toBe('');
-  expect(shareOf('nickname', known)).toBe('');
 });

@@ -1,3 +1,4 @@
+import { shareOf } from '@fernpost/email-document';
 import { Link } from '@tanstack/react-router';
 import { useProjectId } from '../../../app/address.ts';
 import { Figure } from '../../../ui/Figure.tsx';
@@ -5,7 +6,6 @@ import { Note } from '../../../ui/States.tsx';
 import { Table } from '../../../ui/Table.tsx';
 import { count, counted } from '../../../words/numbers.ts';
 import { useKnownVariables } from '../../mail/variables.ts';
-import { shareOf } from '../rules/similar-fields.ts';
 import type { DryRun } from './dry-run.ts';
 
 const problems: Record<DryRun['problems'][number]['kind'], string> = {
