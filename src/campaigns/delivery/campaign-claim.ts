@@ -66,7 +66,8 @@ export class CampaignClaim implements Claim<ClaimedRecipient> {
 
   // The subject may have been revised since, so that it is not rendered again.
   proofOf(mail: ClaimedRecipient): Outcome<ClaimedRecipient> | null {
-    const [{ messageId }, at] = [mail, provenInstant(mail)];
+    const { messageId } = mail;
+    const at = provenInstant(mail);
     if (messageId === null || at === null) return null;
     return { mail, outcome: 'SENT', messageId, at, stream: null, texts: null };
   }

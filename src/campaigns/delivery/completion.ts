@@ -10,15 +10,12 @@ import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { hasDeparted } from '../state.ts';
 import { type LaneDeps, type LaneSend, takeOver } from './lane.ts';
-import { claimsOpen } from './retaking.ts';
+import { claimsOpen, othersMs } from './retaking.ts';
 
 /** When what is still unconfirmed can be looked up again, in milliseconds; null when nothing is. */
 export interface SettledWhilePaused {
   waitMs: number | null;
 }
-
-// Claims of another attempt are checked again after this.
-const othersMs = 5000;
 
 /**
  * Looks up at the provider the claims of a paused send that may be there, and hands nothing over: what was not taken

@@ -4,13 +4,13 @@ import type { OutgoingMessage } from '../../domains/providers/mailer.ts';
 import { pause } from '../../lib/time.ts';
 import { inFlightMs, probeSize } from '../../mail/engine/attempts.ts';
 import type { Backlog, EngineDeps, Source } from '../../mail/engine/port.ts';
-import { type Pace, type RunEnd, runSource } from '../../mail/engine/run.ts';
+import { catchUpMs, type Pace, type RunEnd, runSource } from '../../mail/engine/run.ts';
 import { bucketMade } from '../../mail/engine/throttle.ts';
 import type { Settled } from '../../mail/ledger/settle.ts';
 import { CampaignClaim } from './campaign-claim.ts';
 import { type ClaimAnswer, claimRanges, claimsTogether } from './claims.ts';
 import type { ClaimedRecipient, SendKey } from './ledger.ts';
-import { claimsOpen, releaseClaims, retakeClaim } from './retaking.ts';
+import { claimsOpen, othersMs, releaseClaims, retakeClaim } from './retaking.ts';
 
 /** The parts that delivery lanes are built from; one for each worker process. */
 export interface LaneDeps extends EngineDeps {
@@ -56,12 +56,8 @@ export type LanePace = Omit<Pace, 'lingerMs'>;
 
 // When everybody has been claimed, only claims that are put back meanwhile can be worth another try.
 const allClaimedMs = 1000;
-// While the audience is still being frozen, the lane catches up with it now and then.
-const catchUpMs = 20;
 // The longest pause for the throttle before another try.
 const longestThrottleMs = 2000;
-// Claims of another attempt are checked again after this.
-const othersMs = 5000;
 
 /**
  * Works on a send until nothing is left to claim, claims of dead attempts first. Rejects when Postgres does, once the claims under way

@@ -15,6 +15,8 @@ export interface ClaimHolder {
 /** A claim that was taken over, and whether its campaign is SENDING: without that, nothing is handed over any more. */
 export type RetakenClaim = RangeClaim & { sending: boolean };
 
+/** Claims that another attempt holds are checked again after this, in milliseconds. */
+export const othersMs = 5000;
 // Nobody works on a claim for as long as this: an activity may run for ten minutes.
 const abandonedAfter = raw(`interval '12 minutes'`);
 

@@ -2,7 +2,7 @@ import { pause } from '../../lib/time.ts';
 import type { Settled } from '../ledger/settle.ts';
 import { type Hold, holdFor, longestHeldMs, mayCall } from './breaker.ts';
 import type { Backlog, Claim, EngineDeps, Source } from './port.ts';
-import { workOn } from './work.ts';
+import { add, workOn } from './work.ts';
 
 /** Work of one kind that is under way at once, such as claims. A failure waits until the rest has ended. */
 class InFlight {
@@ -73,8 +73,8 @@ const takeOverEveryMs = 1000;
 const shortPauseMs = 2000;
 // A pause is never shorter, so that a run cannot spin.
 const shortestPauseMs = 2;
-// While recipients are being written down, a run catches up with them now and then.
-const catchUpMs = 20;
+/** While recipients are being written down, a run catches up with them after each of these pauses, in milliseconds. */
+export const catchUpMs = 20;
 
 /**
  * Works on a source until nothing is left to claim: several claims are under way at once, and claims that an earlier attempt left come
@@ -206,10 +206,4 @@ function held(hold: Hold, { dueMs, takeOverMs, isReady }: Backlog): RunEnd {
 function earliest(one: number | null, other: number | null): number | null {
   if (one === null || other === null) return one ?? other;
   return Math.min(one, other);
-}
-
-function add(total: Settled, { sent, skipped, failed }: Settled): void {
-  total.sent += sent;
-  total.skipped += skipped;
-  total.failed += failed;
 }

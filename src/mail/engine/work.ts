@@ -14,12 +14,8 @@ import type { Claim, EngineDeps, KeptTexts, Outcome } from './port.ts';
 export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promise<Settled> {
   const total: Settled = { sent: 0, skipped: 0, failed: 0 };
   const noted: Outcome<Mail>[] = [];
-  const write = async (outcomes: readonly Outcome<Mail>[]) => {
-    const { sent, skipped, failed } = await persistently(() => claim.settle(outcomes));
-    total.sent += sent;
-    total.skipped += skipped;
-    total.failed += failed;
-  };
+  const write = async (outcomes: readonly Outcome<Mail>[]) =>
+    add(total, await persistently(() => claim.settle(outcomes)));
   const settle = claim.settlesWhole
     ? async (outcomes: readonly Outcome<Mail>[]) => void noted.push(...outcomes)
     : write;
@@ -28,6 +24,13 @@ export async function workOn<Mail>(deps: EngineDeps, claim: Claim<Mail>): Promis
   if (open.length > 0) await handOver(deps, claim, open, settle);
   if (claim.settlesWhole) await write(noted);
   return total;
+}
+
+/** Adds settled mail to a total. */
+export function add(total: Settled, { sent, skipped, failed }: Settled): void {
+  total.sent += sent;
+  total.skipped += skipped;
+  total.failed += failed;
 }
 
 /** Finds the mail of a claim whose outcome is known without a call, by reports and a search at the provider; `open` may be handed over. */

@@ -21,7 +21,7 @@ export interface QueueDeps extends EngineDeps {
 
 type QueuedMail = ClaimedMail & Partial<UnconfirmedMail>;
 
-/** Rows of the queue that were claimed together. Each is settled as soon as its call has ended. */
+/** A claim of the queue, as it was taken. */
 export interface ClaimedRows {
   id: string;
   mails: readonly QueuedMail[];
@@ -31,6 +31,7 @@ export interface ClaimedRows {
   lookUpOnly?: boolean;
 }
 
+/** Rows of the queue that were claimed together. Each is settled as soon as its call has ended. */
 export class QueueClaim implements Claim<QueuedMail> {
   readonly id: string;
   readonly projectId: string;
