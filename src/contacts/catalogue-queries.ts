@@ -1,3 +1,4 @@
+import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { historyOfFolded, onlyChanged } from './history-queries.ts';
 import { mostCatalogueKeys } from './limits.ts';
@@ -25,7 +26,7 @@ export async function foldContactChanges(db: Database, projectId: string, stop?:
 async function foldSome(db: Database, projectId: string, touched: Set<string>): Promise<number> {
   if ((await db.row(sql`select 1 from projects where id = ${projectId} for key share`)) === null)
     return db.count(sql`delete from contact_changes where project_id = ${projectId}`);
-  await db.row(sql`select pg_advisory_xact_lock(hashtextextended('contact catalogue ' || ${projectId}, 0))`);
+  await lockName(db, `contact catalogue ${projectId}`);
   const { changes, keys } = await countChanges(db, projectId);
   for (const key of keys) touched.add(key);
   await db.count(sql`

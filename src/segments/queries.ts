@@ -1,6 +1,7 @@
 import { conditionQuery } from '../contacts/conditions.ts';
 import { openStatuses, unfinishedStatuses } from '../lib/campaign-status.ts';
 import type { StoredSegment } from '../lib/conditions/segments.ts';
+import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Definition, WatchFacts } from './definition.ts';
 import type { SegmentType } from './schema.ts';
@@ -54,8 +55,8 @@ export async function countMembers(db: Database, segmentId: string): Promise<num
  * Serializes writers of the project's segment definitions until the transaction ends: what one of them refers to must not
  * change while it is checked.
  */
-export async function lockDefinitions(db: Database, projectId: string): Promise<void> {
-  await db.rows(sql`select pg_advisory_xact_lock(hashtextextended('segments ' || ${projectId}, 0))`);
+export function lockDefinitions(db: Database, projectId: string): Promise<void> {
+  return lockName(db, `segments ${projectId}`);
 }
 
 /**

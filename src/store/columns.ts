@@ -70,3 +70,8 @@ export function removeSome(db: Database, table: string, which: Query, limit: num
   return db.count(sql`
     delete from ${raw(table)} where ctid = any(array(select ctid from ${raw(table)} where ${which} limit ${limit}))`);
 }
+
+/** Takes a lock by a name until the transaction ends, and waits for whoever has it: what stands under it happens one after the other. */
+export async function lockName(tx: Database, name: string): Promise<void> {
+  await tx.row(sql`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`);
+}

@@ -3,7 +3,7 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { type Changes, createCache, databaseNow } from '../../store/changes.ts';
-import { baseColumns } from '../../store/columns.ts';
+import { baseColumns, lockName } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { suppressionOf } from './matching.ts';
 import { type MatchingRule, type RuleBody, type RulePreview, suppressionKinds, type WriteRule } from './schema.ts';
@@ -65,7 +65,7 @@ export async function allRules(db: Database, projectId: string): Promise<RuleBod
 /** Adds a rule at the end. @throws 400 when the project has 100 of them */
 export function createRule(db: Database, projectId: string, body: WriteRule): Promise<RuleBody> {
   return db.transaction(async (tx) => {
-    await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('suppressions ' || ${projectId}, 0))`);
+    await lockName(tx, `suppressions ${projectId}`);
     if ((await tx.em.count(SuppressionRule, { projectId })) >= mostRules)
       throw badRequest(`A project can have at most ${mostRules} suppression rules`);
     const after = settingsOf(body);

@@ -8,7 +8,7 @@ import { leastId, newId } from '../../lib/ids.ts';
 import { csvFile, streamOf } from '../../lib/text.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
-import { baseColumns, isoText } from '../../store/columns.ts';
+import { baseColumns, isoText, lockName } from '../../store/columns.ts';
 import { type Database, join, type Query, raw, sql, unprepared } from '../../store/sql.ts';
 import { checkedDefinition, conditionObject, storedDefinition } from '../definition.ts';
 import type { CreateView, ExportContacts, FilterBody, PatchView, SearchContacts, ViewBody } from './schema.ts';
@@ -87,7 +87,7 @@ function record(tx: Database, action: string, { id, projectId, name }: ContactVi
 
 // Whoever saves at the same moment waits, and finds the name taken.
 async function refuseTaken(tx: Database, view: FilterQuery<ContactView> & { projectId: string; name: string }) {
-  await tx.rows(sql`select pg_advisory_xact_lock(hashtextextended('contact views ' || ${view.projectId}, 0))`);
+  await lockName(tx, `contact views ${view.projectId}`);
   if ((await tx.em.count(ContactView, view)) > 0)
     throw conflict(`A saved view with the name “${view.name}” exists`, { field: 'name' });
 }
