@@ -92,9 +92,10 @@ export function feedEndpoint(db: Database, endpointId: string, times?: HorizonTi
           select from webhook_deliveries d where d.endpoint_id = e.id and d.status = 'PENDING' limit ${mostPending}) waiting) < ${mostPending}
       for update`);
     if (place === null) return false;
-    const page = isNarrow(place.events) ? narrowPage(place, horizon) : widePage(place, horizon);
     const fed = await tx.row<{ more: boolean }>(sql`
-      with ${page},
+      with seen as materialized (
+        select * from (${eventsAfter(place, horizon)}) e order by created_at, id limit ${pageSize}),
+      matching as (select * from seen where ${subscribes('name', place.events)}),
       queued as (
         insert into webhook_deliveries (id, endpoint_id, sequence, event_id, event_name, event_at)
         select uuidv7(), ${endpointId}, ${place.sequence}::bigint + row_number() over (order by created_at, id), id, name, created_at
@@ -115,27 +116,19 @@ export function feedEndpoint(db: Database, endpointId: string, times?: HorizonTi
 
 // Each name is a place in the index events_name, so a subscription to rare events never reads frequent ones. Postgres sees which of the two
 // a name is only where the name is a value of a plan that is made for it: kept for any value, the plan reads all events of a project.
-function narrowPage({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {
+function eventsAfter({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {
+  if (!isNarrow(events))
+    return sql`
+      select id, name, created_at from events
+      where project_id = ${projectId} and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
+        and created_at < ${horizon}::timestamptz`;
   const named = events.map(
     (name) => sql`(select e.id, e.name, e.created_at from events e
       where project_id = ${projectId} and e.name = ${name} and created_at >= ${cursorAt}::timestamptz
         and created_at < ${horizon}::timestamptz and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
       order by created_at, id limit ${pageSize})`,
   );
-  return unprepared(sql`
-    seen as materialized (
-      select * from (${join(named, ' union all ')}) e order by created_at, id limit ${pageSize}),
-    matching as (select * from seen)`);
-}
-
-function widePage({ projectId, events, cursorAt, cursorId }: Place, horizon: string): Query {
-  return sql`
-    seen as materialized (
-      select id, name, created_at from events
-      where project_id = ${projectId} and (created_at, id) > (${cursorAt}::timestamptz, ${cursorId}::uuid)
-        and created_at < ${horizon}::timestamptz
-      order by created_at, id limit ${pageSize}),
-    matching as (select * from seen where ${subscribes('name', events)})`;
+  return unprepared(join(named, ' union all '));
 }
 
 interface Replay {

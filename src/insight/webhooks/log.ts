@@ -3,28 +3,21 @@ import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { notFound } from '../../lib/errors.ts';
 import { leastId } from '../../lib/ids.ts';
 import { clampLimit, decodeCursor, encodeCursor, foreignCursor } from '../../lib/pages.ts';
-import { isoInstant } from '../../store/columns.ts';
+import { databaseNow } from '../../store/changes.ts';
+import { isoInstant, isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { WebhookEndpoint } from './entity.ts';
+import { WebhookAttempt, WebhookDelivery, WebhookEndpoint } from './entity.ts';
 import { type DeliveredEvent, payloadOf, subscribes, webhookIdOf } from './payload.ts';
 import { countMissed } from './retries.ts';
 import type { AttemptBody, AuditSpan, DeliveryBody, EndpointAudit, EndpointBody, ListDeliveries } from './schema.ts';
 
 interface DeliveryRow extends Omit<DeliveryBody, 'webhookId' | 'nextAttemptAt'> {
-  id: string;
   dueAt: string;
 }
 
-const columns = sql`d.id, d.event_id as "eventId", d.sequence::float8 as sequence, d.event_name as type, d.event_at::text as "eventAt",
-  d.status, d.attempts, d.due_at::text as "dueAt"`;
-
-function deliveryBody({ id: _, dueAt, ...row }: DeliveryRow): DeliveryBody {
-  return {
-    ...row,
-    webhookId: webhookIdOf(row.eventId),
-    eventAt: isoInstant(row.eventAt),
-    nextAttemptAt: row.status === 'PENDING' ? isoInstant(dueAt) : null,
-  };
+function deliveryBody({ eventId, sequence, type, eventAt, status, attempts, dueAt }: DeliveryRow): DeliveryBody {
+  const nextAttemptAt = status === 'PENDING' ? dueAt : null;
+  return { eventId, webhookId: webhookIdOf(eventId), sequence, type, eventAt, status, attempts, nextAttemptAt };
 }
 
 // A type that hardly any delivery has would otherwise be searched for in all of them.
@@ -40,19 +33,20 @@ export async function listDeliveries(db: Database, endpointId: string, query: Li
   const most = type === undefined ? size + 1 : mostLookedAt;
   // The status stands in the text, because a plan that is kept for any value uses no partial index.
   const ofStatus = raw(status === null ? '' : `and status = '${status}'`);
-  const rows = await db.rows<(DeliveryRow | { id: null }) & { lookedUpTo: number | null }>(sql`
+  const rows = await db.rows<(DeliveryRow | { eventId: null }) & { lookedUpTo: number | null }>(sql`
     with looked as materialized (
       select * from webhook_deliveries where endpoint_id = ${endpointId} and sequence < ${before}::bigint ${ofStatus}
       order by sequence desc limit ${most}),
     ended as (select case when count(*) = ${mostLookedAt} then min(sequence)::float8 end as "lookedUpTo" from looked)
-    select ${columns}, "lookedUpTo"
+    select d.event_id as "eventId", d.sequence::float8 as sequence, d.event_name as type, ${raw(isoText('d.event_at'))} as "eventAt",
+      d.status, d.attempts, ${raw(isoText('d.due_at'))} as "dueAt", "lookedUpTo"
     from ended left join looked d on ${subscribes('d.event_name', [type ?? '*'])}
     order by d.sequence desc limit ${size + 1}`);
-  const found = rows.filter((row) => row.id !== null);
+  const found = rows.filter((row) => row.eventId !== null);
   const page = found.slice(0, size);
   const last = found.length > size ? (page.at(-1)?.sequence ?? null) : null;
   const next = last ?? rows[0]?.lookedUpTo ?? null;
-  const data = page.map(({ lookedUpTo: _, ...row }) => deliveryBody(row));
+  const data = page.map(deliveryBody);
   return { data, cursor: next === null ? null : encodeCursor([next]), hasMore: next !== null };
 }
 
@@ -96,21 +90,32 @@ async function bodyOf(db: Database, endpointId: string, eventId: string): Promis
 
 /** One delivery with its log. @throws 404 */
 export async function getDelivery(db: Database, endpointId: string, eventId: string) {
-  const row = await db.row<DeliveryRow>(sql`
-    select ${columns} from webhook_deliveries d where d.endpoint_id = ${endpointId} and d.event_id = ${eventId}`);
+  const row = await db.em.findOne(WebhookDelivery, { endpointId, eventId });
   if (row === null) throw notFound('delivery', eventId);
-  const log = await db.rows<AttemptBody>(sql`
-    select at::text as at, status_code as "statusCode", ms, answer, error from webhook_attempts
-    where delivery_id = ${row.id} order by at, id limit 100`);
+  const { sequence, eventName: type, status, attempts } = row;
+  const [eventAt, dueAt] = [row.eventAt.toISOString(), row.dueAt.toISOString()];
+  const attempted = await db.em.find(
+    WebhookAttempt,
+    { deliveryId: row.id },
+    { orderBy: { at: 'asc', id: 'asc' }, limit: 100 },
+  );
+  const log = attempted.map(
+    ({ at, statusCode, ms, answer, error }): AttemptBody => ({
+      at: at.toISOString(),
+      statusCode: statusCode ?? null,
+      ms,
+      answer: answer ?? null,
+      error: error ?? null,
+    }),
+  );
   const body = await bodyOf(db, endpointId, eventId);
-  return { ...deliveryBody(row), body, log: log.map((attempt) => ({ ...attempt, at: isoInstant(attempt.at) })) };
+  return { ...deliveryBody({ eventId, sequence, type, eventAt, status, attempts, dueAt }), body, log };
 }
 
 /** Queues a delivery again, with all its attempts. @throws 404 */
 export async function redeliver(db: Database, endpointId: string, eventId: string): Promise<void> {
-  const count = await db.count(sql`
-    update webhook_deliveries set status = 'PENDING', attempts = 0, due_at = now()
-    where endpoint_id = ${endpointId} and event_id = ${eventId}`);
+  const pending = { status: 'PENDING', attempts: 0, dueAt: await databaseNow(db) } as const;
+  const count = await db.em.nativeUpdate(WebhookDelivery, { endpointId, eventId }, pending);
   if (count === 0) throw notFound('delivery', eventId);
 }
 

@@ -11,10 +11,15 @@ interface Looked {
   cursorId: string;
 }
 
+// Of each enabled endpoint, the events since the last so long that its feed has passed.
+const lookedAt = (back: '20 minutes' | '1 day') => sql`
+  select w.id, w.missing, w.project_id as "projectId", w.events, greatest(w.counted_from, since)::text as "from",
+    w.cursor_at::text as "cursorAt", w.cursor_id as "cursorId"
+  from webhook_endpoints w cross join lateral (
+    select least(now(), w.cursor_at) - ${back}::interval as since) back
+  where w.status = 'ENABLED'`;
 // Events that the horizon of the feed does not foresee appear behind its cursor soon, or when the clock of Postgres was set back.
-const lookBack = sql`least(now(), cursor_at) - interval '20 minutes'`;
-const lookedColumns = sql`project_id as "projectId", events, greatest(counted_from, ${lookBack})::text as "from",
-  cursor_at::text as "cursorAt", cursor_id as "cursorId"`;
+const late = lookedAt('20 minutes');
 const pageSize = 2_000;
 // A pass has this long, so that the other checks of the minute are not held up; the next one begins with others.
 const longestMs = 20_000;
@@ -25,10 +30,7 @@ const longestMs = 20_000;
  */
 export async function insertMissed(db: Database): Promise<number> {
   const endpoints = await db.rows<Looked & { id: string }>(sql`
-    select id, ${lookedColumns} from webhook_endpoints e
-    where e.status = 'ENABLED'
-      and (select max(created_at) from events where project_id = e.project_id) > ${lookBack}
-    order by random()`);
+    ${late} and (select max(created_at) from events where project_id = w.project_id) > since order by random()`);
   const endsAt = performance.now() + longestMs;
   let inserted = 0;
   for (const { id, ...looked } of endpoints) {
@@ -47,8 +49,7 @@ export async function insertMissed(db: Database): Promise<number> {
 // The lock keeps the feed from queueing the same events, and is taken first, so that the statement after it sees what the feed has queued.
 function insertPage(db: Database, endpointId: string): Promise<number> {
   return db.transaction(async (tx) => {
-    const looked = await tx.row<Looked>(sql`
-      select ${lookedColumns} from webhook_endpoints where id = ${endpointId} and status = 'ENABLED' for update`);
+    const looked = await tx.row<Looked>(sql`${late} and w.id = ${endpointId} for update of w`);
     if (looked === null) return 0;
     const row = await tx.row<{ queued: number }>(sql`
       with missed as (${missedOf(endpointId, looked)} order by e.created_at, e.id limit ${pageSize}),
@@ -70,11 +71,8 @@ function insertPage(db: Database, endpointId: string): Promise<number> {
  */
 export async function auditEndpoints(db: Database): Promise<number> {
   const due = await db.rows<Looked & { id: string; missing: number }>(sql`
-    select id, missing, project_id as "projectId", events, cursor_at::text as "cursorAt", cursor_id as "cursorId",
-      greatest(counted_from, least(now(), cursor_at) - interval '1 day')::text as "from"
-    from webhook_endpoints
-    where status = 'ENABLED' and (missing > 0 or audited_at is null or audited_at < now() - interval '1 hour')
-    order by missing > 0 desc, audited_at nulls first`);
+    ${lookedAt('1 day')} and (w.missing > 0 or w.audited_at is null or w.audited_at < now() - interval '1 hour')
+    order by w.missing > 0 desc, w.audited_at nulls first`);
   const endsAt = performance.now() + longestMs;
   let lacking = 0;
   for (const { id, missing: before, ...looked } of due) {

@@ -18,7 +18,10 @@ export const payloadKinds = ['full', 'thin'] as const;
 /** ENABLED is called; PAUSED waits for a person; DISABLED was given up by the service, for `disabledReason`. */
 export const endpointStatuses = ['ENABLED', 'PAUSED', 'DISABLED'] as const;
 /** The states of a delivery. */
-const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+export const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
+
+/** What a replay delivers again: all events of its span, or only those that used up their attempts. */
+export const replayKinds = ['failed', 'all'] as const;
 
 const EventPattern = v.pipe(
   textField('an event', 1, 255),
@@ -177,7 +180,7 @@ export const ReplayEvents = v.object({
   ),
   only: field(
     '`failed` delivers only events that used up their attempts, `all` every event of the period.',
-    v.optional(v.picklist(['failed', 'all'], 'must be one of failed, all'), 'all'),
+    v.optional(v.picklist(replayKinds, 'must be one of failed, all'), 'all'),
   ),
 });
 export type ReplayEvents = v.InferOutput<typeof ReplayEvents>;
@@ -190,7 +193,7 @@ export const ReplayBody = v.object({
   events: field('Events that are delivered again: names, prefixes or `*`.', v.array(v.string())),
   only: field(
     '`failed` if only events that used up their attempts are delivered again; otherwise `all`.',
-    v.picklist(['failed', 'all']),
+    v.picklist(replayKinds),
   ),
   status: field('`RUNNING`, then `DONE` once all events are queued.', v.picklist(['RUNNING', 'DONE'])),
   requeued: field('Number of events queued again so far.', v.number()),

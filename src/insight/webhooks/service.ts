@@ -7,10 +7,10 @@ import { leastId, newId } from '../../lib/ids.ts';
 import { seal } from '../../lib/seal.ts';
 import { type Clock, parseDate } from '../../lib/time.ts';
 import { recordChange } from '../../projects/audit/record.ts';
-import { isoInstant } from '../../store/columns.ts';
+import { lockProject } from '../../projects/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { callEndpoint } from './deliver.ts';
-import { secretsOf, WebhookEndpoint } from './entity.ts';
+import { secretsOf, WebhookEndpoint, WebhookReplay } from './entity.ts';
 import { newSecret, payloadOf, refuseUnknownEvents, webhookIdOf } from './payload.ts';
 import { afterCall } from './retries.ts';
 import type { CreateEndpoint, EndpointBody, PatchEndpoint, ReplayBody, ReplayEvents } from './schema.ts';
@@ -81,7 +81,7 @@ export async function createEndpoint(
   const secret = newSecret();
   const row = await db.transaction(async (tx) => {
     // Two requests at once must not both see room for one more.
-    await tx.row(sql`select from projects where id = ${projectId} for no key update`);
+    await lockProject(tx, projectId);
     if ((await tx.em.count(WebhookEndpoint, { projectId })) >= mostEndpoints)
       throw conflict(`A project has at most ${mostEndpoints} webhook endpoints: delete one first`);
     const { url, description = null, events, payload, ordered } = wanted;
@@ -263,37 +263,43 @@ export async function startReplay(
   { since, until, events, only }: ReplayEvents,
   now: Date,
 ): Promise<ReplayBody> {
-  const endpoint = await getEndpoint(db, projectId, id);
-  const end = until ?? now.toISOString();
-  if (Date.parse(end) < Date.parse(since)) throw invalidField('until', 'must be after "since"', 'too_small');
-  if (now.getTime() - Date.parse(since) > longestReachDays * dayMs)
-    throw invalidField('since', `must be at most ${longestReachDays} days ago`, 'too_small');
-  // The feed itself queues the events that it has not come to yet.
-  const row = await db.row<ReplayBody>(sql`
-    insert into webhook_replays (id, endpoint_id, since, until, events, "only", place_at, place_id)
-    select ${newId()}, id, ${since}::timestamptz, least(${end}::timestamptz, date_trunc('milliseconds', cursor_at) - interval '1 millisecond'),
-      ${events ?? endpoint.events}, ${only}, ${since}::timestamptz, ${leastId}
-    from webhook_endpoints where id = ${id}
-    on conflict (endpoint_id) where status = 'RUNNING' do nothing
-    returning id, since::text as since, until::text as until, events, "only", status, requeued, created_at::text as "createdAt"`);
-  if (row === null) throw conflict('A replay of this endpoint is running: wait until it is done');
-  return replayBody(row);
+  const start = new Date(since);
+  const end = until === undefined ? now : new Date(until);
+  return db.transaction(async (tx) => {
+    const endpoint = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
+    if (end < start) throw invalidField('until', 'must be after "since"', 'too_small');
+    if (now.getTime() - start.getTime() > longestReachDays * dayMs)
+      throw invalidField('since', `must be at most ${longestReachDays} days ago`, 'too_small');
+    if ((await tx.em.count(WebhookReplay, { endpointId: id, status: 'RUNNING' })) > 0)
+      throw conflict('A replay of this endpoint is running: wait until it is done');
+    // The feed itself queues the events that it has not come to yet.
+    const passed = new Date(endpoint.cursorAt.getTime() - 1);
+    const replay = tx.em.create(WebhookReplay, {
+      endpointId: id,
+      since: start,
+      until: end < passed ? end : passed,
+      events: events ?? endpoint.events,
+      only,
+      status: 'RUNNING',
+      placeAt: start,
+      placeId: leastId,
+      requeued: 0,
+    });
+    await tx.em.flush();
+    return replayBody(replay);
+  });
 }
 
 /** The replays of an endpoint, the latest first, at most 20. @throws 404 */
 export async function listReplays(db: Database, projectId: string, id: string): Promise<ReplayBody[]> {
   await getEndpoint(db, projectId, id);
-  const rows = await db.rows<ReplayBody>(sql`
-    select id, since::text as since, until::text as until, events, "only", status, requeued, created_at::text as "createdAt"
-    from webhook_replays where endpoint_id = ${id} order by created_at desc limit 20`);
-  return rows.map(replayBody);
+  const latest = { orderBy: { createdAt: 'desc' }, limit: 20 } as const;
+  return (await db.em.find(WebhookReplay, { endpointId: id }, latest)).map(replayBody);
 }
 
-function replayBody(row: ReplayBody): ReplayBody {
+function replayBody({ id, since, until, events, only, status, requeued, createdAt }: WebhookReplay): ReplayBody {
   return {
-    ...row,
-    since: isoInstant(row.since),
-    until: isoInstant(row.until),
-    createdAt: isoInstant(row.createdAt),
+    ...{ id, since: since.toISOString(), until: until.toISOString(), events, only, status, requeued },
+    createdAt: createdAt.toISOString(),
   };
 }
