@@ -60,9 +60,9 @@ export function isoText(column: string): string {
   return `to_char(${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
 }
 
-/** Deletes up to `limit` rows whose instant in `column` is past; returns how many. For sweeps, which repeat it. */
-export function removePast(db: Database, table: string, column: string, limit: number): Promise<number> {
-  return removeSome(db, table, sql`${raw(column)} < now()`, limit);
+/** Deletes up to `limit` rows whose instant in `column` is past, by `age` at least; returns how many. For sweeps, which repeat it. */
+export function removePast(db: Database, table: string, column: string, limit: number, age = '0'): Promise<number> {
+  return removeSome(db, table, sql`${raw(column)} < now() - ${age}::interval`, limit);
 }
 
 /** Deletes up to `limit` of the rows of a table that fit, in any order; returns how many. For sweeps, which repeat it. */

@@ -10,7 +10,7 @@ import { countedColumns, countingChange } from '../../mail/ledger/counting.ts';
 import { receiptKey } from '../../mail/ledger/queries.ts';
 import { isLeftOut, storedReason } from '../../mail/ledger/reasons.ts';
 import { MailStatus, statusRank } from '../../mail/status.ts';
-import { isoText } from '../../store/columns.ts';
+import { isoText, removePast } from '../../store/columns.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
@@ -33,6 +33,7 @@ const moves = {
 type Moved = (typeof moves)[keyof typeof moves][0];
 const counts = raw(countedColumns.map((column) => `e.${column}`).join(', '));
 const rankNow = raw(statusRank('e.status'));
+const rankReported = raw(statusRank('m.reported_status'));
 
 /**
  * Applies a report of the provider to the mail it is about (docs/contract/platform.md#9), once per `key`. With `late`,
@@ -51,12 +52,14 @@ export async function applyNotification(
   notification: Notification,
   late: boolean,
 ): Promise<Notified> {
-  const { key, messageId, at: reportedAt, effect } = notification;
+  const { key, messageId, at, effect } = notification;
   const { kind } = effect;
+  const isFailure = kind === 'failure';
   const isTransient = kind === 'bounce' && effect.bounceType !== 'Permanent';
   const [name, status] = kind in moves && !isTransient ? moves[kind as keyof typeof moves] : [null, null];
-  const at = sql`${reportedAt}::timestamptz`;
-  const instant = (row: string) => (name === null ? sql`null::timestamptz` : raw(`${row}.${name}_at`));
+  const [was, becomes] = ['m', 'e'].map((row) => raw(name === null ? 'null::timestamptz' : `${row}.${name}_at`));
+  const words = kind === 'bounce' || isFailure ? effect.error : null;
+  const reason = words === null ? null : storedReason({ code: 'provider', words });
   const flips = status === MailStatus.BOUNCED || status === MailStatus.COMPLAINED || kind === 'optOut';
   const leaves = reasonOf(effect);
   // Made before the ID of the report's own event, which follows the flip.
@@ -73,32 +76,36 @@ export async function applyNotification(
         e.sent_at is not null or e.status not in ('PENDING', 'SENDING') or ${late}::boolean as ripe
       from emails e where e.id = ${mail.emailId}::uuid and e.project_id = ${mail.projectId}::uuid),
     mail as (
-      select e.*, e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
+      select e.*, ${at}::timestamptz as reported_at, ${status}::text as reported_status,
+        e.status in ('FAILED', 'CANCELLED') and e.sent_at is null and e.message_id is null and ${kind !== 'optOut'}::boolean as given_up
       from emails e join known k on k.id = e.id and k.ripe and not k.erased for update of e),
     receipt as (
       insert into webhook_receipts (source, key) select ${source}, ${receiptKey(key)} from mail on conflict do nothing returning 1),
     moved as (
       update emails e set
-        status = ${statusAfter(kind, status)},
-        sent_at = case when m.given_up then coalesce(e.sent_at, ${at}) else e.sent_at end,
+        status = case when ${isFailure}::boolean then case when ${rankNow} <= 1 then 'FAILED' else e.status end
+          when ${rankReported} > ${rankNow} then m.reported_status when m.given_up then 'SENT' else e.status end,
+        sent_at = case when m.given_up then coalesce(e.sent_at, m.reported_at) else e.sent_at end,
         message_id = coalesce(e.message_id, ${messageId}::text),
-        ${name === null ? sql`` : sql`${raw(`${name}_at`)} = least(${instant('e')}, ${at}),`}
+        ${raw(name === null ? '' : `${name}_at = least(e.${name}_at, m.reported_at),`)}
         opens = e.opens + ${kind === 'open' ? 1 : 0}::int,
         clicks = e.clicks + ${kind === 'click' ? 1 : 0}::int,
-        reason = ${reasonAfter(effect, status, at)},
+        reason = case when m.reported_status = 'BOUNCED' then case when e.bounced_at <= m.reported_at then e.reason else ${reason}::jsonb end
+          when ${isFailure}::boolean then case when ${rankNow} <= 1 then ${reason}::jsonb else e.reason end
+          when e.status in ('FAILED', 'CANCELLED') and (m.reported_status is not null or m.given_up) then null else e.reason end,
         updated_at = now()
       from mail m where e.id = m.id and exists (select from receipt)
       returning ${counts}, e.contact_id, e.subject, e."from", e.from_name, e.message_id, e.template_id, e.campaign_id,
-        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, m.given_up as corrected,
-        m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${instant('m')} as was, ${instant('e')} as becomes,
-        ${name === null ? sql`false` : sql`${instant('m')} is null`} as first),
+        e.send_seq, e.message_class, e.sent_at, e.opens, e.clicks, m.reported_at, m.given_up as corrected,
+        m.given_up and ${raw(isLeftOut('m'))} as was_left_out, ${was} as was, ${becomes} as becomes,
+        m.reported_status is not null and ${was} is null as first),
     ${raw(correctedUsage)},
     hours_of_mail as (${countingChange('mail', 'moved')}),
     flipped as materialized (
       select w.id
       from (select * from moved where ${flips}::boolean and (select count(*) from usage_corrected) >= 0) m, ${flip} w
       where w.flipped),
-    ${counted(effect, name)}
+    ${countedForCampaign(effect, name)},
     retimed as (
       update events v set mail_at = m.becomes from moved m
       where m.becomes < m.was and v.project_id = m.project_id and v.name = ${`email.${kind}`} and v.mail_at = m.was and v.email_id = m.id
@@ -111,17 +118,24 @@ export async function applyNotification(
       when exists (select from known where erased) then 'forgotten'
       when exists (select from known) then 'unsettled'
       else 'unknown' end as outcome, (select count(*) from flipped) as flips`;
-  const events = eventsOf(notification, name, at);
+  const events = eventsOf(notification, name);
   const row = await db.row<{ outcome: Notified }>(recordingEvents({ given, events, result }));
   return row?.outcome ?? 'unknown';
 }
 
-/** The CTE of the campaign's counters. */
-function counted(effect: Effect, name: Moved | null): Query {
+// Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
+const mostLinks = 200;
+
+/**
+ * Returns the CTEs of the campaign: its counters, the hours of what the report is about and of the hand-over that it proves, and the link of a
+ * click. The counters come first: whoever counts waits for the lock of their row.
+ */
+function countedForCampaign(effect: Effect, name: Moved | null): Query {
+  const link = effect.kind === 'click' && effect.link.length <= 2000 ? effect.link || null : null;
   return sql`
     counted as (
       update campaigns c set
-        ${name === null ? sql`` : sql`${raw(`${name}_count`)} = ${raw(`c.${name}_count`)} + m.first::int,`}
+        ${raw(name === null ? '' : `${name}_count = c.${name}_count + m.first::int,`)}
         sent_count = c.sent_count + m.corrected::int,
         skipped_count = greatest(0, c.skipped_count - m.was_left_out::int),
         failed_count = greatest(0, c.failed_count - (m.corrected and not m.was_left_out)::int),
@@ -130,39 +144,18 @@ function counted(effect: Effect, name: Moved | null): Query {
           when exists (${raw(leftBefore('m.contact_id', 'm.campaign_id'))}) then 0
           else 1 end
       from moved m
-      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or ${name === null ? sql`false` : sql`m.first`} or exists (select from flipped))
+      where c.id = m.campaign_id and c.send_seq = m.send_seq and (m.corrected or m.first or exists (select from flipped))
       returning c.id),
-    ${countedHours(name === 'complained' ? null : name)}
-    ${effect.kind === 'click' ? countedLink(effect.link) : sql``}`;
-}
-
-/** Returns the CTE of the campaign's hours: of what the report is about, and of the hand-over that it proves. After the campaign, whose lock comes first. */
-function countedHours(name: 'delivered' | 'opened' | 'clicked' | 'bounced' | null): Query {
-  const hour = (at: string) => `date_bin('1 hour', ${at}, timestamptz 'epoch')`;
-  const columns = name === null ? ['sent'] : ['sent', name];
-  const rows = columns.map((column) => {
-    const counted = columns.map((one) => Number(one === column)).join(', ');
-    return column === 'sent'
-      ? `select m.campaign_id, m.send_seq, ${hour('m.sent_at')}, ${counted} from moved m where m.corrected`
-      : `select m.campaign_id, m.send_seq, ${hour('m.becomes')}, ${counted} from moved m where m.first`;
-  });
-  return raw(`
     counted_hours as (
-      insert into campaign_hours as h (campaign_id, send_seq, hour, ${columns.join(', ')})
-      select campaign_id, send_seq, hour, ${columns.map((column) => `sum(${column})`).join(', ')}
-      from (${rows.join(' union all ')}) each (campaign_id, send_seq, hour, ${columns.join(', ')})
-      where exists (select from counted)
+      insert into campaign_hours as h (campaign_id, send_seq, hour, sent, delivered, opened, clicked, bounced)
+      select m.campaign_id, m.send_seq, date_bin('1 hour', o.at, timestamptz 'epoch'), sum((o.what = 'sent')::int),
+        sum((o.what = 'delivered')::int), sum((o.what = 'opened')::int), sum((o.what = 'clicked')::int), sum((o.what = 'bounced')::int)
+      from moved m cross join lateral (
+        values ('sent', m.sent_at, m.corrected), (${name}::text, m.becomes, m.first)) o (what, at, happened)
+      where o.happened and o.what <> 'complained' and exists (select from counted)
       group by 1, 2, 3 order by 3
-      on conflict (campaign_id, send_seq, hour) do update set ${columns.map((one) => `${one} = h.${one} + excluded.${one}`).join(', ')}),`);
-}
-
-// Links that differ for every recipient would be as many as recipients: beyond these a new one is counted under no name.
-const mostLinks = 200;
-
-/** The CTE of the campaign's links: a click, and whether it is the first one of this recipient there. */
-function countedLink(link: string | null): Query {
-  if (link === null || link === '' || link.length > 2000) return sql``;
-  return sql`
+      on conflict (campaign_id, send_seq, hour) do update set sent = h.sent + excluded.sent, delivered = h.delivered + excluded.delivered,
+        opened = h.opened + excluded.opened, clicked = h.clicked + excluded.clicked, bounced = h.bounced + excluded.bounced),
     counted_link as (
       insert into campaign_links as l (campaign_id, send_seq, link, clicks, recipients)
       select m.campaign_id, m.send_seq, place.link, 1, (not exists (
@@ -173,46 +166,27 @@ function countedLink(link: string | null): Query {
         when exists (select from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq and k.link = ${link}::text)
           or (select count(*) from campaign_links k where k.campaign_id = m.campaign_id and k.send_seq = m.send_seq) < ${mostLinks}
         then ${link}::text else '' end as link) place
-      where (select count(*) from counted) >= 0
-      on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients),`;
+      where ${link}::text is not null and (select count(*) from counted) >= 0
+      on conflict (campaign_id, send_seq, link) do update set clicks = l.clicks + 1, recipients = l.recipients + excluded.recipients)`;
 }
 
 /** The events: a hand-over that the report proves, and the report itself. The flip of a subscription has been recorded with the contact. */
-function eventsOf(notification: Notification, name: string | null, at: Query): Query {
+function eventsOf(notification: Notification, name: Moved | null): Query {
   const { kind } = notification.effect;
-  const ofMail = { projectId: sql`m.project_id`, contactId: sql`m.contact_id`, emailId: sql`m.id` };
-  const sent = newEvent({
-    ...ofMail,
-    id: sql`m.id`,
-    name: 'email.sent',
-    mailAt: sql`m.sent_at`,
-  });
+  const ofMail = { projectId: raw('m.project_id'), contactId: raw('m.contact_id'), emailId: raw('m.id') };
+  const sent = newEvent({ ...ofMail, id: raw('m.id'), name: 'email.sent', mailAt: raw('m.sent_at') });
   const own = newEvent({
     ...ofMail,
     id: newId(),
     name: kind === 'failure' ? 'email.failed' : `email.${kind}`,
     data: sql`${raw(`${mailPayload('m')} || ${happenedTo(kind, name)} || ${mailTags('m')}`)} || ${JSON.stringify(saidBy(notification))}::jsonb`,
-    mailAt: kind === 'failure' ? at : sql`case when m.was is null then m.becomes end`,
+    mailAt: raw(kind === 'failure' ? 'm.reported_at' : 'case when m.was is null then m.becomes end'),
   });
   // Events come last, as everywhere: after the campaign's counters, and after the contact.
   return sql`
     select ${sent} from moved m where m.corrected and (select count(*) from counted) >= 0
     union all select ${own} from moved m
       where ${kind !== 'optOut' && kind !== 'sent'}::boolean and (select count(*) from flipped) >= 0`;
-}
-
-function statusAfter(kind: Effect['kind'], status: MailStatus | null): Query {
-  if (kind === 'failure') return sql`case when ${rankNow} <= 1 then 'FAILED' else e.status end`;
-  if (status === null) return sql`case when m.given_up then 'SENT' else e.status end`;
-  return sql`case when ${raw(statusRank(`'${status}'`))} > ${rankNow} then ${status}::text when m.given_up then 'SENT' else e.status end`;
-}
-
-function reasonAfter(effect: Effect, status: string | null, at: Query): Query {
-  const words = effect.kind === 'bounce' || effect.kind === 'failure' ? effect.error : null;
-  const reported = sql`${words === null ? null : storedReason({ code: 'provider', words })}::jsonb`;
-  if (status === MailStatus.BOUNCED) return sql`case when e.bounced_at <= ${at} then e.reason else ${reported} end`;
-  if (effect.kind === 'failure') return sql`case when ${rankNow} <= 1 then ${reported} else e.reason end`;
-  return sql`case when e.status in ('FAILED', 'CANCELLED') and (${status !== null}::boolean or m.given_up) then null else e.reason end`;
 }
 
 /** Returns the SQL of what the event of a report says of its mail, as jsonb. */
@@ -259,7 +233,5 @@ export function findByMessageId(
 
 /** Removes up to `limit` receipts that no provider would repeat any more; answers how many. */
 export function removeOldReceipts(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from webhook_receipts where ctid in (
-      select ctid from webhook_receipts where created_at < now() - interval '7 days' limit ${limit})`);
+  return removePast(db, 'webhook_receipts', 'created_at', limit, '7 days');
 }

@@ -6,7 +6,6 @@ import { type Clock, dayMs, hourMs, sqlSpan } from '../../lib/time.ts';
 import { countingUnsent, endedColumns, failedEvents } from '../../mail/ledger/counting.ts';
 import { foldMailChanges, type MailCounts, mailCounts } from '../../mail/ledger/mail-count-queries.ts';
 import { Project } from '../../projects/queries.ts';
-import { isoInstant } from '../../store/columns.ts';
 import type { Outbox } from '../../store/outbox/dispatcher.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { recordingEvents } from '../../store/record-events.ts';
@@ -39,11 +38,6 @@ export async function foldAndJudge(deps: GuardDeps, stop?: AbortSignal): Promise
   );
   for (const one of stopped) await afterStop(deps, one);
   return folded;
-}
-
-/** When a project was created and whether it is disabled, or null. */
-function projectAge(db: Database, projectId: string): Promise<{ createdAt: string; disabled: boolean } | null> {
-  return db.row(sql`select created_at::text as "createdAt", disabled from projects where id = ${projectId}`);
 }
 
 /** Disables a project for its reputation. Answers false when it was disabled already. */
@@ -83,7 +77,7 @@ export async function reputationOf(
   projectId: string,
   now: Date,
 ): Promise<(Reputation & { disabled: boolean }) | null> {
-  const project = await projectAge(db, projectId);
+  const project = await db.em.findOne(Project, { id: projectId }, { fields: ['createdAt', 'disabled'], refresh: true });
   if (project === null) return null;
   const since = async (from: Date | null) =>
     windowOf(await mailCounts(db, projectId, sqlSpan({ from, until: null }, hourMs)));
@@ -93,7 +87,7 @@ export async function reputationOf(
     twentyFourHour,
     sevenDay,
     allTime: await since(null),
-    isNewProject: now.getTime() - Date.parse(isoInstant(project.createdAt)) < newForDays * dayMs,
+    isNewProject: now.getTime() - project.createdAt.getTime() < newForDays * dayMs,
     disabled: project.disabled,
   };
 }

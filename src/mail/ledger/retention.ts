@@ -1,4 +1,5 @@
-import { firstIdAt } from '../../lib/ids.ts';
+import { firstIdAt, leastId } from '../../lib/ids.ts';
+import { removePast } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { withoutBytes } from './queries.ts';
 
@@ -17,7 +18,7 @@ export async function emptyOldBodies(db: Database, before: Date, limit: number):
     const step = await db.row<{ walked: number; emptied: number }>(sql`
       with place as (
         select coalesce((select through from retention_cursors where rule = ${bodiesRule} for update),
-          '00000000-0000-0000-0000-000000000000') as through),
+          ${leastId}) as through),
       walked as materialized (
         select id from emails where id > (select through from place) and id < ${firstIdAt(before)}::uuid
         order by id limit ${Math.min(rowsPerWalk, limit - emptied)}),
@@ -42,14 +43,10 @@ export async function emptyOldBodies(db: Database, before: Date, limit: number):
 
 /** Removes idempotency keys that count no more. Answers how many. */
 export function removeExpiredKeys(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from idempotency_keys
-    where id in (select id from idempotency_keys where expires_at < now() order by expires_at limit ${limit})`);
+  return removePast(db, 'idempotency_keys', 'expires_at', limit);
 }
 
 /** Removes the record of deleted contacts that every segment has taken in: each is evaluated in full once an hour. */
 export function removeOldLosses(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from contact_losses where ctid = any(array(
-      select ctid from contact_losses where at < now() - interval '1 day' limit ${limit}))`);
+  return removePast(db, 'contact_losses', 'at', limit, '1 day');
 }

@@ -1,7 +1,7 @@
 import type { Begun, HandoverJournal, Mailer } from '../../domains/providers/mailer.ts';
 import type { SnsClient } from '../../domains/providers/ses/sns.ts';
 import { pause } from '../../lib/time.ts';
-import { isoInstant } from '../../store/columns.ts';
+import { isoInstant, removePast } from '../../store/columns.ts';
 import { type Database, type Query, sql } from '../../store/sql.ts';
 
 // What other parts of the service may use of providers; everything else in this folder is its own.
@@ -38,16 +38,17 @@ export function createJournal(db: Database, log: { warn(facts: object, text: str
       }
     }
   };
+  const rowsOf = (...claimIds: readonly string[]) =>
+    db.rows<Row>(sql`
+      select claim_id as "claimId", email_id as "emailId", message_id as "messageId", taken_at as at
+      from provider_handovers where claim_id = any(${claimIds}::text[])`);
   const begins = together(async (keys: readonly Key[]): Promise<Begun[]> => {
     const begun = await db.rows<Key>(sql`
       insert into provider_handovers (claim_id, email_id) select * from ${keysOf(keys)}
       on conflict do nothing returning claim_id as "claimId", email_id as "emailId"`);
     const fresh = new Set(begun.map(nameOf));
     if (fresh.size === keys.length) return keys.map(() => 'now');
-    const known = await db.rows<Row>(sql`
-      select h.claim_id as "claimId", h.email_id as "emailId", h.message_id as "messageId", h.taken_at as at
-      from provider_handovers h join ${keysOf(keys)} as k (claim_id, email_id)
-        on h.claim_id = k.claim_id and h.email_id = k.email_id`);
+    const known = await rowsOf(...new Set(keys.map(({ claimId }) => claimId)));
     const rows = new Map(known.map((row) => [nameOf(row), row]));
     return keys.map((key) => {
       const row = rows.get(nameOf(key));
@@ -73,10 +74,6 @@ export function createJournal(db: Database, log: { warn(facts: object, text: str
     );
     return keys.map(() => undefined);
   });
-  const rowsOf = (claimId: string) =>
-    db.rows<Row>(sql`
-      select email_id as "emailId", message_id as "messageId", taken_at as at from provider_handovers
-      where claim_id = ${claimId}`);
   return {
     begin: (claimId, emailId) => begins({ claimId, emailId }),
     took: (claimId, emailId, messageId, at) => takes({ claimId, emailId, messageId, at }),
@@ -138,7 +135,5 @@ function together<Item, Answer>(work: (items: readonly Item[]) => Promise<Answer
 
 /** Removes up to `limit` rows of mail that is settled or given up by now; answers how many. */
 export function removeOldHandovers(db: Database, limit: number): Promise<number> {
-  return db.count(sql`
-    delete from provider_handovers where ctid in (
-      select ctid from provider_handovers where begun_at < now() - interval '2 days' limit ${limit})`);
+  return removePast(db, 'provider_handovers', 'begun_at', limit, '2 days');
 }
