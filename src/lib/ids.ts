@@ -37,6 +37,9 @@ export function uuid7(millis: number, count: number, rest: Buffer): string {
 /** Smaller than every id: where a walk in the order of ids begins. A comparison with it can use an index; one with null cannot. */
 export const leastId = '00000000-0000-0000-0000-000000000000';
 
+/** Greater than every id. */
+export const greatestId = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
 /** The least id that `newId` could make at an instant: smaller ones are older. */
 export function firstIdAt(at: Date): string {
   const hex = at.getTime().toString(16).padStart(12, '0');

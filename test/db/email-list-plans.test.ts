@@ -72,7 +72,7 @@ afterAll(() => database.close());
 
 /** The database, which keeps the plan of each statement that is run. */
 function planned(): Database {
-  const { db } = database;
+  const db = database.db.session();
   plans = [];
   const keep = async (query: Query | string, values: readonly unknown[] = []) => {
     const [text, all] = typeof query === 'string' ? [query, values] : [query.text, query.values];

@@ -1,5 +1,5 @@
 import type { Config } from '../../lib/config/config.ts';
-import { firstIdAt } from '../../lib/ids.ts';
+import { firstIdAt, greatestId } from '../../lib/ids.ts';
 import { dayMs } from '../../lib/time.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
 import { mailSources, newestMail } from '../../mail/ledger/queries.ts';
@@ -38,8 +38,6 @@ const mailboxProviders: Readonly<Record<string, readonly string[]>> = {
 
 const longestDays = 90;
 const usualDays = 30;
-
-const lookedAt = sql`e.id, e.to_address, e.bounced_at, e.complained_at, e.created_at, e.source_type, e.status, e.simulated`;
 
 /** How a project's mail of some days was received, and where it stands against the limits; null when it is gone. */
 export async function deliverabilityOf(
@@ -106,7 +104,7 @@ export async function receiversOf(
       select lower(split_part(to_address, '@', 2)) as domain, bounced_at is not null as bounced,
         complained_at is not null as complained, created_at,
         counts.rated = 1 as rated
-      from (${newestMail(lookedAt, { projectId, sources: mailSources, within: sql`e.id >= ${firstIdAt(from)}::uuid`, limit })}) mail
+      from (${newestMail({ projectId, sources: mailSources, first: firstIdAt(from), before: greatestId, limit })}) mail
         cross join lateral mail_counts_of(source_type, status, simulated) counts
       order by id desc limit ${limit}),
     by_domain as materialized (select domain, ${sums} from looked where rated group by domain),

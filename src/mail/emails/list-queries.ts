@@ -2,10 +2,10 @@ import { badRequest } from '../../lib/errors.ts';
 import { firstIdAt } from '../../lib/ids.ts';
 import { likeText } from '../../lib/text.ts';
 import { dateParameter, dayMs } from '../../lib/time.ts';
-import { type Database, type Query, sql, unprepared } from '../../store/sql.ts';
-import { mailSources, newestMail } from '../ledger/queries.ts';
+import { type Database, join, type Query, sql, unprepared } from '../../store/sql.ts';
+import { mailSources, newestMail, walkedColumns } from '../ledger/queries.ts';
 import { MailStatus } from '../status.ts';
-import { contactOfAddress, type EmailRow, listedColumns } from './queries.ts';
+import { contactOfAddress, type EmailRow, emailColumns } from './queries.ts';
 import type { EmailFilters } from './schema.ts';
 import { formerContent, storedMailJoins } from './stored-mail.ts';
 
@@ -87,12 +87,19 @@ export async function findEmails(
 ): Promise<FoundEmails> {
   const along = await alongIndex(db, search, look);
   const { status, source, contactId } = search;
-  // A plan for any values would read and sort a whole span, because it cannot know how few rows are wanted.
+  const words = search.words.map((word) => `%${likeText(word)}%`);
+  // A plan for any values would read and sort a whole span, because it cannot know how few rows are wanted. There is no index of subjects:
+  // settling a mail writes its subject and changes no indexed column, so Postgres leaves the indexes alone (HOT); with one, every mail
+  // that is sent would pay for all of them.
   const matching = await db.rows<{ id: string }>(
     unprepared(sql`
     select id from (select * from (${along}) mail order by id desc limit ${look}) looked
     where (${status}::text is null or status = ${status}::text) and (${source}::text is null or source_type = ${source}::text)
-      and (${contactId}::uuid is null or contact_id = ${contactId}::uuid) and ${hasWords(search.words)}
+      and (${contactId}::uuid is null or contact_id = ${contactId}::uuid)
+      and (cardinality(${words}::text[]) = 0 or (
+        select coalesce(e.subject, e.render ->> 'subject', former.subject, k.subject)
+        from emails e left join campaigns k on k.id = e.campaign_id left join ${formerContent}
+        where e.id = looked.id) ilike all (${words}::text[]))
     order by id desc limit ${limit + 1}`),
   );
   const ids = matching.slice(0, limit).map(({ id }) => id);
@@ -100,7 +107,7 @@ export async function findEmails(
     ids.length === 0
       ? []
       : await db.rows<EmailRow>(
-          sql`select ${listedColumns} from ${storedMailJoins} where e.id = any(${ids}::uuid[]) order by e.id desc`,
+          sql`select ${emailColumns(false)} from ${storedMailJoins} where e.id = any(${ids}::uuid[]) order by e.id desc`,
         );
   if (matching.length > limit) return { rows, lookedUpTo: ids.at(-1) ?? null };
   const last = await db.row<{ id: string }>(
@@ -109,60 +116,48 @@ export async function findEmails(
   return { rows, lookedUpTo: last?.id ?? null };
 }
 
-// There is no index of subjects. Settling a mail writes its subject and changes no indexed column, so Postgres leaves the
-// indexes alone (HOT); with one, every mail that is sent would pay for all of them.
-function hasWords(words: readonly string[]): Query {
-  if (words.length === 0) return sql`true`;
-  const patterns = words.map((word) => `%${likeText(word)}%`);
-  return sql`(select coalesce(e.subject, e.render ->> 'subject', former.subject, k.subject)
-    from emails e left join campaigns k on k.id = e.campaign_id left join ${formerContent}
-    where e.id = looked.id) ilike all (${patterns}::text[])`;
-}
-
-// Each is the condition of a partial index by id. No index can name the status: each change of it would then write all indexes.
-const indexed: Partial<Record<MailStatus, Query>> = {
-  FAILED: sql`e.reason is not null and e.bounced_at is null`,
-  CANCELLED: sql`e.reason = '{"code": "cancelled"}'::jsonb`,
-  SUPPRESSED: sql`e.suppression is not null`,
-  BOUNCED: sql`e.bounced_at is not null`,
-  COMPLAINED: sql`e.complained_at is not null`,
-  OPENED: sql`e.opened_at is not null`,
-  CLICKED: sql`e.clicked_at is not null`,
-};
-
-const looked = sql`e.id, e.status, e.source_type, e.contact_id`;
+// Mail with one of these is found along that of the project: there are few of them, or nearly all mail has it.
+const withoutIndex: readonly MailStatus[] = [
+  MailStatus.PENDING,
+  MailStatus.SENDING,
+  MailStatus.SENT,
+  MailStatus.DELIVERED,
+  MailStatus.RECEIVED,
+];
 
 async function alongIndex(db: Database, search: EmailSearch, look: number): Promise<Query> {
   const { projectId, contactId, tag, status, source, first, before } = search;
-  const within = sql`e.id >= ${first}::uuid and e.id < ${before}::uuid`;
   if (tag !== null)
-    return sql`select t.email_id as id, e.status, e.source_type, e.contact_id
-      from email_tags t join emails e on e.id = t.email_id
+    return sql`select ${walkedColumns} from email_tags t join emails e on e.id = t.email_id
       where t.project_id = ${projectId} and t.name = ${tag.name} and t.value = ${tag.value}
         and t.email_id >= ${first}::uuid and t.email_id < ${before}::uuid`;
-  const isWaiting = status === MailStatus.PENDING || status === MailStatus.SENDING;
-  if (contactId === null && isWaiting) return waiting(db, search, within, look);
-  const ofStatus = status === null ? undefined : indexed[status];
-  const condition = contactId === null ? ofStatus : sql`e.contact_id = ${contactId}`;
-  if (condition !== undefined)
-    return sql`select ${looked} from emails e where e.project_id = ${projectId} and ${condition} and ${within}`;
+  // Each is the condition of a partial index by id. No index can name the status: each change of it would then write all indexes.
+  if (contactId !== null || (status !== null && !withoutIndex.includes(status)))
+    return sql`select ${walkedColumns} from emails e
+      where e.project_id = ${projectId} and e.id >= ${first}::uuid and e.id < ${before}::uuid and case
+        when ${contactId}::uuid is not null then e.contact_id = ${contactId}::uuid
+        when ${status}::text = 'FAILED' then e.reason is not null and e.bounced_at is null
+        when ${status}::text = 'CANCELLED' then e.reason = '{"code": "cancelled"}'::jsonb
+        when ${status}::text = 'SUPPRESSED' then e.suppression is not null
+        when ${status}::text = 'BOUNCED' then e.bounced_at is not null
+        when ${status}::text = 'COMPLAINED' then e.complained_at is not null
+        when ${status}::text = 'OPENED' then e.opened_at is not null
+        when ${status}::text = 'CLICKED' then e.clicked_at is not null end`;
+  if (status === MailStatus.PENDING || status === MailStatus.SENDING) return waiting(db, search, look);
   const sources = status === MailStatus.RECEIVED ? ['INBOUND'] : source === null ? mailSources : [source];
-  return newestMail(looked, { projectId, sources, within, limit: look });
+  return newestMail({ projectId, sources, first, before, limit: look });
 }
 
 /** Mail that is not settled: what is in the queue, and what campaigns created since the oldest send that is not over. */
-async function waiting(db: Database, { projectId }: EmailSearch, within: Query, look: number): Promise<Query> {
-  const queued = sql`select ${looked} from email_queue q join emails e on e.id = q.email_id where q.project_id = ${projectId} and ${within}`;
+async function waiting(db: Database, { projectId, first, before }: EmailSearch, look: number): Promise<Query> {
+  const queued = sql`(
+    select ${walkedColumns} from email_queue q join emails e on e.id = q.email_id
+    where q.project_id = ${projectId} and e.id >= ${first}::uuid and e.id < ${before}::uuid order by e.id desc limit ${look})`;
   const open = await db.row<{ since: string | null }>(sql`
     select (extract(epoch from min(created_at)) * 1000)::bigint::text as since
     from campaign_sends where not closed and project_id = ${projectId}`);
   if (open === null || open.since === null) return queued;
   const since = firstIdAt(new Date(Number(open.since) - 60_000));
-  const range = {
-    projectId,
-    sources: ['CAMPAIGN'],
-    within: sql`${within} and e.id >= ${since}::uuid`,
-    limit: mostLookedAt,
-  };
-  return sql`(${queued} order by e.id desc limit ${look}) union all ${newestMail(looked, range)}`;
+  const range = { projectId, sources: ['CAMPAIGN'], first: since > first ? since : first, before, limit: mostLookedAt };
+  return join([queued, newestMail(range)], ' union all ');
 }

@@ -1,13 +1,15 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
+import { Contact } from '../../contacts/entity.ts';
 import { eventData, mailPayload } from '../../contacts/events/queries.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
+import { leastId } from '../../lib/ids.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { countingUnsent, endedColumns } from '../ledger/counting.ts';
 import { withoutBytes } from '../ledger/queries.ts';
 import { versionSql } from '../ledger/reasons.ts';
 import type { MailStatus } from '../status.ts';
 import type { EmailRecord } from './schema.ts';
-import { type StoredMail, storedMailColumns, storedMailColumnsWithoutBody, storedMailJoins } from './stored-mail.ts';
+import { type StoredMail, storedMailColumns, storedMailJoins } from './stored-mail.ts';
 
 /** A mail with its outcome, as SQL answers it; instants are Postgres's text. */
 export interface EmailRow
@@ -29,18 +31,19 @@ export interface EmailRow
       | 'sentAt'
     > {}
 
-// The event of received mail is written with its row, at the same instant: the index of its contact leads to it.
-const sender = sql`case when e.source_type = 'INBOUND' then coalesce(
-  (select v.data -> 'sender' from events v where v.contact_id = e.contact_id and v.created_at = e.created_at
-    and v.email_id = e.id and v.name = 'email.received'), jsonb_build_object('email', c.email, 'name', null)) end`;
-const outcome = sql`e.status, ${sender} as sender, e.template_id as "templateId", e.campaign_id as "campaignId",
+/**
+ * The columns of `EmailRow`, from `storedMailJoins`; the body is empty without `withBody`. The event of received mail is written with its
+ * row, at the same instant: the index of its contact leads to it.
+ */
+export const emailColumns = (withBody: boolean) => sql`${storedMailColumns(withBody)}, e.status,
+  case when e.source_type = 'INBOUND' then coalesce(
+    (select v.data -> 'sender' from events v where v.contact_id = e.contact_id and v.created_at = e.created_at
+      and v.email_id = e.id and v.name = 'email.received'), jsonb_build_object('email', c.email, 'name', null)) end as sender,
+  e.template_id as "templateId", e.campaign_id as "campaignId",
   e.workflow_execution_id as "workflowExecutionId", mail_reason_text(e.reason) as error,
   e.reason ->> 'code' as "errorCode", e.opens, e.clicks,
   e.scheduled_for::text as "scheduledFor", e.held_until::text as "heldUntil",
   e.created_at::text as "createdAt", e.sent_at::text as "sentAt"`;
-const columns = sql`${storedMailColumns}, ${outcome}`;
-/** The columns of `EmailRow` with an empty body, from `storedMailJoins`. */
-export const listedColumns = sql`${storedMailColumnsWithoutBody}, ${outcome}`;
 
 /** A place in the list of scheduled mail. */
 interface DuePlace {
@@ -58,12 +61,12 @@ export function findScheduled(
     limit,
   }: { projectId: string; contactId: string | null; after: DuePlace | null; limit: number },
 ): Promise<(EmailRow & Pick<DuePlace, 'dueAt'>)[]> {
-  const place =
-    after === null ? sql`true` : sql`(q.due_at, q.email_id) > (${after.dueAt}::timestamptz, ${after.id}::uuid)`;
+  const { dueAt, id } = after ?? { dueAt: '-infinity', id: leastId };
   return db.rows(sql`
-    select ${listedColumns}, w.due_at::text as "dueAt" from (
+    select ${emailColumns(false)}, w.due_at::text as "dueAt" from (
       select q.email_id, q.due_at from email_queue q join emails e on e.id = q.email_id
-      where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now() and ${place}
+      where q.project_id = ${projectId} and q.claim_id is null and q.due_at > now()
+        and (q.due_at, q.email_id) > (${dueAt}::timestamptz, ${id}::uuid)
         and (e.scheduled_for is not null or e.held_until is not null)
         and (${contactId}::uuid is null or e.contact_id = ${contactId}::uuid)
       order by q.due_at, q.email_id limit ${limit}) w, ${storedMailJoins}
@@ -72,10 +75,8 @@ export function findScheduled(
 
 /** The contact of an address, or null. */
 export async function contactOfAddress(db: Database, projectId: string, email: string): Promise<string | null> {
-  const row = await db.row<{ id: string }>(
-    sql`select id from contacts where project_id = ${projectId} and email = ${email}`,
-  );
-  return row?.id ?? null;
+  const contact = await db.em.findOne(Contact, { projectId, email }, { fields: ['id'] });
+  return contact?.id ?? null;
 }
 
 /** A mail with everything that its row says. */
@@ -103,10 +104,15 @@ export interface WholeEmailRow
   updatedAt: string;
 }
 
-/** One mail of the project, or null. */
-export function findEmail(db: Database, projectId: string, id: string): Promise<WholeEmailRow | null> {
+/** One mail of the project, or null; its body is empty without `withBody`. */
+export function findEmail(
+  db: Database,
+  projectId: string,
+  id: string,
+  withBody: boolean,
+): Promise<WholeEmailRow | null> {
   return db.row<WholeEmailRow>(sql`
-    select ${columns}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
+    select ${emailColumns(withBody)}, e.headers, e.message_id as "messageId", e.provider, e.suppression,
       q.attempts, q.last_refusal as "lastRefusal",
       coalesce((select jsonb_object_agg(t.name, t.value) from email_tags t where t.email_id = e.id), '{}') as tags,
       case when e.campaign_id is not null then ${raw(versionSql('e'))} end as "campaignVersion",
@@ -162,11 +168,12 @@ export async function cancelQueued(db: Database, projectId: string, id: string):
  * when it is not there any more.
  */
 export async function moveQueued(db: Database, projectId: string, id: string, at: Date | null): Promise<boolean> {
-  const when = sql`coalesce(${at?.toISOString() ?? null}::timestamptz, now())`;
+  const when = at?.toISOString() ?? null;
   const moved = await db.count(sql`
     with moved as (
-      update email_queue set due_at = ${when}, created_at = ${when} where ${unclaimed(projectId, id)} returning email_id)
-    update emails set scheduled_for = ${at?.toISOString() ?? null}::timestamptz, held_until = null, updated_at = now()
+      update email_queue set due_at = coalesce(${when}::timestamptz, now()), created_at = coalesce(${when}::timestamptz, now())
+      where ${unclaimed(projectId, id)} returning email_id)
+    update emails set scheduled_for = ${when}::timestamptz, held_until = null, updated_at = now()
     where id = any(array(select email_id from moved))`);
   return moved === 1;
 }

@@ -68,9 +68,9 @@ export async function getEmail(
   id: string,
   withBody: boolean,
 ): Promise<EmailRecord> {
-  const row = isUuid(id) ? await findEmail(db, projectId, id) : null;
+  const row = isUuid(id) ? await findEmail(db, projectId, id, withBody) : null;
   if (row === null) throw notFound('email', id);
-  const { subject, body, text } = renderStored(compose, withBody ? row : { ...row, body: '' });
+  const { subject, body, text } = renderStored(compose, row);
   return {
     ...summaryOf(row, subject),
     fromName: row.fromName,
@@ -97,7 +97,7 @@ export async function getEmail(
 
 /** A mail of a list; of its texts the subject alone is rendered. */
 export function listedEmail(compose: Composer, row: EmailRow): EmailSummary {
-  return summaryOf(row, renderStored(compose, { ...row, body: '' }).subject);
+  return summaryOf(row, renderStored(compose, row).subject);
 }
 
 function summaryOf(row: EmailRow, subject: string): EmailSummary {

@@ -32,11 +32,12 @@ export interface StoredMail {
   project: Pick<ProjectFacts, 'name' | 'tracking' | 'language' | 'escapeContactData'>;
 }
 
-const columns = (body: Query) => sql`
+/** The columns of `StoredMail`, from `storedMailJoins`; the body is empty without `withBody`, for lists: bodies are large. */
+export const storedMailColumns = (withBody: boolean) => sql`
   e.id, e.project_id as "projectId", e.source_type as "sourceType", e.message_class as "messageClass",
   e.to_address as "recipientAddress", e.to_name as "toName", e.template_id as "templateId", e."from", e.from_name as "fromName", e.reply_to as "replyTo",
   coalesce(e.render ->> 'subject', e.subject, former.subject, k.subject) as subject,
-  ${body} as body,
+  case when ${withBody}::boolean then coalesce(e.render ->> 'body', e.body, former.body, k.body) else '' end as body,
   e.render is null and e.subject is not null as rendered,
   e.render -> 'data' as data, nullif(e.render -> 'event', 'null') as event,
   coalesce((e.render ->> 'isLiteral')::boolean, false) as "isLiteral", e.render ->> 'text' as text,
@@ -44,11 +45,6 @@ const columns = (body: Query) => sql`
     'data', coalesce(e.render -> 'contact', c.data)) as contact,
   jsonb_build_object('name', p.name, 'tracking', p.tracking, 'language', p.language,
     'escapeContactData', p.escape_contact_data) as project`;
-
-/** The columns of `StoredMail`, from `storedMailJoins`. */
-export const storedMailColumns = columns(sql`coalesce(e.render ->> 'body', e.body, former.body, k.body)`);
-/** The same with an empty body, for lists: bodies are large. */
-export const storedMailColumnsWithoutBody = columns(sql`''`);
 
 /** The join of the campaign's content that mail was sent with, where a later version has replaced it. */
 export const formerContent: Query = sql`campaign_versions former on former.campaign_id = e.campaign_id and former.send_seq = e.send_seq

@@ -73,10 +73,10 @@ export function failedEvent(row: string, sourceSubject = `${row}.source_subject`
     projectId: raw(`${row}.project_id`),
     contactId: raw(`${row}.contact_id`),
     emailId: raw(`${row}.id`),
-    name: sql`'email.failed'`,
+    name: 'email.failed',
     data: raw(`${mailPayload(row, `coalesce(${row}.subject, ${sourceSubject})`)} || jsonb_build_object('error', mail_reason_text(${row}.reason),
       'failedAt', ${isoText('now()')}) || ${mailTags(row)}`),
-    mailAt: sql`now()`,
+    mailAt: raw('now()'),
   });
 }
 

@@ -1,4 +1,4 @@
-import { firstIdAt } from '../../lib/ids.ts';
+import { firstIdAt, greatestId, leastId } from '../../lib/ids.ts';
 import type { SqlSpan } from '../../lib/time.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import { countsOf, mailCountColumns } from './counting.ts';
@@ -42,34 +42,31 @@ const each = (text: (column: Column) => string, separator = ', ') => raw(columns
 const listed = each((column) => column);
 const summed = each((column) => `coalesce(sum(${column}), 0)::float8 as "${names[column]}"`);
 const ofMail: ReadonlySet<string> = new Set(mailCountColumns);
+const counted = (one: Column) => each((column) => (column === one ? 'count(*)' : '0'));
 const scanned = each((column) => (ofMail.has(column) ? `sum(c.${column}) as ${column}` : `0 as ${column}`));
 
 // Counts and the changes that are not folded into them yet, read by one statement and so at one moment.
 function kept(projectId: string, from: string, until: string): Query {
-  const within = sql`project_id = ${projectId} and hour >= ${from}::timestamptz and hour < ${until}::timestamptz`;
   return sql`
-    select hour, ${listed} from mail_counts where ${within}
-    union all
-    select hour, ${listed} from mail_count_changes where ${within}`;
+    select hour, ${listed} from (
+      select project_id, hour, ${listed} from mail_counts
+      union all
+      select project_id, hour, ${listed} from mail_count_changes) kept
+    where project_id = ${projectId} and hour >= ${from}::timestamptz and hour < ${until}::timestamptz`;
 }
 
 // The end of a span that is no whole hour: mail and runs by their own instants.
-function scannedBetween(projectId: string, from: Instant, until: Instant): Query {
-  const runs = (column: 'runs_started' | 'runs_completed', at: Query) => sql`
-    select null, ${each((other) => (other === column ? 'count(*)' : '0'))} from automation_runs
-    where project_id = ${projectId} and ${at} >= ${from.at} and ${at} < ${until.at}`;
+function scannedBetween(projectId: string, from: string, until: string): Query {
   return sql`
     select null, ${scanned} from emails m cross join lateral ${countsOf('m')} c
-    where project_id = ${projectId} and created_at >= ${from.at} and created_at < ${until.at}
-      and id >= ${idAt(from.ms - driftMs)}::uuid and id < ${idAt(until.ms + driftMs)}::uuid
-    union all ${runs('runs_started', sql`started_at`)}
-    union all ${runs('runs_completed', sql`completed_at`)}`;
-}
-
-/** An instant as SQL and in epoch milliseconds. */
-interface Instant {
-  at: Query;
-  ms: number;
+    where project_id = ${projectId} and created_at >= ${from}::timestamptz and created_at < ${until}::timestamptz
+      and id >= ${idAt(timeOf(from) - driftMs)}::uuid and id < ${idAt(timeOf(until) + driftMs)}::uuid
+    union all
+    select null, ${counted('runs_started')} from automation_runs
+    where project_id = ${projectId} and started_at >= ${from}::timestamptz and started_at < ${until}::timestamptz
+    union all
+    select null, ${counted('runs_completed')} from automation_runs
+    where project_id = ${projectId} and completed_at >= ${from}::timestamptz and completed_at < ${until}::timestamptz`;
 }
 
 // Mail is found by its id, which is made some moments before or after the transaction that stamps the row begins.
@@ -77,8 +74,8 @@ const driftMs = 10 * 60_000;
 const idsEnd = 2 ** 48;
 
 function idAt(time: number): string {
-  if (time <= 0) return '00000000-0000-0000-0000-000000000000';
-  return time < idsEnd ? firstIdAt(new Date(time)) : 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+  if (time <= 0) return leastId;
+  return time < idsEnd ? firstIdAt(new Date(time)) : greatestId;
 }
 
 function timeOf(instant: string): number {
@@ -88,13 +85,12 @@ function timeOf(instant: string): number {
 
 /** Mail that was created within a span of hours: whole hours from the counts, the ends from the ledger. */
 export async function mailCounts(db: Database, projectId: string, span: SqlSpan): Promise<MailCounts> {
-  const instant = (text: string): Instant => ({ at: sql`${text}::timestamptz`, ms: timeOf(text) });
-  const [from, first, last, until] = [instant(span.from), instant(span.first), instant(span.last), instant(span.until)];
-  const firstEnd = { at: sql`least(${first.at}, ${until.at})`, ms: Math.min(first.ms, until.ms) };
-  const lastStart = { at: sql`greatest(${first.at}, ${last.at})`, ms: Math.max(first.ms, last.ms) };
+  const { from, first, last, until } = span;
+  const firstEnd = timeOf(first) < timeOf(until) ? first : until;
+  const lastStart = timeOf(last) > timeOf(first) ? last : first;
   const row = await db.row<MailCounts>(sql`
     select ${summed} from (
-      ${kept(projectId, span.first, span.last)}
+      ${kept(projectId, first, last)}
       union all ${scannedBetween(projectId, from, firstEnd)}
       union all ${scannedBetween(projectId, lastStart, until)}) part`);
   // An aggregate always answers a row.

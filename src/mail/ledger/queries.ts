@@ -3,7 +3,7 @@ import type { SuppressionMatch } from '../../contacts/suppressions/schema.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import type { MessageClass, SourceType } from '../../lib/message-kinds.ts';
 import { recordingEvents } from '../../store/record-events.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { MailStatus } from '../status.ts';
 import { acceptingMail } from './accept.ts';
 import { failedEvent } from './counting.ts';
@@ -107,27 +107,31 @@ export function withoutBytes(column: string): string {
 /** The sources of mail: a request, a campaign, a workflow; or received mail. */
 export const mailSources = ['TRANSACTIONAL', 'CAMPAIGN', 'WORKFLOW', 'INBOUND'] as const;
 
-/** Which mail of a project. */
+/** Which mail of a project: `first` is the least of its ids, `before` is above them. */
 interface MailRange {
   projectId: string;
   sources: readonly string[];
-  /** A condition on the ids, by the alias `e`. */
-  within: Query;
+  first: string;
+  before: string;
   limit: number;
 }
 
+/** The columns of the mail `e` that a walk along an index answers. */
+export const walkedColumns = sql`e.id, e.contact_id, e.to_address, e.source_type, e.status, e.simulated, e.created_at, e.bounced_at,
+  e.complained_at`;
+
 /**
- * The newest mail of a project, at most `limit` of each source, for a caller that orders it by id and takes `limit` rows of it: the index
- * `emails_project` has the source before the id, and Postgres merges its ranges only where each has an order and an end of its own.
- * @param columns of the table `emails`, by the alias `e`, with its id
+ * The newest mail of a project by `walkedColumns`, at most `limit` of each source, for a caller that orders it by id and takes `limit` rows of
+ * it: the index `emails_project` has the source before the id, and Postgres merges its ranges only where each has an order and an end of its own.
  */
-export function newestMail(columns: Query, { projectId, sources, within, limit }: MailRange): Query {
-  return sources
-    .map(
-      (source) => sql`(select ${columns} from emails e
-        where e.project_id = ${projectId} and e.source_type = ${source} and ${within} order by e.id desc limit ${limit})`,
-    )
-    .reduce((all, one) => sql`${all} union all ${one}`);
+export function newestMail({ projectId, sources, first, before, limit }: MailRange): Query {
+  const ranges = sources.map(
+    (source) => sql`(
+      select ${walkedColumns} from emails e
+      where e.project_id = ${projectId} and e.source_type = ${source} and e.id >= ${first}::uuid and e.id < ${before}::uuid
+      order by e.id desc limit ${limit})`,
+  );
+  return join(ranges, ' union all ');
 }
 
 const longestKept = 300;
