@@ -1,12 +1,24 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { User } from '../accounts/entity.ts';
+import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { Template } from '../templates/queries.ts';
+import type { Graph } from './graph/graph.ts';
+import type { StepBody } from './graph/schema.ts';
 import { stepTypes } from './graph/step-configs.ts';
-import { triggerTypes } from './rows.ts';
 
 const p = defineEntity.properties;
+
+/** The types of triggers. */
+export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
+
+/** The states of an active run. */
+export const activeStatuses = ['RUNNING', 'WAITING'] as const;
+
+/** The states of a run; those that are not active are final. */
+export const runStatuses = [...activeStatuses, 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
+export type RunStatus = (typeof runStatuses)[number];
 
 /**
  * A workflow that contacts go through. `graphDirty`: steps or transitions changed since `currentVersionId` was written.
@@ -23,7 +35,7 @@ export const Automation = defineEntity({
     description: p.text().nullable(),
     enabled: p.boolean().default(false),
     triggerType: p.enum(triggerTypes).default('EVENT'),
-    triggerConfig: p.json<unknown>().nullable(),
+    triggerConfig: p.json<Record<string, unknown>>().nullable(),
     eventName: p
       .text()
       .generated("( CASE WHEN (trigger_type = 'EVENT') THEN (trigger_config ->> 'eventName') ELSE NULL END) stored")
@@ -46,6 +58,20 @@ export const Automation = defineEntity({
     { name: 'automations_schedule', properties: ['id'], where: "trigger_type = 'SCHEDULE'" },
   ],
 });
+export type Automation = InferEntity<typeof Automation>;
+
+/** An instant from which an automation was enabled, or disabled. */
+export const AutomationSwitch = defineEntity({
+  name: 'AutomationSwitch',
+  tableName: 'automation_switches',
+  properties: {
+    id: p.uuid().primary().defaultRaw('uuidv7()'),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    at: p.datetime(3).defaultRaw('now()'),
+    enabled: p.boolean(),
+  },
+  indexes: [{ name: 'automation_switches_automation', properties: ['automationId', 'at'] }],
+});
 
 /** A step of the graph that is being edited. */
 export const AutomationStep = defineEntity({
@@ -56,8 +82,8 @@ export const AutomationStep = defineEntity({
     automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
     type: p.enum(stepTypes),
     name: p.text(),
-    position: p.json<unknown>(),
-    config: p.json<unknown>().defaultRaw("'{}'::jsonb"),
+    position: p.json<StepBody['position']>(),
+    config: p.json<StepBody['config']>().defaultRaw("'{}'::jsonb"),
     templateId: p.manyToOne(Template).mapToPk().deleteRule('set null').nullable(),
     note: p.text().nullable(),
   },
@@ -67,6 +93,8 @@ export const AutomationStep = defineEntity({
     { name: 'automation_steps_template', properties: ['templateId'], where: 'template_id IS NOT NULL' },
   ],
 });
+
+export type AutomationStep = InferEntity<typeof AutomationStep>;
 
 /** A path from one step to another in the graph that is being edited. */
 export const AutomationTransition = defineEntity({
@@ -87,3 +115,92 @@ export const AutomationTransition = defineEntity({
     { name: 'automation_transitions_to', properties: ['toStepId'] },
   ],
 });
+export type AutomationTransition = InferEntity<typeof AutomationTransition>;
+
+/** A graph that runs are pinned to. `layout` and `notes` are positions and notes of its steps when it was made, by their IDs. */
+export const AutomationVersion = defineEntity({
+  name: 'AutomationVersion',
+  tableName: 'automation_versions',
+  properties: {
+    id: p.uuid().primary(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    version: p.integer(),
+    graph: p.json<Graph>(),
+    hash: p.blob(),
+    createdAt: baseColumns.createdAt,
+    layout: p.json<Record<string, StepBody['position']>>().nullable(),
+    notes: p.json<Record<string, string>>().nullable(),
+  },
+  uniques: [{ properties: ['automationId', 'hash'] }, { properties: ['automationId', 'version'] }],
+});
+
+const ofVersion = () => p.manyToOne(AutomationVersion).mapToPk().deleteRule('no action');
+const whereActive = "status IN ('RUNNING', 'WAITING')";
+const newestFirst = [
+  { name: 'started_at', sort: 'desc' },
+  { name: 'id', sort: 'desc' },
+] as const;
+
+/** One execution of an automation for a contact. For reads: runs are written by SQL, many at a time and under locks. */
+export const AutomationRun = defineEntity({
+  name: 'AutomationRun',
+  tableName: 'automation_runs',
+  properties: {
+    ...baseColumns,
+    projectId: p.uuid(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    versionId: ofVersion(),
+    nextVersionId: ofVersion().nullable(),
+    contactId: p.uuid(),
+    entry: p.integer(),
+    status: p.enum(runStatuses).default('RUNNING'),
+    currentStepId: p.uuid().nullable(),
+    exitReason: p.text().nullable(),
+    context: p.json<JsonObjectValue>().nullable(),
+    seq: p.integer().default(0),
+    dueAt: p.datetime(3).nullable(),
+    sourceEventId: p.uuid().nullable(),
+    startedAt: p.datetime(3).defaultRaw('now()'),
+    completedAt: p.datetime(3).nullable(),
+    limitedBy: p.array().columnType('uuid[]').nullable(),
+  },
+  uniques: [
+    { properties: ['automationId', 'contactId', 'entry'] },
+    { name: 'automation_runs_active', properties: ['automationId', 'contactId'], where: whereActive },
+    {
+      name: 'automation_runs_event',
+      properties: ['automationId', 'sourceEventId'],
+      where: 'source_event_id IS NOT NULL',
+    },
+  ],
+  indexes: [
+    {
+      name: 'automation_runs_completed',
+      properties: ['projectId', 'completedAt', 'id'],
+      where: 'completed_at IS NOT NULL',
+    },
+    { name: 'automation_runs_contact', columns: [{ name: 'contact_id' }, { name: 'started_at', sort: 'desc' }] },
+    {
+      name: 'automation_runs_contact_completed',
+      properties: ['contactId', 'completedAt', 'id'],
+      where: 'completed_at IS NOT NULL',
+    },
+    { name: 'automation_runs_due', properties: ['dueAt'], where: whereActive },
+    {
+      name: 'automation_runs_ended',
+      columns: [{ name: 'automation_id' }, { name: 'status' }, ...newestFirst],
+      where: `NOT (${whereActive})`,
+    },
+    {
+      name: 'automation_runs_inside',
+      properties: ['automationId', 'currentStepId', 'id', 'status'],
+      where: whereActive,
+    },
+    { name: 'automation_runs_list', columns: [{ name: 'automation_id' }, ...newestFirst] },
+    { name: 'automation_runs_next_version', properties: ['nextVersionId'], where: 'next_version_id IS NOT NULL' },
+    { name: 'automation_runs_project', columns: [{ name: 'project_id' }, ...newestFirst] },
+    { name: 'automation_runs_version', properties: ['versionId'] },
+    { name: 'automation_runs_walk', properties: ['automationId', 'id'], where: whereActive },
+  ],
+});
+export type AutomationRun = InferEntity<typeof AutomationRun>;

@@ -12,11 +12,10 @@ import {
   deleteAutomations,
   findAutomation,
   found,
-  hasActiveRuns,
   lockAutomationsForDeletion,
   pageOfAutomations,
 } from './queries.ts';
-import { checkRevision, workflowBody } from './rows.ts';
+import { checkRevision, hasActiveRuns, workflowBody } from './rows.ts';
 import type { BulkUpdateWorkflows, ListWorkflows } from './schema.ts';
 
 /** An answer, and what the outbox has to do about it after the commit. */

@@ -1,16 +1,10 @@
+import { LockMode } from '@mikro-orm/core';
 import { notFound } from '../lib/errors.ts';
 import { likeText } from '../lib/text.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
-import { Automation } from './entity.ts';
-import {
-  type AutomationRow,
-  automationColumns,
-  isActive,
-  type StepRow,
-  stepColumns,
-  type TransitionRow,
-  transitionColumns,
-} from './rows.ts';
+import { Template } from '../templates/queries.ts';
+import { Automation, AutomationStep, AutomationSwitch, AutomationTransition } from './entity.ts';
+import { type AutomationRow, automationRow, type StepRow, stepRow, type TransitionRow, transitionRow } from './rows.ts';
 import type { WorkflowBody } from './schema.ts';
 
 /** Which automations a list has, and in which order. */
@@ -42,7 +36,7 @@ function filtered(projectId: string, { search, enabled }: AutomationFilter): Que
 type PageStart = { offset: number } | { after: { place: string; id: string } };
 
 /** Up to `limit` automations of a page. Executions are counted for those of the page only. */
-export function pageOfAutomations(
+export async function pageOfAutomations(
   db: Database,
   projectId: string,
   filter: AutomationFilter,
@@ -51,17 +45,21 @@ export function pageOfAutomations(
 ): Promise<ListedAutomation[]> {
   const [column, type, dir] = [raw(sortColumns[filter.sort]), raw(sortTypes[filter.sort]), raw(filter.dir)];
   const beyond = raw(filter.dir === 'asc' ? '>' : '<');
-  const after =
-    'after' in start
-      ? sql`and (${column}, a.id) ${beyond} (${start.after.place}::${type}, ${start.after.id}::uuid)`
-      : raw('');
-  return db.rows<ListedAutomation>(sql`
-    select ${automationColumns}, counted.steps, ${column}::text as place,
+  const { offset, after } = { offset: 0, after: null, ...start };
+  const rows = await db.rows<Pick<ListedAutomation, 'id' | 'steps' | 'executions' | 'place'>>(sql`
+    select a.id, counted.steps, ${column}::text as place,
       (select count(*)::int from automation_runs r where r.automation_id = a.id) as executions
     from automations a cross join lateral (
       select count(*)::int as steps from automation_steps s where s.automation_id = a.id) counted
-    where ${filtered(projectId, filter)} ${after}
-    order by ${column} ${dir}, a.id ${dir} limit ${limit} offset ${'offset' in start ? start.offset : 0}`);
+    where ${filtered(projectId, filter)} and (${after?.id}::uuid is null
+      or (${column}, a.id) ${beyond} (${after?.place}::${type}, ${after?.id}::uuid))
+    order by ${column} ${dir}, a.id ${dir} limit ${limit} offset ${offset}`);
+  const found = await db.em.find(Automation, { projectId, id: rows.map(({ id }) => id) });
+  const automations = new Map(found.map((automation) => [automation.id, automationRow(automation)]));
+  return rows.flatMap((row) => {
+    const automation = automations.get(row.id);
+    return automation === undefined ? [] : { ...automation, ...row };
+  });
 }
 
 /** How many automations the filter leaves. */
@@ -72,26 +70,25 @@ export async function countAutomations(db: Database, projectId: string, filter: 
 }
 
 /** One automation of the project, or null. */
-export function findAutomation(db: Database, projectId: string, id: string): Promise<AutomationRow | null> {
-  return db.row<AutomationRow>(sql`
-    select ${automationColumns} from automations a where a.project_id = ${projectId} and a.id = ${id}`);
+export async function findAutomation(db: Database, projectId: string, id: string): Promise<AutomationRow | null> {
+  const automation = await db.em.findOne(Automation, { projectId, id }, { disableIdentityMap: true });
+  return automation && automationRow(automation);
 }
 
 /** Locks an automation of the project against other edits; starts go on. */
-export function lockAutomation(tx: Database, projectId: string, id: string): Promise<AutomationRow | null> {
-  return tx.row<AutomationRow>(sql`
-    select ${automationColumns} from automations a where a.project_id = ${projectId} and a.id = ${id} for no key update`);
+export async function lockAutomation(tx: Database, projectId: string, id: string): Promise<AutomationRow | null> {
+  await tx.rows(sql`select from automations where project_id = ${projectId} and id = ${id} for no key update`);
+  return findAutomation(tx, projectId, id);
 }
 
 /** Locks automations of the project so that nobody can start a run either. */
-export function lockAutomationsForDeletion(
+export async function lockAutomationsForDeletion(
   tx: Database,
   projectId: string,
   ids: readonly string[],
 ): Promise<AutomationRow[]> {
-  return tx.rows<AutomationRow>(sql`
-    select ${automationColumns} from automations a where a.project_id = ${projectId} and a.id = any(${ids}::uuid[])
-    order by a.id for update`);
+  const lock = { orderBy: { id: 'asc' }, lockMode: LockMode.PESSIMISTIC_WRITE } as const;
+  return (await tx.em.find(Automation, { projectId, id: [...ids] }, lock)).map(automationRow);
 }
 
 /** The values of a new automation. */
@@ -100,15 +97,11 @@ type NewAutomation = Omit<WorkflowBody, 'enabled' | 'createdAt' | 'updatedAt'>;
 /** Writes a new automation, disabled and without steps. */
 export async function insertAutomation(tx: Database, automation: NewAutomation): Promise<AutomationRow> {
   const { id, projectId, name, description, triggerType, triggerConfig, allowReentry } = automation;
-  return written(
-    await tx.row<AutomationRow>(sql`
-      with a as (
-        insert into automations (id, project_id, name, description, trigger_type, trigger_config, allow_reentry)
-        values (${id}, ${projectId}, ${name}, ${description}, ${triggerType}, ${triggerConfig}, ${allowReentry})
-        returning *),
-      switched as (insert into automation_switches (automation_id, enabled) select a.id, a.enabled from a)
-      select ${automationColumns} from a`),
-  );
+  const given = { id, projectId, name, description, triggerType, triggerConfig, allowReentry };
+  const created = tx.em.create(Automation, given);
+  tx.em.create(AutomationSwitch, { automationId: id, enabled: created.enabled });
+  await tx.em.flush();
+  return automationRow(created);
 }
 
 /**
@@ -121,48 +114,35 @@ export async function updateAutomation(
   { id, name, description, triggerType, triggerConfig, enabled, allowReentry }: AutomationRow,
   reschedules: boolean,
   editedBy: string | null,
-): Promise<AutomationRow & { scheduleRevision: number }> {
-  return written(
-    await tx.row<AutomationRow & { scheduleRevision: number }>(sql`
-      with before as (select enabled from automations where id = ${id}),
-      a as (
-        update automations set name = ${name}, description = ${description}, trigger_type = ${triggerType},
-        trigger_config = ${triggerConfig}, enabled = ${enabled}, allow_reentry = ${allowReentry},
-        schedule_revision = schedule_revision + ${reschedules ? 1 : 0}, updated_at = now(), revision = revision + 1,
-        edited_at = now(), edited_by = ${editedBy},
-        limited_by = case when ${enabled} then ${limitingKey(tx)}::uuid else limited_by end
-        where id = ${id} returning *),
-      switched as (
-        insert into automation_switches (automation_id, enabled)
-        select a.id, a.enabled from a, before where a.enabled <> before.enabled)
-      select ${automationColumns}, a.schedule_revision as "scheduleRevision" from a`),
-  );
+): Promise<{ row: AutomationRow; scheduleRevision: number }> {
+  const automation = await tx.em.findOneOrFail(Automation, { id });
+  if (automation.enabled !== enabled) tx.em.create(AutomationSwitch, { automationId: id, enabled });
+  const { revision, scheduleRevision } = automation;
+  tx.em.assign(automation, {
+    ...{ name, description, triggerType, triggerConfig, enabled, allowReentry, editedAt: new Date(), editedBy },
+    revision: revision + 1,
+    scheduleRevision: scheduleRevision + (reschedules ? 1 : 0),
+    ...(enabled && { limitedBy: limitingKey(tx) }),
+  });
+  await tx.em.flush();
+  return { row: automationRow(automation), scheduleRevision: automation.scheduleRevision };
 }
 
-/** `markGraphDirty` of an edit: answers the new revision. `editedBy` says whose session it was, null for a key. */
-export async function reviseGraphOf(tx: Database, id: string, editedBy: string | null): Promise<number> {
-  const row = await tx.row<{ revision: number }>(sql`
-    update automations set graph_dirty = true, updated_at = now(), revision = revision + 1, edited_at = now(),
-      edited_by = ${editedBy}
-    where id = ${id} returning revision`);
-  return written(row).revision;
+/** `markGraphDirty` of an edit, whose automation is locked: answers the new revision. `editedBy` says whose session it was, null for a key. */
+export async function reviseGraphOf(
+  tx: Database,
+  { id, revision: seen }: Pick<AutomationRow, 'id' | 'revision'>,
+  editedBy: string | null,
+): Promise<number> {
+  const [now, revision] = [new Date(), seen + 1];
+  const edit = { graphDirty: true, revision, editedAt: now, editedBy, updatedAt: now };
+  await tx.em.nativeUpdate(Automation, { id }, edit);
+  return revision;
 }
 
 /** Says that the graph has changed: the next start pins a version that has the change. */
 export async function markGraphDirty(tx: Database, id: string): Promise<void> {
   await tx.em.nativeUpdate(Automation, { id }, { graphDirty: true });
-}
-
-/** Whether contacts are inside one of the automations; with `stepIds` at one of these steps. */
-export async function hasActiveRuns(
-  db: Database,
-  ids: readonly string[],
-  stepIds?: readonly string[],
-): Promise<boolean> {
-  const atSteps = stepIds === undefined ? raw('') : sql`and current_step_id = any(${stepIds}::uuid[])`;
-  const row = await db.row(sql`
-    select from automation_runs where automation_id = any(${ids}::uuid[]) and ${isActive} ${atSteps} limit 1`);
-  return row !== null;
 }
 
 /** Deletes automations with everything of them; their mail stays without the reference. Answers how many. */
@@ -175,17 +155,22 @@ export async function deleteAutomations(tx: Database, ids: readonly string[]): P
 }
 
 /** The steps of an automation in the order they were made, each with the name of its template. */
-export function stepsOf(db: Database, automationId: string): Promise<(StepRow & { templateName: string | null })[]> {
-  return db.rows(sql`
-    select ${stepColumns}, p.name as "templateName" from automation_steps s left join templates p on p.id = s.template_id
-    where s.automation_id = ${automationId} order by s.created_at, s.id`);
+export async function stepsOf(
+  db: Database,
+  automationId: string,
+): Promise<(StepRow & { templateName: string | null })[]> {
+  const inOrder = { orderBy: { createdAt: 'asc', id: 'asc' }, disableIdentityMap: true } as const;
+  const steps = (await db.em.find(AutomationStep, { automationId }, inOrder)).map(stepRow);
+  const ids = steps.flatMap(({ templateId }) => templateId ?? []);
+  const templates = await db.em.find(Template, { id: ids }, { fields: ['name'], disableIdentityMap: true });
+  const names = new Map(templates.map(({ id, name }) => [id, name]));
+  return steps.map((step) => ({ ...step, templateName: names.get(step.templateId ?? '') ?? null }));
 }
 
 /** The transitions of an automation in the order in which they are tried. */
-export function transitionsOf(db: Database, automationId: string): Promise<TransitionRow[]> {
-  return db.rows<TransitionRow>(sql`
-    select ${transitionColumns} from automation_transitions t where t.automation_id = ${automationId}
-    order by t.priority, t.created_at, t.id`);
+export async function transitionsOf(db: Database, automationId: string): Promise<TransitionRow[]> {
+  const inOrder = { orderBy: { priority: 'asc', createdAt: 'asc', id: 'asc' }, disableIdentityMap: true } as const;
+  return (await db.em.find(AutomationTransition, { automationId }, inOrder)).map(transitionRow);
 }
 
 /** The automation that was asked for. @throws 404 WORKFLOW_NOT_FOUND */

@@ -1,3 +1,4 @@
+import { User } from '../accounts/entity.ts';
 import { checkKeySender } from '../domains/service.ts';
 import { forbidden } from '../lib/errors.ts';
 import { hasSeen, stale } from '../lib/ids.ts';
@@ -5,6 +6,8 @@ import { domainOf } from '../lib/validation/email-address.ts';
 import { isoText } from '../store/columns.ts';
 import { newEvent } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
+import { Template } from '../templates/queries.ts';
+import { Automation, AutomationRun, AutomationStep, type AutomationTransition, activeStatuses } from './entity.ts';
 import type { StepBody, TransitionBody } from './graph/schema.ts';
 import type { ExecutionBody } from './runs/schema.ts';
 import type { WorkflowBody, WorkflowWithGraph } from './schema.ts';
@@ -44,15 +47,31 @@ export async function lastEditOf(
   db: Database,
   automationId: string,
 ): Promise<Pick<WorkflowWithGraph, 'editedAt' | 'editedBy'>> {
-  const row = await db.row<{ editedAt: string | null; id: string | null; email: string | null }>(sql`
-    select ${raw(isoText('a.edited_at'))} as "editedAt", a.edited_by as id, u.email
-    from automations a left join users u on u.id = a.edited_by where a.id = ${automationId}`);
-  if (!row?.editedAt) return { editedAt: null, editedBy: null };
-  const { editedAt, id, email } = row;
-  return { editedAt, editedBy: id && email ? { kind: 'user', id, email } : { kind: 'key' } };
+  const found = await db.em.findOne(Automation, { id: automationId }, { disableIdentityMap: true });
+  if (!found?.editedAt) return { editedAt: null, editedBy: null };
+  const { editedAt, editedBy: id } = found;
+  const user = id ? await db.em.findOne(User, { id }, { fields: ['email'] }) : null;
+  return {
+    editedAt: editedAt.toISOString(),
+    editedBy: user ? { kind: 'user', id: user.id, email: user.email } : { kind: 'key' },
+  };
 }
 
 const path = '/workflows/{id}';
+
+/** Whether contacts are inside one of the automations; with `stepIds` at one of these steps. */
+export async function hasActiveRuns(
+  db: Database,
+  ids: readonly string[],
+  stepIds?: readonly string[],
+): Promise<boolean> {
+  const where = {
+    automationId: [...ids],
+    status: [...activeStatuses],
+    ...(stepIds && { currentStepId: [...stepIds] }),
+  };
+  return (await db.em.findOne(AutomationRun, where, { fields: ['id'], disableIdentityMap: true })) !== null;
+}
 
 /**
  * Checks that a key with limits changes no workflow whose mail reaches others: only one that the key itself enabled, or that is disabled
@@ -62,11 +81,9 @@ const path = '/workflows/{id}';
 export async function keepLimits(tx: Database, id: string): Promise<void> {
   const key = limitingKey(tx);
   if (key === null) return;
-  const row = await tx.row<{ isOpen: boolean }>(sql`
-    select a.limited_by is distinct from ${key}::uuid and (a.enabled or exists (
-        select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))) as "isOpen"
-      from automations a where a.id = ${id}`);
-  if (row?.isOpen)
+  const others = { id, $or: [{ limitedBy: null }, { limitedBy: { $ne: key } }] };
+  const automation = await tx.em.findOne(Automation, others, { fields: ['enabled'], disableIdentityMap: true });
+  if (automation && (automation.enabled || (await hasActiveRuns(tx, [id]))))
     throw forbidden(
       'This key may not send to everybody: it can only change workflows that it enabled itself, or disabled ones with no active executions',
       { reason: 'recipient' },
@@ -80,10 +97,10 @@ export async function keepLimits(tx: Database, id: string): Promise<void> {
  */
 export async function keepSenders(tx: Database, id: string): Promise<void> {
   if (!tx.author?.senderDomains) return;
-  const rows = await tx.rows<{ from: string }>(sql`
-    select distinct t."from" from automation_steps s join templates t on t.id = s.template_id
-    where s.automation_id = ${id} and s.type = 'SEND_EMAIL'`);
-  for (const { from } of rows) checkKeySender(tx.author, domainOf(from));
+  const steps = await tx.em.find(AutomationStep, { automationId: id, type: 'SEND_EMAIL' }, { fields: ['templateId'] });
+  const ids = steps.flatMap(({ templateId }) => templateId ?? []);
+  const templates = await tx.em.find(Template, { id: ids }, { fields: ['from'] });
+  for (const { from } of templates) checkKeySender(tx.author, domainOf(from));
 }
 
 /**
@@ -102,13 +119,6 @@ export async function checkRevision(tx: Database, automation: AutomationRow, ifM
   throw stale(`This workflow was changed${who} since you read it${when}`, path, revision, details);
 }
 
-/** The types of triggers. */
-export const triggerTypes = ['EVENT', 'MANUAL', 'SCHEDULE'] as const;
-
-/** The states of a run; the first two are active, the others final. */
-export const runStatuses = ['RUNNING', 'WAITING', 'COMPLETED', 'EXITED', 'FAILED', 'CANCELLED'] as const;
-export type RunStatus = (typeof runStatuses)[number];
-
 /** The states of a step's execution. */
 export const stepRunStatuses = [
   'PENDING',
@@ -121,13 +131,13 @@ export const stepRunStatuses = [
 ] as const;
 export type StepRunStatus = (typeof stepRunStatuses)[number];
 
-/** An automation as SQL answers it (`automationColumns`). `revision` counts the edits of it with its steps and transitions. */
+/** An automation, with the number of its edits, those of its steps and transitions included. */
 export type AutomationRow = WorkflowBody & { revision: number };
 
-/** A step as SQL answers it (`stepColumns`). */
+/** A step of the graph that is being edited. */
 export type StepRow = StepBody;
 
-/** A transition as SQL answers it (`transitionColumns`). */
+/** A transition of the graph that is being edited. */
 export type TransitionRow = TransitionBody;
 
 /** One execution of an automation for a contact, as SQL answers it (`runColumns`). */
@@ -144,19 +154,30 @@ const instants = (alias: string, ...names: [column: string, field: string][]) =>
     .map(([column, field]) => `${isoText(`${alias}.${column}`)} as "${field}"`)
     .join(', ');
 
-/** Select list of `AutomationRow` over the alias `a` of `automations`. */
-export const automationColumns = raw(`a.id, a.project_id as "projectId", a.name, a.description, a.enabled,
-  a.trigger_type as "triggerType", a.trigger_config as "triggerConfig", a.allow_reentry as "allowReentry",
-  ${instants('a')}, a.revision`);
+/** An automation as code passes it on. */
+export function automationRow(automation: Automation): AutomationRow {
+  const { id, projectId, name, description, enabled, triggerType, triggerConfig, allowReentry, revision } = automation;
+  const settings = { triggerType, triggerConfig: triggerConfig ?? null, allowReentry, revision };
+  return { id, projectId, name, description: description ?? null, enabled, ...settings, ...instantsOf(automation) };
+}
 
-/** Select list of `StepRow` over the alias `s` of `automation_steps`. */
-export const stepColumns = raw(`s.id, s.automation_id as "workflowId", s.type, s.name, s.position, s.config,
-  s.template_id as "templateId", s.note, ${instants('s')}`);
+/** A step as code passes it on. */
+export function stepRow(step: AutomationStep): StepRow {
+  const { id, automationId: workflowId, type, name, position, config, templateId, note } = step;
+  const optional = { templateId: templateId ?? null, note: note ?? null };
+  return { id, workflowId, type, name, position, config, ...optional, ...instantsOf(step) };
+}
 
-/** Select list of `TransitionRow` over the alias `t` of `automation_transitions`. */
-export const transitionColumns = raw(`t.id, t.from_step_id as "fromStepId", t.to_step_id as "toStepId",
-  case when t.branch is not null then jsonb_build_object('branch', t.branch) end as condition, t.branch,
-  t.wait_outcome as "waitOutcome", t.priority, ${instants('t')}`);
+/** A transition as code passes it on. */
+export function transitionRow(transition: AutomationTransition): TransitionRow {
+  const { id, fromStepId, toStepId, branch = null, waitOutcome = null, priority } = transition;
+  const condition = branch === null ? null : { branch };
+  return { id, fromStepId, toStepId, condition, branch, waitOutcome, priority, ...instantsOf(transition) };
+}
+
+function instantsOf({ createdAt, updatedAt }: { createdAt: Date; updatedAt: Date }) {
+  return { createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() };
+}
 
 /** Select list of `RunRow` over the alias `r` of `automation_runs`. */
 export const runColumns = raw(`r.id, r.automation_id as "workflowId", r.contact_id as "contactId", r.status,
@@ -208,12 +229,13 @@ export function countingRuns(rows: string, change: 'started' | 'ended' | 'reopen
  * are written only while an endpoint subscribes to them.
  */
 export function runEvents(ended: string): Query {
-  const name = sql`case when r.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end`;
   const data = sql`jsonb_build_object('executionId', r.id, 'workflowId', r.automation_id,
     'workflowName', (select name from automations where id = r.automation_id), 'contactId', r.contact_id, 'status', r.status,
     'reason', r.exit_reason)`;
   return sql`
-    select ${newEvent({ projectId: sql`r.project_id`, name, data })} from ${raw(ended)} r
+    select ${newEvent({ projectId: raw('r.project_id'), name: raw('kind.name'), data })}
+    from ${raw(ended)} r cross join lateral (
+      select case when r.status = 'FAILED' then 'workflow.failed' else 'workflow.finished' end as name) kind
     where r.status in ('COMPLETED', 'EXITED', 'FAILED') and exists (
-      select from webhook_endpoints w where w.project_id = r.project_id and w.events && array['*', 'workflow.*', ${name}])`;
+      select from webhook_endpoints w where w.project_id = r.project_id and w.events && array['*', 'workflow.*', kind.name])`;
 }

@@ -12,8 +12,8 @@ import {
   textField,
   Uuid,
 } from '../lib/validation/fields.ts';
+import { triggerTypes } from './entity.ts';
 import { GivenConfig, Issue, StepBody, StoredPosition, TransitionBody } from './graph/schema.ts';
-import { triggerTypes } from './rows.ts';
 
 const Json = v.record(v.string(), v.unknown());
 const Name = textField('name', 1, 255);

@@ -11,7 +11,6 @@ import type { Changed } from './list-service.ts';
 import {
   findAutomation,
   found,
-  hasActiveRuns,
   insertAutomation,
   lockAutomation,
   markGraphDirty,
@@ -24,6 +23,7 @@ import {
   checkRevision,
   type Edited,
   type EditTarget,
+  hasActiveRuns,
   keepSenders,
   lastEditOf,
   workflowBody,
@@ -112,10 +112,9 @@ export async function patchAutomation(
     if (retriggers) await followTrigger(tx, after);
     const scheduled = [before, after].some(({ enabled, triggerType }) => enabled && triggerType === 'SCHEDULE');
     const reschedules = scheduled && (retriggers || before.enabled !== after.enabled || before.name !== after.name);
-    const row = await updateAutomation(tx, after, reschedules, userId);
+    const { row, scheduleRevision } = await updateAutomation(tx, after, reschedules, userId);
     if (after.enabled) await keepSenders(tx, id);
-    const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, row.scheduleRevision))] : [];
-    const { scheduleRevision: _, ...changed } = row;
+    const tickets = reschedules ? [await enqueue(tx, scheduleCommand(row, scheduleRevision))] : [];
     const verb = before.enabled === after.enabled ? 'updated' : after.enabled ? 'enabled' : 'disabled';
     await recordChange(tx, projectId, {
       action: `workflow.${verb}`,
@@ -123,7 +122,7 @@ export async function patchAutomation(
       before: settingsOf(before),
       after: settingsOf(after),
     });
-    return { body: workflowBody(changed), revision: row.revision, tickets };
+    return { body: workflowBody(row), revision: row.revision, tickets };
   });
 }
 

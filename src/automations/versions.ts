@@ -5,9 +5,10 @@ import { newId } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { isoText } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
+import { Template } from '../templates/queries.ts';
+import { Automation, AutomationVersion } from './entity.ts';
 import type { Graph } from './graph/graph.ts';
 import { findAutomation, found, stepsOf, transitionsOf } from './queries.ts';
-import type { StepRow } from './rows.ts';
 import type { ListVersions, VersionPage, VersionWithGraph } from './schema.ts';
 
 /**
@@ -87,10 +88,11 @@ const kept = new LRUCache<string, PinnedVersion>({ max: 200 });
 export async function pinnedVersion(db: Database, id: string): Promise<PinnedVersion | null> {
   const known = kept.get(id);
   if (known !== undefined) return known;
-  const version = await db.row<PinnedVersion>(sql`
-    select id, automation_id as "automationId", version, graph from automation_versions where id = ${id}`);
-  if (version !== null) kept.set(id, version);
-  return version;
+  const found = await db.session().em.findOne(AutomationVersion, { id }, { disableIdentityMap: true });
+  if (found === null) return null;
+  const { automationId, version, graph } = found;
+  kept.set(id, { id, automationId, version, graph });
+  return { id, automationId, version, graph };
 }
 
 /** Removes up to `limit` versions that nobody is or was pinned to; answers how many. */
@@ -104,13 +106,6 @@ export function removeUnusedVersions(db: Database, limit: number): Promise<numbe
         and not exists (select from automation_migrations m where m.to_version_id = v.id)
         and v.created_at < now() - interval '1 hour'
       limit ${limit})`);
-}
-
-interface Pinned extends Pick<VersionWithGraph, 'version' | 'createdAt' | 'isCurrent'> {
-  graph: Graph;
-  layout: Record<string, StepRow['position']> | null;
-  notes: Record<string, string> | null;
-  templates: Record<string, string> | null;
 }
 
 /** The versions of an automation's graph that contacts were or are in, newest first. @throws 404 */
@@ -144,24 +139,25 @@ export async function getVersion(
 ): Promise<VersionWithGraph> {
   found(await findAutomation(db, projectId, automationId), automationId);
   if (!/^[1-9]\d{0,8}$/.test(version)) throw notFound('version', version);
-  const row = await db.row<Pinned>(sql`
-    select v.version, v.graph, v.layout, v.notes, ${raw(isoText('v.created_at'))} as "createdAt",
-      v.id = a.current_version_id and not a.graph_dirty as "isCurrent",
-      (select jsonb_object_agg(t.id, t.name) from templates t where t.project_id = a.project_id and t.id in (
-        select (step ->> 'templateId')::uuid from jsonb_array_elements(v.graph -> 'steps') step)) as templates
-    from automation_versions v join automations a on a.id = v.automation_id
-    where v.automation_id = ${automationId} and v.version = ${Number(version)}`);
-  if (row === null) throw notFound('version', version);
-  const { graph, layout, notes, templates, ...facts } = row;
+  const pinned = await db.em.findOne(AutomationVersion, { automationId, version: Number(version) });
+  if (pinned === null) throw notFound('version', version);
+  const { graph, layout, notes, createdAt } = pinned;
+  const current = { id: automationId, currentVersionId: pinned.id, graphDirty: false };
+  const isCurrent = (await db.em.count(Automation, current)) > 0;
+  const ids = graph.steps.flatMap(({ templateId }) => templateId ?? []);
+  const templates = await db.em.find(Template, { projectId, id: ids }, { fields: ['name'] });
+  const nameOf = new Map(templates.map(({ id, name }) => [id, name]));
   const today = new Map((await stepsOf(db, automationId)).map((step) => [step.id, step]));
   const isHere = graph.steps.every(({ id }) => today.has(id));
   return {
-    ...facts,
+    version: pinned.version,
+    createdAt: createdAt.toISOString(),
+    isCurrent,
     steps: graph.steps.map((step) => ({
       ...step,
       position: (isHere ? today.get(step.id)?.position : layout?.[step.id]) ?? null,
       note: (isHere ? today.get(step.id)?.note : notes?.[step.id]) ?? null,
-      template: step.templateId === null ? null : { id: step.templateId, name: templates?.[step.templateId] ?? '' },
+      template: step.templateId === null ? null : { id: step.templateId, name: nameOf.get(step.templateId) ?? '' },
     })),
     transitions: [...graph.transitions],
   };

@@ -1,8 +1,10 @@
+import { defineEntity } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { notFound } from '../lib/errors.ts';
 import { field, Instant, Integer, nameSchemas } from '../lib/validation/fields.ts';
 import { Actor, actorName } from '../projects/audit/queries.ts';
-import { isoText } from '../store/columns.ts';
+import { ofProject } from '../projects/queries.ts';
+import { baseColumns, isoText } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import { compileDocument } from './brand/service.ts';
 import { contentEntries } from './schema.ts';
@@ -48,6 +50,24 @@ export type ContentItem = Omit<VersionedContent, 'body' | Optional> & {
   [Part in Optional]?: VersionedContent[Part] | undefined;
 } & { id: string; projectId: string; body: string; updatedAt: Date };
 
+const p = defineEntity.properties;
+
+/** What a save made of a template or campaign. */
+export const ContentVersion = defineEntity({
+  name: 'ContentVersion',
+  tableName: 'content_versions',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    itemId: p.uuid().primary(),
+    version: p.integer().primary(),
+    authorKind: p.enum(['user', 'key', 'mcp', 'system'] as const).nullable(),
+    authorId: p.text().nullable(),
+    restoredFrom: p.integer().nullable(),
+    content: p.json<VersionedContent>(),
+    createdAt: baseColumns.createdAt,
+  },
+});
+
 const mostVersions = 100;
 
 const facts = raw(`version, restored_from as "restoredFrom", ${isoText('created_at')} as "createdAt",
@@ -59,10 +79,9 @@ const facts = raw(`version, restored_from as "restoredFrom", ${isoText('created_
  * no history. The item must be locked.
  */
 export async function keepFirstVersion(tx: Database, item: ContentItem): Promise<void> {
-  await tx.count(sql`
-    insert into content_versions (project_id, item_id, version, content, created_at)
-    select ${item.projectId}, ${item.id}, 1, ${contentOf(item)}::jsonb, ${item.updatedAt.toISOString()}::timestamptz
-    where not exists (select from content_versions where project_id = ${item.projectId} and item_id = ${item.id})`);
+  const { projectId, id: itemId, updatedAt: createdAt } = item;
+  if ((await tx.em.count(ContentVersion, { projectId, itemId })) > 0) return;
+  await tx.em.insert(ContentVersion, { projectId, itemId, version: 1, content: contentOf(item), createdAt });
 }
 
 /**
@@ -129,9 +148,7 @@ export function restoredContent(version: VersionWithContent) {
 
 /** Forgets the versions of items that are deleted. */
 export async function forgetVersions(tx: Database, projectId: string, itemIds: readonly string[]): Promise<void> {
-  await tx.count(
-    sql`delete from content_versions where project_id = ${projectId} and item_id = any(${itemIds}::uuid[])`,
-  );
+  await tx.em.nativeDelete(ContentVersion, { projectId, itemId: [...itemIds] });
 }
 
 function contentOf(item: ContentItem): VersionedContent {

@@ -1,8 +1,9 @@
 import { conditionQuery } from '../../contacts/conditions.ts';
+import { Project } from '../../projects/queries.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
-import { type AutomationRow, automationColumns } from '../rows.ts';
+import { type Database, sql } from '../../store/sql.ts';
+import { Automation } from '../entity.ts';
 import { readSchedule, type Schedule } from './schedule.ts';
 import { scheduleCommand } from './triggers.ts';
 
@@ -74,36 +75,33 @@ async function enrolPage(
   after: string,
   { contactsPerPage = defaultPage }: EnrolmentShare,
 ): Promise<{ enrolled: number; through: string | null } | null> {
-  const automation = await tx.row<AutomationRow & { disabled: boolean }>(sql`
-    select ${automationColumns}, p.disabled from automations a join projects p on p.id = a.project_id
-    where a.id = ${automationId}`);
+  const automation = await tx.em.findOne(Automation, { id: automationId });
   const schedule = automation?.triggerType === 'SCHEDULE' ? readSchedule(automation.triggerConfig).schedule : null;
   if (!automation?.enabled || schedule === null) return null;
-  // A disabled project's time passes without anybody let in; its schedule stays.
-  if (automation.disabled) return { enrolled: 0, through: null };
   const { projectId } = automation;
+  // A disabled project's time passes without anybody let in; its schedule stays.
+  if ((await tx.em.count(Project, { id: projectId, disabled: true })) > 0) return { enrolled: 0, through: null };
   const { condition, segments } = await storedDefinition(tx, projectId, audienceOf(schedule));
-  const eventId = sql`md5(${automationId}::uuid::text || ${fireTime}::text || m.id::text)::uuid`;
-  const row = await tx.row<{ matched: number; enrolled: number; through: string | null }>(
-    sql`with audience as materialized (
-       select c.id from contacts c where c.project_id = ${projectId}::uuid and c.id > ${after}::uuid
-         and ${conditionQuery(condition, { projectId, now, segments })} order by c.id limit ${contactsPerPage}::integer),
-     added as (
-       insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
-       select ${automationId}::uuid, ${projectId}::uuid, m.id, ${eventId} from audience m
-       where case when ${automation.allowReentry}::boolean then not exists (
-             select from automation_runs r where r.automation_id = ${automationId}::uuid and r.contact_id = m.id
-               and r.status in ('RUNNING', 'WAITING'))
-           else not exists (
-             select from automation_entries n where n.automation_id = ${automationId}::uuid and n.contact_id = m.id and n.last_entry > 0) end
-         and not exists (
-           select from automation_runs r where r.automation_id = ${automationId}::uuid
-             and r.source_event_id = ${eventId})
-       on conflict (automation_id, event_id) do nothing
-       returning 1)
-     select (select count(*)::int from audience) as matched, (select count(*)::int from added) as enrolled,
-       (select max(id::text) from audience)::uuid as through, pg_notify('fernpost_arrivals', '')`,
-  );
+  const row = await tx.row<{ matched: number; enrolled: number; through: string | null }>(sql`
+    with audience as materialized (
+      select c.id, md5(${automationId}::uuid::text || ${fireTime}::text || c.id::text)::uuid as event_id from contacts c
+      where c.project_id = ${projectId}::uuid and c.id > ${after}::uuid
+        and ${conditionQuery(condition, { projectId, now, segments })} order by c.id limit ${contactsPerPage}::integer),
+    added as (
+      insert into automation_arrivals (automation_id, project_id, contact_id, event_id)
+      select ${automationId}::uuid, ${projectId}::uuid, m.id, m.event_id from audience m
+      where case when ${automation.allowReentry}::boolean then not exists (
+            select from automation_runs r where r.automation_id = ${automationId}::uuid and r.contact_id = m.id
+              and r.status in ('RUNNING', 'WAITING'))
+          else not exists (
+            select from automation_entries n where n.automation_id = ${automationId}::uuid and n.contact_id = m.id and n.last_entry > 0) end
+        and not exists (
+          select from automation_runs r where r.automation_id = ${automationId}::uuid
+            and r.source_event_id = m.event_id)
+      on conflict (automation_id, event_id) do nothing
+      returning 1)
+    select (select count(*)::int from audience) as matched, (select count(*)::int from added) as enrolled,
+      (select max(id::text) from audience)::uuid as through, pg_notify('fernpost_arrivals', '')`);
   if (row === null) throw new Error('Postgres did not answer');
   return { enrolled: row.enrolled, through: row.matched < contactsPerPage ? null : row.through };
 }
@@ -118,18 +116,20 @@ function audienceOf({ segmentId, audienceCondition }: Schedule): unknown {
   };
 }
 
-type Scheduled = AutomationRow & { scheduleRevision: number };
-
-const scheduled = sql`select ${automationColumns}, a.schedule_revision as "scheduleRevision" from automations a`;
-
 // A schedule that fires although its automation wants none was left behind, as by a restored database.
 async function dropSchedule(deps: EnrolmentDeps, automationId: string): Promise<void> {
   const ticket = await deps.db.transaction(async (tx) => {
-    const row = await tx.row<Scheduled>(sql`${scheduled} where a.id = ${automationId} for no key update`);
+    const row = await lockedAutomation(tx, automationId);
     const gone = { projectId: '', name: '', enabled: false, triggerType: 'SCHEDULE', triggerConfig: null } as const;
     return enqueue(tx, scheduleCommand(row ?? { id: automationId, ...gone }, row?.scheduleRevision ?? 0));
   });
   deps.dispatchSoon(ticket);
+}
+
+// Locked as against edits, for which the schedule would not be the one to follow.
+async function lockedAutomation(tx: Database, id: string): Promise<Automation | null> {
+  await tx.rows(sql`select from automations where id = ${id} for no key update`);
+  return tx.em.findOne(Automation, { id });
 }
 
 /** The dependencies of the check of schedules. */
@@ -147,7 +147,8 @@ const asksAtOnce = 16;
  * how many.
  */
 export async function restoreSchedules(deps: ScheduleCheckDeps): Promise<number> {
-  const automations = await deps.db.rows<Scheduled>(sql`${scheduled} where ${wantsSchedule} order by a.id`);
+  const scheduled = { triggerType: 'SCHEDULE', enabled: true } as const;
+  const automations = await deps.db.session().em.find(Automation, scheduled, { orderBy: { id: 'asc' } });
   let restored = 0;
   for (let from = 0; from < automations.length; from += asksAtOnce) {
     const some = automations.slice(from, from + asksAtOnce);
@@ -160,14 +161,13 @@ export async function restoreSchedules(deps: ScheduleCheckDeps): Promise<number>
   return restored;
 }
 
-const wantsSchedule = raw(`a.trigger_type = 'SCHEDULE' and a.enabled`);
-
 async function restore(deps: ScheduleCheckDeps, automationId: string): Promise<boolean> {
   const ticket = await deps.db.transaction(async (tx) => {
     // The row may have changed since it was read.
-    const row = await tx.row<Scheduled>(sql`
-      ${scheduled} where a.id = ${automationId} and ${wantsSchedule} for no key update`);
-    return row && enqueue(tx, scheduleCommand(row, row.scheduleRevision));
+    const row = await lockedAutomation(tx, automationId);
+    return row?.enabled && row.triggerType === 'SCHEDULE'
+      ? enqueue(tx, scheduleCommand(row, row.scheduleRevision))
+      : null;
   });
   if (ticket !== null) deps.dispatchSoon(ticket);
   return ticket !== null;

@@ -51,11 +51,7 @@ export async function startRuns(
     where a.project_id = ${projectId} and a.id = ${automationId}`);
   if (!automation?.enabled) return { outcomes: gone, tickets: [] };
   const asked = [...new Set(requests.map(({ contactId }) => contactId))];
-  // A deletion of contacts locks them first; with this lock it waits for us, or we do not find them.
-  const contacts = (
-    await tx.rows<{ id: string }>(sql`
-      select id from contacts where project_id = ${projectId} and id = any(${asked}::uuid[]) order by id for key share`)
-  ).map(({ id }) => id);
+  const contacts = await lockContacts(tx, projectId, asked);
   if (contacts.length === 0) return { outcomes: gone, tickets: [] };
   const versionId = await ensureVersion(tx, automationId);
   const version = versionId && (await pinnedVersion(tx, versionId));
@@ -79,7 +75,15 @@ export async function startRuns(
   return { outcomes, tickets };
 }
 
-async function lockEntries(tx: Database, automationId: string, contacts: readonly string[]): Promise<void> {
+/** Locks contacts and returns those that are there. A deletion locks them first: it waits for us, or we do not find them. */
+export async function lockContacts(tx: Database, projectId: string, ids: readonly string[]): Promise<string[]> {
+  const rows = await tx.rows<{ id: string }>(sql`
+    select id from contacts where project_id = ${projectId} and id = any(${ids}::uuid[]) order by id for key share`);
+  return rows.map(({ id }) => id);
+}
+
+/** Locks the entries of contacts, so that none of them enters meanwhile. */
+export async function lockEntries(tx: Database, automationId: string, contacts: readonly string[]): Promise<void> {
   await tx.count(sql`
     insert into automation_entries (automation_id, contact_id)
     select ${automationId}::uuid, contact_id from unnest(${contacts}::uuid[]) as contact_id order by contact_id

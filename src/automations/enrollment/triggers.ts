@@ -3,6 +3,7 @@ import { AppError } from '../../lib/errors.ts';
 import { cutText } from '../../lib/text.ts';
 import { checkedDefinition, Segment } from '../../segments/definition.ts';
 import type { Database } from '../../store/sql.ts';
+import type { Automation } from '../entity.ts';
 import type { Issue } from '../graph/schema.ts';
 import type { AutomationRow } from '../rows.ts';
 import { calendarsOf, readSchedule } from './schedule.ts';
@@ -57,7 +58,7 @@ export async function triggerIssues(
 
 /** Returns the command that makes Temporal's schedule of an automation, brings it in line, or removes it. */
 export function scheduleCommand(
-  automation: Pick<AutomationRow, 'id' | 'projectId' | 'name' | 'enabled' | 'triggerType' | 'triggerConfig'>,
+  automation: Pick<Automation, 'id' | 'projectId' | 'name' | 'enabled' | 'triggerType' | 'triggerConfig'>,
   revision: number,
 ): Command {
   const id = workflowScheduleId(automation.id);

@@ -61,7 +61,7 @@ export function edit<T>(
     const draft = { automation, steps: await draftSteps(tx, id), transitions: await transitionsOf(tx, id) };
     const body = await work(tx, draft);
     if (automation.enabled) await keepSenders(tx, id);
-    const revision = await reviseGraphOf(tx, id, userId);
+    const revision = await reviseGraphOf(tx, automation, userId);
     const change = { before: { revision: automation.revision }, after: { revision } };
     await recordChange(tx, projectId, { action: 'workflow.graph_edited', target: id, ...change });
     return { body, revision };

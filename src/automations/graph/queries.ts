@@ -2,31 +2,34 @@ import { type Database, sql } from '../../store/sql.ts';
 import { Template } from '../../templates/queries.ts';
 import { AutomationStep, AutomationTransition } from '../entity.ts';
 import { written } from '../queries.ts';
-import { type StepRow, stepColumns, type TransitionRow, transitionColumns } from '../rows.ts';
+import { type StepRow, stepRow, type TransitionRow, transitionRow } from '../rows.ts';
 import type { GraphStep, GraphTransition } from './graph.ts';
 
 /** A step to be written. */
 export type NewStep = GraphStep & Pick<StepRow, 'position' | 'note'>;
 
 /** Writes new steps of an automation. */
-export function insertSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
-  return tx.rows<StepRow>(sql`
-    insert into automation_steps as s (id, automation_id, type, name, position, config, template_id, note)
-    select id, ${automationId}::uuid, type, name, position, config, "templateId", note
-    from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as r (
-      id uuid, type text, name text, position jsonb, config jsonb, "templateId" uuid, note text)
-    returning ${stepColumns}`);
+export async function insertSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
+  const createdAt = new Date();
+  const created = steps.map(({ id, type, name, position, config, templateId, note }) => {
+    const content = { type, name, position, config, templateId, note };
+    return tx.em.create(AutomationStep, { id, automationId, ...content, createdAt, updatedAt: createdAt });
+  });
+  await tx.em.flush();
+  return created.map(stepRow);
 }
 
 /** Writes what of steps can be changed. */
-export function updateSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
-  return tx.rows<StepRow>(sql`
-    update automation_steps s set name = w.name, position = w.position, config = w.config, template_id = w."templateId",
-      note = w.note, updated_at = now()
-    from jsonb_to_recordset(${JSON.stringify(steps)}::jsonb) as w (
-      id uuid, name text, position jsonb, config jsonb, "templateId" uuid, note text)
-    where s.automation_id = ${automationId} and s.id = w.id
-    returning ${stepColumns}`);
+export async function updateSteps(tx: Database, automationId: string, steps: readonly NewStep[]): Promise<StepRow[]> {
+  const given = new Map(steps.map((step) => [step.id, step]));
+  const found = await tx.em.find(AutomationStep, { automationId, id: [...given.keys()] });
+  const updatedAt = new Date();
+  for (const step of found) {
+    const { name, position, config, templateId, note } = given.get(step.id) ?? step;
+    tx.em.assign(step, { name, position, config, templateId, note, updatedAt });
+  }
+  await tx.em.flush();
+  return found.map(stepRow);
 }
 
 /** Deletes steps with the transitions from and to them. */
@@ -35,17 +38,18 @@ export function deleteSteps(tx: Database, automationId: string, ids: readonly st
 }
 
 /** Writes new transitions of an automation. */
-export function insertTransitions(
+export async function insertTransitions(
   tx: Database,
   automationId: string,
   transitions: readonly GraphTransition[],
 ): Promise<TransitionRow[]> {
-  return tx.rows<TransitionRow>(sql`
-    insert into automation_transitions as t (id, automation_id, from_step_id, to_step_id, branch, wait_outcome, priority)
-    select id, ${automationId}::uuid, "fromStepId", "toStepId", branch, "waitOutcome", priority
-    from jsonb_to_recordset(${JSON.stringify(transitions)}::jsonb) as r (
-      id uuid, "fromStepId" uuid, "toStepId" uuid, branch text, "waitOutcome" text, priority integer)
-    returning ${transitionColumns}`);
+  const createdAt = new Date();
+  const created = transitions.map(({ id, fromStepId, toStepId, branch, waitOutcome, priority }) => {
+    const path = { fromStepId, toStepId, branch, waitOutcome, priority };
+    return tx.em.create(AutomationTransition, { id, automationId, ...path, createdAt, updatedAt: createdAt });
+  });
+  await tx.em.flush();
+  return created.map(transitionRow);
 }
 
 /** `insertTransitions` of one. */

@@ -2,8 +2,8 @@ import { branchNames, canSplice, reachableFrom, sizeProblem } from '@fernpost/wo
 import { badRequest, conflict, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import type { Database } from '../../store/sql.ts';
-import { hasActiveRuns, written } from '../queries.ts';
-import type { Edited, EditTarget, StepRow } from '../rows.ts';
+import { written } from '../queries.ts';
+import { type Edited, type EditTarget, hasActiveRuns, type StepRow } from '../rows.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteSteps, insertSteps, insertTransition, redirect, redirectOne, updateSteps } from './queries.ts';
 import type { CreateStep, InsertStep, PatchStep, StepBody } from './schema.ts';

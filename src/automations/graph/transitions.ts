@@ -9,8 +9,7 @@ import {
 } from '@fernpost/workflow-graph';
 import { badRequest, conflict, invalidField, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
-import { hasActiveRuns } from '../queries.ts';
-import type { Edited, EditTarget, StepRow, TransitionRow } from '../rows.ts';
+import { type Edited, type EditTarget, hasActiveRuns, type StepRow, type TransitionRow } from '../rows.ts';
 import { type Draft, edit } from './drafts.ts';
 import { deleteTransitions, insertTransition } from './queries.ts';
 import type { CreateTransition, TransitionBody } from './schema.ts';

@@ -1,14 +1,12 @@
 import { type SignalCommand, signals, workflowId } from '../../../temporal/commands.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
-import type { Graph } from '../graph/graph.ts';
-import { pinnedVersion } from '../versions.ts';
+import { type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
-  advanceMigration,
+  type AutomationMigration,
   lockMigration,
   lockOpenSteps,
   lockRunsToMove,
-  type MigrationRow,
   type MoveCounts,
   type MovedRun,
   type OpenStep,
@@ -80,14 +78,27 @@ async function moveChunk(tx: Database, id: string, limit: number): Promise<Chunk
   const open = new Map(steps.map((step) => [step.runId, step]));
   const counts = { finished: 0, movedAtNextStep: 0, movedNow: 0, exited: 0, passedOver: 0 };
   const changes: Changes = { runs: [], skipped: [], retimed: [], signals: [], counts };
-  for (const run of runs) moveOne(migration, version.graph, run, open.get(run.id) ?? null, changes);
+  for (const run of runs) moveOne(migration, version, run, open.get(run.id) ?? null, changes);
   await writeMovedRuns(tx, changes.runs);
   await skipSteps(tx, changes.skipped);
   await retimeSteps(tx, changes.retimed);
   const tickets = await enqueueAll(tx, changes.signals);
   const isLast = runs.length < limit;
-  await advanceMigration(tx, id, isLast, runs.at(-1)?.id ?? null, counts);
+  advance(migration, counts, runs.at(-1)?.id, isLast);
   return { state: isLast ? 'completed' : 'unfinished', people: runs.length, tickets };
+}
+
+/** Moves the place of a locked migration on and adds to its counts, which are written at the end of the transaction. */
+function advance(
+  migration: AutomationMigration,
+  counts: MoveCounts,
+  through: string | undefined,
+  isLast: boolean,
+): void {
+  migration.state = isLast ? 'completed' : 'active';
+  if (isLast) migration.completedAt = new Date();
+  if (through !== undefined) migration.through = through;
+  for (const [kind, count] of Object.entries(counts)) migration[kind as keyof MoveCounts] += count;
 }
 
 interface Changes {
@@ -99,8 +110,8 @@ interface Changes {
 }
 
 function moveOne(
-  { id: migrationId, workflowId: automationId, toVersionId, toVersion, rules }: MigrationRow,
-  target: Graph,
+  { id: migrationId, automationId, toVersionId, rules }: AutomationMigration,
+  { version: toVersion, graph: target }: PinnedVersion,
   { id, contactId, entry, seq, currentStepId }: RunToMove,
   open: OpenStep | null,
   { runs, skipped, retimed, signals: wakes, counts }: Changes,

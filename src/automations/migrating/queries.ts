@@ -1,30 +1,52 @@
-import { isoText } from '../../store/columns.ts';
+import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns, isoText } from '../../store/columns.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import { Automation, AutomationVersion } from '../entity.ts';
 import type { StepType } from '../graph/step-configs.ts';
 import { isActive, runEvents } from '../rows.ts';
-import type { MigrationBody, MovePlan, WaitTimes } from './rules.ts';
+import type { MovePlan, WaitTimes } from './rules.ts';
 
 /** The states of a migration. */
 export const migrationStates = ['waiting', 'active', 'completed', 'cancelled', 'failed'] as const;
 
-/** A migration as SQL answers it. */
-export interface MigrationRow extends Omit<MigrationBody, 'progress'> {
-  projectId: string;
-  toVersionId: string;
-  rules: MovePlan;
-  /** The last run that was read. */
-  through: string | null;
-}
+const p = defineEntity.properties;
 
-const migration = sql`
-  select m.id, m.automation_id as "workflowId", m.state, v.version as "toVersion", m.expected, m.finished,
-    m.moved_at_next_step as "movedAtNextStep", m.moved_now as "movedNow", m.exited, m.passed_over as "passedOver",
-    m.failed_reason as "failedReason", ${raw(isoText('m.created_at'))} as "createdAt",
-    ${raw(isoText('m.updated_at'))} as "updatedAt", ${raw(isoText('m.completed_at'))} as "completedAt",
-    m.project_id as "projectId", m.to_version_id as "toVersionId", m.rules, m.through
-  from automation_migrations m join automation_versions v on v.id = m.to_version_id`;
+const whereOpen = "state IN ('waiting', 'active')";
+
+/** A move of the contacts inside an automation to another version of its graph. `through` is the last run that was read. */
+export const AutomationMigration = defineEntity({
+  name: 'AutomationMigration',
+  tableName: 'automation_migrations',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    automationId: p.manyToOne(Automation).mapToPk().deleteRule('cascade'),
+    toVersionId: p.manyToOne(AutomationVersion).mapToPk().deleteRule('no action'),
+    rules: p.json<MovePlan>(),
+    state: p.enum(migrationStates).default('waiting'),
+    through: p.uuid().nullable(),
+    expected: p.integer(),
+    finished: p.integer().default(0),
+    movedAtNextStep: p.integer().default(0),
+    movedNow: p.integer().default(0),
+    exited: p.integer().default(0),
+    passedOver: p.integer().default(0),
+    failedReason: p.text().nullable(),
+    completedAt: p.datetime(3).nullable(),
+  },
+  uniques: [{ name: 'automation_migrations_open', properties: ['automationId'], where: whereOpen }],
+  indexes: [
+    {
+      name: 'automation_migrations_automation',
+      columns: [{ name: 'automation_id' }, { name: 'created_at', sort: 'desc' }],
+    },
+    { name: 'automation_migrations_stalled', properties: ['updatedAt'], where: whereOpen },
+  ],
+});
+export type AutomationMigration = InferEntity<typeof AutomationMigration>;
 
 /** One migration of an automation, or null. */
 export function findMigration(
@@ -32,54 +54,26 @@ export function findMigration(
   projectId: string,
   automationId: string,
   id: string,
-): Promise<MigrationRow | null> {
-  return db.row<MigrationRow>(sql`
-    ${migration} where m.project_id = ${projectId} and m.automation_id = ${automationId} and m.id = ${id}`);
+): Promise<AutomationMigration | null> {
+  return db.em.findOne(AutomationMigration, { projectId, automationId, id }, { disableIdentityMap: true });
 }
 
 /** Locks a migration, so that one worker at a time moves contacts by it; null when it is gone. */
-export function lockMigration(tx: Database, id: string): Promise<MigrationRow | null> {
-  return tx.row<MigrationRow>(sql`${migration} where m.id = ${id} for update of m`);
-}
-
-/** Writes a new migration; false when another one of the automation is under way. */
-export async function insertMigration(
-  tx: Database,
-  row: Pick<MigrationRow, 'id' | 'projectId' | 'workflowId' | 'toVersionId' | 'rules' | 'expected'>,
-): Promise<boolean> {
-  const inserted = await tx.count(sql`
-    insert into automation_migrations (id, project_id, automation_id, to_version_id, rules, expected)
-    values (${row.id}, ${row.projectId}, ${row.workflowId}, ${row.toVersionId}, ${row.rules}, ${row.expected})
-    on conflict do nothing`);
-  return inserted > 0;
+export function lockMigration(tx: Database, id: string): Promise<AutomationMigration | null> {
+  return tx.em.findOne(AutomationMigration, { id }, { lockMode: LockMode.PESSIMISTIC_WRITE });
 }
 
 /** How many contacts a part of a migration met, by what became of them. */
-export type MoveCounts = Pick<MigrationRow, 'finished' | 'movedAtNextStep' | 'movedNow' | 'exited' | 'passedOver'>;
+export type MoveCounts = Pick<
+  AutomationMigration,
+  'finished' | 'movedAtNextStep' | 'movedNow' | 'exited' | 'passedOver'
+>;
 
-/** Moves the place of a migration on and adds to its counts. */
-export async function advanceMigration(
-  tx: Database,
-  id: string,
-  isCompleted: boolean,
-  through: string | null,
-  { finished, movedAtNextStep, movedNow, exited, passedOver }: MoveCounts,
-): Promise<void> {
-  await tx.count(sql`
-    update automation_migrations set state = ${isCompleted ? 'completed' : 'active'},
-      through = coalesce(${through}, through), finished = finished + ${finished},
-      moved_at_next_step = moved_at_next_step + ${movedAtNextStep}, moved_now = moved_now + ${movedNow},
-      exited = exited + ${exited}, passed_over = passed_over + ${passedOver}, updated_at = now(),
-      completed_at = case when ${isCompleted} then now() end
-    where id = ${id} and state in ('waiting', 'active')`);
-}
-
-/** Ends a migration that is under way; contacts that it has migrated stay migrated. False when it was over. */
-export async function cancelMigrationRow(db: Database, id: string): Promise<boolean> {
-  const cancelled = await db.count(sql`
-    update automation_migrations set state = 'cancelled', updated_at = now(), completed_at = now()
-    where id = ${id} and state in ('waiting', 'active')`);
-  return cancelled > 0;
+/** Ends a migration that is under way; contacts that it has migrated stay migrated. */
+export async function cancelMigrationRow(db: Database, id: string): Promise<void> {
+  const now = new Date();
+  const cancelled = { state: 'cancelled', updatedAt: now, completedAt: now } as const;
+  await db.em.nativeUpdate(AutomationMigration, { id, state: ['waiting', 'active'] }, cancelled);
 }
 
 /** How many contacts of other versions than this one stand at which step. */
@@ -120,13 +114,13 @@ export interface RunToMove {
  */
 export function lockRunsToMove(
   tx: Database,
-  { workflowId, toVersionId, through }: MigrationRow,
+  { automationId, toVersionId, through }: AutomationMigration,
   limit: number,
 ): Promise<RunToMove[]> {
   return tx.rows<RunToMove>(sql`
     select r.id, r.contact_id as "contactId", r.entry, r.seq, r.current_step_id as "currentStepId"
     from automation_runs r
-    where r.automation_id = ${workflowId} and r.${isActive} and r.version_id <> ${toVersionId}
+    where r.automation_id = ${automationId} and r.${isActive} and r.version_id <> ${toVersionId}
       and r.id > coalesce(${through}::uuid, '00000000-0000-0000-0000-000000000000')
     order by r.id limit ${limit} for update`);
 }
@@ -205,9 +199,9 @@ export async function retimeSteps(tx: Database, steps: readonly ({ id: string } 
 export function stalledMigrations(
   db: Database,
   query: StalledQuery,
-): Promise<(Pick<MigrationRow, 'id' | 'projectId' | 'workflowId'> & { at: string })[]> {
+): Promise<(Pick<AutomationMigration, 'id' | 'projectId' | 'automationId'> & { at: string })[]> {
   return db.rows(sql`
-    select id, project_id as "projectId", automation_id as "workflowId", updated_at::text as at from automation_migrations
+    select id, project_id as "projectId", automation_id as "automationId", updated_at::text as at from automation_migrations
     where state in ('waiting', 'active') and ${isStalled(raw('updated_at'), query)}
       and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
 }

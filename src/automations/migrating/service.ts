@@ -1,7 +1,7 @@
 import { stepOf } from '@fernpost/workflow-graph';
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { conflict, invalid, notFound } from '../../lib/errors.ts';
-import { newId } from '../../lib/ids.ts';
 import type { FieldProblem } from '../../lib/validation/problems.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
@@ -12,11 +12,10 @@ import { found, lockAutomation } from '../queries.ts';
 import { type AutomationRow, keepLimits } from '../rows.ts';
 import { draftGraph, ensureVersion, type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
+  AutomationMigration,
   cancelMigrationRow,
   contactsOfOtherVersions,
   findMigration,
-  insertMigration,
-  type MigrationRow,
   stalledMigrations,
   stepsOfVersions,
 } from './queries.ts';
@@ -82,12 +81,17 @@ export async function migrateContactsOf(
   if (!target) throw notFound('workflow', automationId);
   const preview = await previewOfMove(tx, target, asked, at);
   if (asked.dryRun) return { preview, migration: null, tickets: [] };
-  const row = { id: newId(), projectId, workflowId: automationId };
   const facts = { toVersionId: target.id, rules: compiled(asked), expected: preview.people };
-  if (!(await insertMigration(tx, { ...row, ...facts })))
-    throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
+  const row = tx.em.create(AutomationMigration, { projectId, automationId, ...facts });
+  await tx.em.flush().catch(refuseSecond);
   const ticket = await enqueue(tx, startOfMigration(row));
   return { preview, migration: await getMigration(tx, projectId, automationId, row.id), tickets: [ticket] };
+}
+
+function refuseSecond(error: unknown): never {
+  if (error instanceof UniqueConstraintViolationException)
+    throw conflict('A migration of this workflow is under way: wait for it or cancel it first');
+  throw error;
 }
 
 /**
@@ -186,11 +190,18 @@ export async function getMigration(
 ): Promise<MigrationBody> {
   const row = await findMigration(db, projectId, automationId, id);
   if (row === null) throw notFound('migration', id);
-  const { projectId: _, toVersionId: _version, rules: _rules, through: _through, ...body } = row;
-  const { state, expected, finished, movedAtNextStep, movedNow, exited, passedOver } = row;
+  const { state, expected, finished, movedAtNextStep, movedNow, exited, passedOver, createdAt, updatedAt } = row;
   const done = finished + movedAtNextStep + movedNow + exited + passedOver;
   const progress = expected === 0 ? 0 : Math.min(99, Math.floor((100 * done) / expected));
-  return { ...body, progress: state === 'completed' ? 100 : progress };
+  return {
+    ...{ id, workflowId: automationId, state, expected, finished, movedAtNextStep, movedNow, exited, passedOver },
+    toVersion: (await pinnedVersion(db, row.toVersionId))?.version ?? 0,
+    progress: state === 'completed' ? 100 : progress,
+    failedReason: row.failedReason ?? null,
+    createdAt: createdAt.toISOString(),
+    updatedAt: updatedAt.toISOString(),
+    completedAt: row.completedAt?.toISOString() ?? null,
+  };
 }
 
 /** Ends a migration; contacts that it has migrated stay migrated, and one that is over stays as it is. @throws 404 */
@@ -210,8 +221,8 @@ export async function cancelMigration(
 function startOfMigration({
   id,
   projectId,
-  workflowId: automationId,
-}: Pick<MigrationRow, 'id' | 'projectId' | 'workflowId'>): StartCommand {
+  automationId,
+}: Pick<AutomationMigration, 'id' | 'projectId' | 'automationId'>): StartCommand {
   return {
     type: 'start',
     workflow: 'migrateAutomation',

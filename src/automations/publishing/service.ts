@@ -1,8 +1,10 @@
+import { UniqueConstraintViolationException } from '@mikro-orm/core';
 import { conflict, invalid } from '../../lib/errors.ts';
+import { leastId } from '../../lib/ids.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
-import { type Database, sql } from '../../store/sql.ts';
-import { AutomationStep } from '../entity.ts';
+import type { Database } from '../../store/sql.ts';
+import { AutomationStep, AutomationVersion } from '../entity.ts';
 import { type Draft, draftSteps } from '../graph/drafts.ts';
 import { type Graph, inRoutingOrder, issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import {
@@ -61,7 +63,7 @@ export function putGraph(
       );
     await writePlan(tx, draft, plan, outcome.changes);
     if (automation.enabled) await keepSenders(tx, id);
-    const revision = await reviseGraphOf(tx, id, userId);
+    const revision = await reviseGraphOf(tx, automation, userId);
     const moved = move && (await migrateContactsOf(tx, automation, { ...move, dryRun: false }, 'migrate.'));
     const workflow = await workflowWithGraph(tx, found(await findAutomation(tx, projectId, id), id));
     const migration = moved?.migration ?? null;
@@ -117,17 +119,18 @@ async function previewOf(
   move: PutGraph['migrate'] | null,
 ): Promise<PutGraphPreview['people']> {
   const graph = graphOf(plan);
-  const found = await tx.row<{ id: string | null; version: number }>(sql`
-    select v.id, coalesce(v.version, (
-      select coalesce(max(version), 0) + 1 from automation_versions where automation_id = ${automationId})) as version
-    from (select 1) always
-      left join automation_versions v on v.automation_id = ${automationId} and v.hash = ${graphHash(graph)}`);
-  const target = { id: found?.id ?? noVersion, automationId, version: found?.version ?? 1, graph };
+  const known = await tx.em.findOne(
+    AutomationVersion,
+    { automationId, hash: graphHash(graph) },
+    { fields: ['version'] },
+  );
+  const newest = { orderBy: { version: 'desc' }, fields: ['version'] } as const;
+  const version =
+    known?.version ?? ((await tx.em.findOne(AutomationVersion, { automationId }, newest))?.version ?? 0) + 1;
+  const target = { id: known?.id ?? leastId, automationId, version, graph };
+  // Nobody is in a version of the least ID.
   return previewOfMove(tx, target, move ?? { plan: [], otherwise: { action: 'finish' } }, 'migrate.');
 }
-
-/** Nobody is in a version of this id. */
-const noVersion = '00000000-0000-0000-0000-000000000000';
 
 function graphOf({ steps, transitions }: GraphPlan): Graph {
   return {
@@ -150,7 +153,7 @@ async function writePlan(tx: Database, { automation: { id } }: Draft, plan: Grap
 }
 
 function refuseTakenId(error: unknown): never {
-  if (error instanceof Error && (error as Error & { code?: unknown }).code === '23505')
+  if (error instanceof UniqueConstraintViolationException)
     throw conflict('A step with one of these IDs was just created by another request: send the request again');
   throw error;
 }

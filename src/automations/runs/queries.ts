@@ -1,18 +1,12 @@
+import type { FilterQuery } from '@mikro-orm/core';
 import { getContact } from '../../contacts/service.ts';
 import { contactsAndTrash } from '../../contacts/trash-queries.ts';
 import { RecentResults } from '../../lib/keyed-turns.ts';
 import { isoText } from '../../store/columns.ts';
 import { outboxChannel } from '../../store/outbox/queries.ts';
-import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
-import {
-  countingRuns,
-  executionBody,
-  isActive,
-  type RunRow,
-  type RunStatus,
-  runColumns,
-  stepRunColumns,
-} from '../rows.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
+import { Automation, AutomationRun, activeStatuses, type RunStatus } from '../entity.ts';
+import { countingRuns, executionBody, isActive, type RunRow, runColumns, stepRunColumns } from '../rows.ts';
 import type { ContactExecutions, ListedExecution, StepExecutionBody } from './schema.ts';
 
 /** How many automations are remembered. */
@@ -47,15 +41,16 @@ export async function executionsOfContact(
   contactId: string,
 ): Promise<ContactExecutions> {
   await getContact(db, projectId, contactId);
-  const rows = await db.rows<ListedRun & { workflowName: string }>(sql`
-    select (select a.name from automations a where a.id = r.automation_id) as "workflowName", ${listedRuns}
-    where r.project_id = ${projectId} and r.contact_id = ${contactId}
-    order by r.started_at desc, r.id desc limit ${raw(String(mostRuns))}`);
+  const newest = { ...newestFirst, limit: mostRuns };
+  const rows = await listed(db, await db.em.find(AutomationRun, { projectId, contactId }, newest));
+  const ids = [...new Set(rows.map(({ workflowId }) => workflowId))];
+  const automations = await db.em.find(Automation, { projectId, id: ids }, { fields: ['name'] });
+  const nameOf = new Map(automations.map(({ id, name }) => [id, name]));
   return {
-    data: rows.map(({ workflowName, ...row }) => ({
+    data: rows.map((row) => ({
       ...executionBody(row),
       currentStep: row.currentStep,
-      workflow: { id: row.workflowId, name: workflowName },
+      workflow: { id: row.workflowId, name: nameOf.get(row.workflowId) ?? '' },
     })),
   };
 }
@@ -63,12 +58,19 @@ export async function executionsOfContact(
 /** A run with what lists show beside it; the step is null where it is no longer part of the automation. */
 export type ListedRun = RunRow & Omit<ListedExecution, keyof RunRow>;
 
-/** The columns of a `ListedRun`, and where they come from. */
-const listedRuns = sql`${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
-  case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) end as "currentStep",
-  (select ${raw(isoText('x.started_at'))} from automation_step_runs x where x.run_id = r.id and x.step_id = r.current_step_id
-   order by x.seq desc limit 1) as "currentStepSince"
-  from automation_runs r join ${contactsAndTrash} c on c.id = r.contact_id left join automation_steps s on s.id = r.current_step_id`;
+const newestFirst = { fields: ['id'], orderBy: { startedAt: 'desc', id: 'desc' }, disableIdentityMap: true } as const;
+
+/** What lists show of runs that were found by their conditions, newest first. */
+function listed(db: Database, runs: readonly { id: string }[]): Promise<ListedRun[]> {
+  return db.rows<ListedRun>(sql`
+    select ${runColumns}, jsonb_build_object('id', c.id, 'email', c.email) as contact,
+      case when s.id is not null then jsonb_build_object('id', s.id, 'name', s.name, 'type', s.type) end as "currentStep",
+      (select ${raw(isoText('x.started_at'))} from automation_step_runs x
+       where x.run_id = r.id and x.step_id = r.current_step_id order by x.seq desc limit 1) as "currentStepSince"
+    from automation_runs r join ${contactsAndTrash} c on c.id = r.contact_id
+      left join automation_steps s on s.id = r.current_step_id
+    where r.id = any(${runs.map(({ id }) => id)}::uuid[]) order by r.started_at desc, r.id desc`);
+}
 
 /** Which runs of an automation a list has. */
 export interface RunFilter {
@@ -78,43 +80,43 @@ export interface RunFilter {
   stepId: string | null;
 }
 
-function filtered(automationId: string, { status, contactId, stepId }: RunFilter): Query {
-  const where = [sql`r.automation_id = ${automationId}`];
-  if (status !== null) {
-    where.push(sql`r.status = ${status}`);
-    // Says which of the two indexes of states has them.
-    where.push(status === 'RUNNING' || status === 'WAITING' ? sql`r.${isActive}` : sql`not (r.${isActive})`);
-  }
-  if (contactId !== null) where.push(sql`r.contact_id = ${contactId}`);
-  if (stepId !== null) where.push(sql`r.current_step_id = ${stepId} and r.${isActive}`);
-  return join(where, ' and ');
+function filtered(automationId: string, { status, contactId, stepId }: RunFilter): FilterQuery<AutomationRun> {
+  const active = [...activeStatuses];
+  const isActive = active.some((one) => one === status);
+  return {
+    automationId,
+    // Whether it is active says which of the two indexes of states has them.
+    ...(status !== null && { status: { $eq: status, ...(isActive ? { $in: active } : { $nin: active }) } }),
+    ...(contactId !== null && { contactId }),
+    ...(stepId !== null && { currentStepId: stepId, $and: [{ status: active }] }),
+  };
 }
 
 /** A page of runs, newest first. Only the rows of the page are read beyond their index, however deep it lies. */
-export function pageOfRuns(
+export async function pageOfRuns(
   db: Database,
   automationId: string,
   filter: RunFilter,
   { pageSize, offset }: { pageSize: number; offset: number },
 ): Promise<ListedRun[]> {
-  return db.rows<ListedRun>(sql`
-    select ${listedRuns} where r.id in (
-      select r.id from automation_runs r where ${filtered(automationId, filter)} order by r.started_at desc, r.id desc
-      limit ${pageSize} offset ${offset})
-    order by r.started_at desc, r.id desc`);
+  const page = { ...newestFirst, limit: pageSize, offset };
+  return listed(db, await db.em.find(AutomationRun, filtered(automationId, filter), page));
 }
 
 /** How many runs the filter leaves. */
-export async function countRuns(db: Database, automationId: string, filter: RunFilter): Promise<number> {
-  const row = await db.row<{ total: number }>(sql`
-    select count(*)::int as total from automation_runs r where ${filtered(automationId, filter)}`);
-  return row?.total ?? 0;
+export function countRuns(db: Database, automationId: string, filter: RunFilter): Promise<number> {
+  return db.em.count(AutomationRun, filtered(automationId, filter));
 }
 
 /** One run of the automation, or null. */
-export function findRun(db: Database, projectId: string, automationId: string, id: string): Promise<ListedRun | null> {
-  return db.row<ListedRun>(sql`
-    select ${listedRuns} where r.project_id = ${projectId} and r.automation_id = ${automationId} and r.id = ${id}`);
+export async function findRun(
+  db: Database,
+  projectId: string,
+  automationId: string,
+  id: string,
+): Promise<ListedRun | null> {
+  const found = await db.em.find(AutomationRun, { projectId, automationId, id }, newestFirst);
+  return (await listed(db, found))[0] ?? null;
 }
 
 /** A step of a run, with what it waits for. */
@@ -178,12 +180,12 @@ interface PathCount {
  * that any run took in that time.
  */
 export function countPaths(db: Database, automationId: string, days: number | null): Promise<PathCount[]> {
-  const recent = days === null ? raw('') : sql`and x.started_at >= now() - ${days}::integer * interval '1 day'`;
   return db.rows<PathCount>(sql`
     select s.id as "stepId", x.branch, count(*)::int as count,
       count(*) filter (
         where x.branch is null and x.status in ('PENDING', 'SCHEDULED', 'WAITING', 'RUNNING'))::int as open
-    from automation_steps s join automation_step_runs x on x.step_id = s.id ${recent}
+    from automation_steps s join automation_step_runs x on x.step_id = s.id
+      and x.started_at >= coalesce(now() - ${days}::integer * interval '1 day', '-infinity')
     where s.automation_id = ${automationId} group by s.id, x.branch order by s.id, x.branch`);
 }
 

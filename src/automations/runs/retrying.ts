@@ -4,7 +4,7 @@ import { recordChange } from '../../projects/audit/record.ts';
 import { Project } from '../../projects/queries.ts';
 import { enqueueAll, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, limitingKey, sql } from '../../store/sql.ts';
-import { launchRun } from '../enrollment/starting.ts';
+import { launchRun, lockContacts, lockEntries } from '../enrollment/starting.ts';
 import type { Changed } from '../list-service.ts';
 import { findAutomation, found } from '../queries.ts';
 import { countingRuns, executionBody, isActive, keepSenders, type RunRow, runColumns } from '../rows.ts';
@@ -72,7 +72,7 @@ export async function retryExecutions(
     if (!automation.enabled) throw badRequest('The workflow is disabled: enable it before you retry executions');
     await keepSenders(tx, automationId);
     const scope = { projectId, automationId, ids, limitedBy: limitingKey(tx) };
-    const contacts = await lockContacts(tx, scope);
+    const contacts = await lockRetryable(tx, scope);
     const runs = await restartRuns(tx, scope, contacts.slice(0, mostRetries));
     const project = await tx.em.findOneOrFail(Project, { id: projectId }, { fields: ['name'] });
     const tickets = await enqueueAll(
@@ -98,15 +98,13 @@ const retryable = ({ projectId, automationId, ids, limitedBy }: Scope) => sql`
       where a.automation_id = r.automation_id and a.contact_id = r.contact_id and a.${isActive})`;
 
 /** Locks the contacts of runs that can be retried, and their entries, as a start does, so that none of them enters meanwhile. */
-async function lockContacts(tx: Database, scope: Scope): Promise<string[]> {
+async function lockRetryable(tx: Database, scope: Scope): Promise<string[]> {
   const latest = await tx.rows<{ id: string }>(sql`
     select contact_id as id from automation_runs r where ${retryable(scope)}
     group by contact_id order by max(started_at) desc limit ${mostRetries + 1}`);
   const ids = latest.map(({ id }) => id);
-  await tx.rows(sql`select from contacts where id = any(${ids}::uuid[]) order by id for key share`);
-  await tx.rows(sql`
-    select from automation_entries where automation_id = ${scope.automationId} and contact_id = any(${ids}::uuid[])
-    order by contact_id for update`);
+  await lockContacts(tx, scope.projectId, ids);
+  await lockEntries(tx, scope.automationId, ids);
   return ids;
 }
 

@@ -9,8 +9,9 @@ import {
   textField,
   Uuid,
 } from '../../lib/validation/fields.ts';
+import { runStatuses } from '../entity.ts';
 import { StepBody, StepTypeField } from '../graph/schema.ts';
-import { runStatuses, stepRunStatuses } from '../rows.ts';
+import { stepRunStatuses } from '../rows.ts';
 import { WorkflowBody } from '../schema.ts';
 
 const Json = v.record(v.string(), v.unknown());

@@ -4,9 +4,10 @@ import { badRequest, notFound } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../../lib/pages.ts';
 import type { Database } from '../../store/sql.ts';
+import { runStatuses } from '../entity.ts';
 import type { StepBody } from '../graph/schema.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
-import { executionBody, type RunRow, runStatuses, type StepRow, workflowBody } from '../rows.ts';
+import { executionBody, type RunRow, type StepRow, workflowBody } from '../rows.ts';
 import { type PinnedVersion, pinnedVersion } from '../versions.ts';
 import {
   countRuns,

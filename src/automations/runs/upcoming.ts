@@ -2,6 +2,7 @@ import { nextStep } from '@fernpost/workflow-graph';
 import { invalidField } from '../../lib/errors.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import { Template } from '../../templates/queries.ts';
 import { findAutomation, found, stepsOf } from '../queries.ts';
 import { pinnedVersion } from '../versions.ts';
 import { contactsByStep, countPaths, PathCountCache, pendingEnrollments } from './queries.ts';
@@ -115,9 +116,8 @@ export async function upcomingMails(
     after = { at: first.lastAt, id: first.lastId };
   }
   const ids = [...new Set(found.flatMap(({ templateId }) => templateId ?? []))];
-  const rows = await db.rows<{ id: string; subject: string }>(sql`
-    select id, subject from templates where project_id = ${projectId} and id = any (${ids}::uuid[])`);
-  const subjectOf = new Map(rows.map(({ id, subject }) => [id, subject]));
+  const templates = await db.em.find(Template, { projectId, id: ids }, { fields: ['subject'] });
+  const subjectOf = new Map(templates.map(({ id, subject }) => [id, subject]));
   return found.map(({ templateId, ...mail }) => ({ ...mail, subject: subjectOf.get(templateId ?? '') ?? null }));
 }
 

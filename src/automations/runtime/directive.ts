@@ -1,5 +1,6 @@
 import { type Database, sql } from '../../store/sql.ts';
-import { countingRuns, type RunStatus } from '../rows.ts';
+import type { RunStatus } from '../entity.ts';
+import { countingRuns } from '../rows.ts';
 
 /** A failure of a step for a reason of its own: the run ends FAILED, and nothing is repeated. The text is shown to users. */
 export class StepFailure extends Error {

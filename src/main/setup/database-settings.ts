@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import * as accounts from '../../accounts/entity.ts';
 import * as automations from '../../automations/entity.ts';
+import * as migrations from '../../automations/migrating/queries.ts';
 import * as campaigns from '../../campaigns/entity.ts';
 import * as contacts from '../../contacts/entity.ts';
 import * as suppressions from '../../contacts/suppressions/rules.ts';
@@ -21,17 +22,20 @@ import type { HeavyReadLimits } from '../../store/heavy-reads.ts';
 import type { Store } from '../../store/orm.ts';
 import { type ConnectionSettings, DatabaseAddressError, requireSessions } from '../../store/postgres/connection.ts';
 import * as blocks from '../../templates/blocks/service.ts';
+import * as brands from '../../templates/brand/service.ts';
 import * as templates from '../../templates/queries.ts';
 import * as uploads from '../../templates/uploads/service.ts';
+import * as versions from '../../templates/versions.ts';
 
+const workflows = [automations, migrations];
 const platform = [accounts, projects, keys, invitations, domains, wipes];
 const audience = [contacts, segments, suppressions, views];
-const content = [uploads, templates, blocks];
+const content = [uploads, templates, blocks, brands, versions];
 
 /**
  * The tables that code reads or writes by the entity manager. Relations are `mapToPk` where a row only carries the ID of the other. `migrations/schema.sql` describes all tables.
  */
-export const entities = [platform, audience, content, campaigns, automations, erasures, plans, webhooks]
+export const entities = [platform, audience, content, campaigns, workflows, erasures, plans, webhooks]
   .flat()
   .flatMap((exported) => Object.values(exported).filter((value) => value instanceof EntitySchema));
 

@@ -1,10 +1,26 @@
 import { readFile } from 'node:fs/promises';
 import { Brand, compileEmail, EmailDocument, networks, plainBrand } from '@fernpost/email-document';
 import { parseTemplate, TemplateSyntaxError } from '@fernpost/renderer';
+import { defineEntity } from '@mikro-orm/core';
 import * as v from 'valibot';
 import { editableStatuses } from '../../lib/campaign-status.ts';
 import { AppError, bareNotFound } from '../../lib/errors.ts';
-import { type Database, raw, sql } from '../../store/sql.ts';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns } from '../../store/columns.ts';
+import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+
+const p = defineEntity.properties;
+
+/** The brand kit that somebody has set for a project. */
+export const BrandKit = defineEntity({
+  name: 'BrandKit',
+  tableName: 'brands',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    kit: p.json<Brand>(),
+    updatedAt: baseColumns.updatedAt,
+  },
+});
 
 /** Where the icons of social links are served, by the setting API_URI. */
 export const iconsUrlOf = ({ API_URI }: { API_URI: string }) => `${API_URI}/brand/icons`;
@@ -24,8 +40,8 @@ export async function getBrand(db: Database, projectId: string): Promise<Brand> 
 
 /** The brand kit that somebody has set for a project, or null. */
 export async function findBrand(db: Database, projectId: string): Promise<Brand | null> {
-  const row = await db.row<{ kit: unknown }>(sql`select kit from brands where project_id = ${projectId}`);
-  return row ? v.parse(Brand, row.kit) : null;
+  const row = await db.session().em.findOne(BrandKit, { projectId }, { disableIdentityMap: true });
+  return row && v.parse(Brand, row.kit);
 }
 
 /**
@@ -37,11 +53,10 @@ export async function putBrand(db: Database, iconsUrl: string, projectId: string
   checkLiquid(kit.footer, 'footer');
   checkLiquid(kit.postalAddress, 'postalAddress');
   return db.transaction(async (tx) => {
-    await tx.count(
-      sql`insert into brands (project_id, kit) values (${projectId}, ${kit})
-        on conflict (project_id) do update set kit = excluded.kit, updated_at = now()`,
-    );
-    for (const table of ['templates', 'campaigns'] as const) await recompile(tx, iconsUrl, projectId, kit, table);
+    await tx.em.upsert(BrandKit, { projectId, kit, updatedAt: new Date() });
+    const project = { projectId, iconsUrl, kit };
+    await recompile(tx, project, raw('templates'), raw('true'));
+    await recompile(tx, project, raw('campaigns'), raw(`status in ${editableStatuses.sql}`));
     return kit;
   });
 }
@@ -49,20 +64,18 @@ export async function putBrand(db: Database, iconsUrl: string, projectId: string
 // One after another: a project may have thousands, and each may be large.
 async function recompile(
   tx: Database,
-  iconsUrl: string,
-  projectId: string,
-  kit: Brand,
-  table: 'templates' | 'campaigns',
+  { projectId, iconsUrl, kit }: { projectId: string; iconsUrl: string; kit: Brand },
+  table: Query,
+  isOpen: Query,
 ): Promise<void> {
-  const open = table === 'campaigns' ? sql`and status in ${raw(editableStatuses.sql)}` : sql``;
   const found = await tx.rows<{ id: string }>(
-    sql`select id from ${raw(table)} where project_id = ${projectId} and document is not null ${open} order by id for update`,
+    sql`select id from ${table} where project_id = ${projectId} and document is not null and ${isOpen} order by id for update`,
   );
   for (const { id } of found) {
-    const row = await tx.row<{ document: unknown }>(sql`select document from ${raw(table)} where id = ${id}`);
+    const row = await tx.row<{ document: unknown }>(sql`select document from ${table} where id = ${id}`);
     const body = compiled(v.parse(EmailDocument, row?.document), kit, iconsUrl);
     await tx.count(
-      sql`update ${raw(table)} set body = ${body}, revision = revision + 1, updated_at = now() where id = ${id} and body <> ${body}`,
+      sql`update ${table} set body = ${body}, revision = revision + 1, updated_at = now() where id = ${id} and body <> ${body}`,
     );
   }
 }
