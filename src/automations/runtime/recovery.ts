@@ -5,12 +5,11 @@ import {
   isStalled,
   type RecoverableKind,
   type RecoveryDeps,
-  type StalledQuery,
   type StalledWork,
   stalledPage,
 } from '../../store/outbox/recovery.ts';
 import { UnderWay } from '../../store/outbox/wake.ts';
-import { type Database, type Query, raw, sql } from '../../store/sql.ts';
+import { type Database, raw, sql } from '../../store/sql.ts';
 import { type LaunchFacts, launchRun } from '../enrollment/starting.ts';
 import { isActive, type RunRow } from '../rows.ts';
 
@@ -79,41 +78,38 @@ const anySeq = 2_147_483_647;
 export const recoverableRuns: RecoverableKind = {
   name: 'automations',
   afterMs: stalledAfterMs,
-  stalled: (db, query) =>
-    stalledRuns(
-      db,
-      query,
-      sql`r.due_at::text as at, r.id as place from automation_runs r`,
-      sql`r.due_at < clock_timestamp()
-        and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
-        and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`,
-    ),
+  stalled: async (db, query) =>
+    (
+      await db.rows<StalledRun>(sql`
+        select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
+          r.due_at::text as at, r.id as place
+        from automation_runs r ${itsFacts}
+        where r.${isActive} and r.due_at < clock_timestamp()
+          and (${isStalled(raw('r.due_at'), { ...query, changedAt: null })} or r.updated_at < ${query.changedAt}::timestamptz)
+          and ${stalledPage(raw('r.due_at'), raw('r.id'), query)}`)
+    ).map(stalledWork),
 };
 
 /** Runs whose awaited event has come. Their row is due only when the wait would have timed out, so time does not find them. */
 export const recoverableWaits: RecoverableKind = {
   name: 'waits of automations',
   afterMs: stalledAfterMs,
-  stalled: (db, query) =>
-    stalledRuns(
-      db,
-      query,
-      sql`x.updated_at::text as at, x.id as place from automation_step_runs x join automation_runs r on r.id = x.run_id`,
-      sql`x.status = 'WAITING' and x.outcome is not null and ${isStalled(raw('x.updated_at'), query)}
-        and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`,
-    ),
+  stalled: async (db, query) =>
+    (
+      await db.rows<StalledRun>(sql`
+        select ${facts}, coalesce(r.updated_at < ${query.changedAt}::timestamptz, false) as "isOlder",
+          x.updated_at::text as at, x.id as place
+        from automation_step_runs x join automation_runs r on r.id = x.run_id ${itsFacts}
+        where r.${isActive} and x.status = 'WAITING' and x.outcome is not null and ${isStalled(raw('x.updated_at'), query)}
+          and ${stalledPage(raw('x.updated_at'), raw('x.id'), query)}`)
+    ).map(stalledWork),
 };
 
-async function stalledRuns(
-  db: Database,
-  { changedAt }: StalledQuery,
-  placed: Query,
-  where: Query,
-): Promise<StalledWork[]> {
-  const runs = await db.rows<ActiveRun & { at: string; place: string; isOlder: boolean }>(sql`
-    select ${facts}, coalesce(r.updated_at < ${changedAt}::timestamptz, false) as "isOlder", ${placed} ${itsFacts} where r.${isActive} and ${where}`);
+type StalledRun = ActiveRun & { at: string; place: string; isOlder: boolean };
+
+function stalledWork(run: StalledRun): StalledWork {
   const wake = { signal: signals.resume, input: { seq: anySeq } };
-  return runs.map((run) => ({ at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder }));
+  return { at: run.at, id: run.place, start: launchRun(run, run), wake, isOlder: run.isOlder };
 }
 
 /** The dependencies of the check for orphans. */

@@ -4,8 +4,9 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import type { RunStatus } from '../entity.ts';
 import type { StepType } from '../graph/step-configs.ts';
-import { countingRuns, type RunStatus, runEvents, type StepRunStatus } from '../rows.ts';
+import { countingRuns, runEvents, type StepRunStatus } from '../rows.ts';
 import { contextOf, type StepContact } from './condition.ts';
 
 /** A run as it is advanced, with what its steps need to know of project and automation. */
@@ -105,8 +106,8 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
         status = ${run.status}, current_step_id = ${run.currentStepId}, exit_reason = ${run.exitReason},
         context = ${run.context}, seq = ${run.seq}, due_at = ${run.dueAt}, completed_at = ${run.completedAt},
         updated_at = now()
-      where id = ${run.id} returning *)`;
-  const steps = sql`
+      where id = ${run.id} returning *),
+    steps as (
     insert into automation_step_runs as x (id, run_id, project_id, contact_id, step_id, seq, step_type, step_name, status,
       scheduled_for, execute_after, event_name, outcome, resume_event_id, input, output, error, started_at, completed_at)
     select s.id, ${run.id}::uuid, ${run.projectId}::uuid, ${run.contactId}::uuid, s."stepId", s.seq, s."stepType",
@@ -116,12 +117,12 @@ export async function saveRun(tx: Database, run: RunChange, stepRuns: readonly S
       "stepName" text, status text, "scheduledFor" timestamptz, "executeAfter" timestamptz, "eventName" text, outcome text,
       "resumeEventId" uuid, input jsonb, output jsonb, error text, "startedAt" timestamptz, "completedAt" timestamptz)
     on conflict (id) do update set status = excluded.status, outcome = excluded.outcome, output = excluded.output,
-      error = excluded.error, completed_at = excluded.completed_at, updated_at = now()`;
+      error = excluded.error, completed_at = excluded.completed_at, updated_at = now())`;
   await tx.count(
     run.completedAt === null
-      ? sql`with ${written} ${steps}`
+      ? sql`with ${written} select`
       : recordingEvents({
-          given: sql`${written}, counted as (${countingRuns('run', 'ended')}), steps as (${steps})`,
+          given: sql`${written}, counted as (${countingRuns('run', 'ended')})`,
           events: runEvents('run'),
         }),
   );
