@@ -195,10 +195,12 @@ export async function useOfDomain(
   projectId: string,
   domain: string,
 ): Promise<{ templates: number; campaigns: number }> {
-  const sends = sql`project_id = ${projectId} and lower(split_part("from", '@', -1)) = ${domain}`;
   const row = await db.row<{ templates: number; campaigns: number }>(sql`
-    select (select count(*)::int from templates where ${sends}) as templates,
-      (select count(*)::int from campaigns where ${sends} and status in ${raw(unfinishedStatuses.sql)}) as campaigns`);
+    select (select count(*)::int from templates
+        where project_id = ${projectId} and lower(split_part("from", '@', -1)) = ${domain}) as templates,
+      (select count(*)::int from campaigns
+        where project_id = ${projectId} and lower(split_part("from", '@', -1)) = ${domain}
+          and status in ${raw(unfinishedStatuses.sql)}) as campaigns`);
   return row ?? { templates: 0, campaigns: 0 };
 }
 
@@ -208,13 +210,16 @@ export async function isTrusted(db: Database, projectId: string): Promise<boolea
 }
 
 /** Who has a domain, and whether a user (null for none) belongs to them; null when nobody has it. */
-export function ownerOf(
+export async function ownerOf(
   db: Database,
   domain: string,
   userId: string | null,
 ): Promise<{ projectId: string; name: string; disabled: boolean; member: boolean } | null> {
-  return db.row(sql`
-    select d.project_id as "projectId", p.name, p.disabled,
-      exists (select from memberships m where m.project_id = d.project_id and m.user_id = ${userId}::uuid) as member
-      from domains d join projects p on p.id = d.project_id where d.domain = ${domain}`);
+  const { em } = db.session();
+  const owned = await em.findOne(Domain, { domain }, { fields: ['projectId'], disableIdentityMap: true });
+  if (owned === null) return null;
+  const { projectId } = owned;
+  const { name, disabled } = await em.findOneOrFail(Project, { id: projectId }, { fields: ['name', 'disabled'] });
+  const member = userId !== null && (await em.count(Membership, { projectId, userId })) > 0;
+  return { projectId, name, disabled, member };
 }

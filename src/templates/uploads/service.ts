@@ -5,12 +5,14 @@ import * as v from 'valibot';
 import { AppError, notFound } from '../../lib/errors.ts';
 import { newId } from '../../lib/ids.ts';
 import { CursorParameter, clampLimit, decodeId, pageOf } from '../../lib/pages.ts';
+import { likeText } from '../../lib/text.ts';
 import { field, Instant, Integer, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { type ImageStore, newImageKey, StoreUnusable } from '../images/store.ts';
+import { Template } from '../queries.ts';
 import { withImage } from './receive.ts';
 
 const p = defineEntity.properties;
@@ -161,16 +163,18 @@ const searchedCampaigns = 500;
 export async function imageUsage(db: Database, projectId: string, id: string): Promise<ImageUsage> {
   const { key } = await load(db, projectId, id);
   const [templates, campaigns] = await Promise.all([
-    db.rows<ImageUsage['templates'][number]>(sql`
-      select id, name from templates where project_id = ${projectId} and position(${key} in body) > 0
-      order by created_at desc, id limit 100`),
+    db.em.find(
+      Template,
+      { projectId, body: { $like: `%${likeText(key)}%` } },
+      { fields: ['name'], orderBy: { createdAt: 'desc', id: 'asc' }, limit: 100 },
+    ),
     db.rows<ImageUsage['campaigns'][number]>(sql`
       select id, name, status from (
         select id, name, status, body, created_at from campaigns where project_id = ${projectId}
         order by created_at desc, id limit ${searchedCampaigns}) newest
       where position(${key} in body) > 0 order by created_at desc, id limit 100`),
   ]);
-  return { templates, campaigns, searchedCampaigns };
+  return { templates: templates.map(({ id, name }) => ({ id, name })), campaigns, searchedCampaigns };
 }
 
 /**
