@@ -67,6 +67,25 @@ test('every message is checked, problems come first, and what was checked is sen
   expect((await campaignNow(id)).sentCount).toBe(12);
 });
 
+test('the button of the check stays under the pointer while the email above it is still being rendered', async () => {
+  const { place } = await campaign();
+  await as(admin, desktop, async (page) => {
+    const pressed = Promise.withResolvers<void>();
+    await page.route('**/templates/preview', async (route) => {
+      await pressed.promise;
+      await route.continue();
+    });
+    await page.goto(place);
+    await page.getByText('12 contacts right now').waitFor();
+    await button(page, 'Check messages').hover();
+    await page.mouse.down();
+    pressed.resolve();
+    await page.getByTitle('Email preview').waitFor();
+    await page.mouse.up();
+    await button(page, 'Send checked messages').waitFor();
+  });
+});
+
 test('a check is shown that starts while the page still asks for the latest', async () => {
   const { place } = await campaign();
   await as(admin, desktop, async (page) => {

@@ -1,6 +1,7 @@
 import { accessSync, constants, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { type Browser, type BrowserContextOptions, chromium, type Page, type Request } from 'playwright-core';
+import { actWhenCalm } from './calm.ts';
 
 // The first is Chromium without its windows, which starts, and opens a page, for a fraction of the processor time.
 const usualPlaces = [
@@ -54,19 +55,28 @@ export async function inPage<T>(
   const failures: string[] = [];
   try {
     const page = await context.newPage();
+    actWhenCalm(page);
     page.on('pageerror', (error) => failures.push(String(error)));
     const result = await work(page).catch(async (error: unknown) => {
-      const seen = await page
-        .locator('body')
-        .textContent({ timeout: 1_000 })
-        .catch(() => '');
-      throw new Error(`${error}\nThe page showed:\n${seen}`, { cause: error });
+      throw new Error(`${error}\nThe page showed:\n${await shown(page)}`, { cause: error });
     });
     if (failures.length > 0) throw new Error(`Scripts of the page failed: ${failures.join('; ')}`);
     return result;
   } finally {
     await context.close();
   }
+}
+
+/** The texts of a page without its navigation, and those of its dialogs. */
+async function shown(page: Page): Promise<string> {
+  const parts = page.locator('main, [role="dialog"], [role="alertdialog"], [role="alert"]');
+  const texts = await parts.allInnerTexts().catch(() => []);
+  return [
+    page.url(),
+    ...(texts.length > 0 ? texts : [await page.textContent('body', { timeout: 1_000 }).catch(() => '')]),
+  ]
+    .join('\n')
+    .replaceAll(/\s*\n\s*/g, ' | ');
 }
 
 function isProgram(path: string): boolean {

@@ -98,7 +98,13 @@ export function RenderedMail({ content }: { content: MailContent }) {
       ) : preview.error ? null : subject === '' || body === '' ? (
         <Note>Write a subject and a body to see the preview.</Note>
       ) : (
-        <Loading />
+        // As large as the message that comes, so that nothing below moves away from a pointer.
+        <>
+          <p aria-hidden="true">&nbsp;</p>
+          <div className="mail-preview p-3" data-width={width}>
+            <Loading />
+          </div>
+        </>
       )}
     </>
   );

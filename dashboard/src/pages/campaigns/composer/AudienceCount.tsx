@@ -4,7 +4,7 @@ import { ApiError } from '../../../api/errors.ts';
 import { useProjectId } from '../../../app/address.ts';
 import type { Condition } from '../../../conditions/tree.ts';
 import { usePause } from '../../../ui/pause.ts';
-import { Loading, Note, Problem } from '../../../ui/States.tsx';
+import { Note, Problem } from '../../../ui/States.tsx';
 import { counted } from '../../../words/numbers.ts';
 import { audienceBody } from '../audience.ts';
 import type { Campaign } from '../campaign.ts';
@@ -48,7 +48,12 @@ export function AudienceCount({ draft, campaign }: { draft: CampaignContent; cam
   // A condition that is faulty is named beside its filter.
   if (found.error)
     return isFaulty(found.error) ? null : <Problem error={found.error} again={() => void found.refetch()} />;
-  if (found.data === undefined) return <Loading what="Counting" />;
+  if (found.data === undefined)
+    return (
+      <div role="status">
+        <Note>Counting…</Note>
+      </div>
+    );
   const { recipients, unsubscribed } = found.data;
   const left = unsubscribed === 0 ? '' : ` ${counted(unsubscribed, 'unsubscribed contact')} excluded.`;
   return (
