@@ -1709,6 +1709,8 @@ CREATE OR REPLACE FUNCTION contact_after(email text, subscribed boolean, data js
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
 AS $function$
+  -- What becomes of a contact by a row of `write_contacts`: its address, its subscription and its data. `consent` is data for contacts whom
+  -- the row subscribes. A query on this function becomes a part of the statement that asks it, so that it costs no call.
   select coalesce($4 ->> 'newEmail', $1), coalesce(($4 ->> 'subscribed')::boolean, $2),
     (case when $4 ? 'clear' then '{}' else $3 end || coalesce($4 -> 'set', '{}')
       || case when $4 ? 'consent' and ($4 ->> 'subscribed')::boolean and not $2 then $4 -> 'consent' else '{}' end)
