@@ -843,6 +843,10 @@ create index email_tags_value on email_tags using btree (project_id, name, value
 
 -- A message in the ledger. Its contact is no foreign key: freezing an audience would lock the contacts. The indexes `emails_list_*`
 -- find a status by what it leaves behind: one that named the status would make each change of it write all indexes.
+-- What the indexes are for: `emails_project` the list of mail, by source or not, and the latest mail of a project; `emails_list_*` the same list by
+-- status; `emails_opened`, `_clicked`, `_bounced` and `_complained` the activity feed and conditions of segments; `emails_suppressed` the list of
+-- suppressed mail and its counts; `emails_contact` what one contact got; `emails_campaign` the recipients of a send, each once; `emails_step` the mail of a
+-- step, sent once; `emails_template` the mail of a template. `sent_at` and `delivered_at` are in none, so that settling stays within its page.
 create table emails (
   id uuid not null,
   project_id uuid not null,

@@ -44,10 +44,17 @@ let isSet = false;
 
 /**
  * Lets actions on a page wait, for two seconds at most, until it has loaded and drawn what it asks the service for, as people do: of a press
- * whose target moves between the button's going down and coming up, the browser makes no click.
+ * whose target moves between the button's going down and coming up, the browser makes no click. Opening an address ends as late, so that
+ * what is measured next is the page and not what stands in for it.
  */
 export function actWhenCalm(page: Page): void {
   followed.set(page, new Traffic(page));
+  const goto = page.goto.bind(page);
+  page.goto = async (...given) => {
+    const response = await goto(...given);
+    await untilCalm(page);
+    return response;
+  };
   if (isSet) return;
   isSet = true;
   const prototype = Object.getPrototypeOf(page.locator('body')) as Record<
