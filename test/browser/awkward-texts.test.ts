@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { type AutomationHand, automationHand } from '../support/automations.ts';
-import { desktop, phone, startBrowser } from '../support/browser.ts';
+import { desktop, phone, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { awkwardNames } from '../support/dashboard-seed.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
@@ -23,7 +23,7 @@ const texts = [...awkwardNames, unbroken, pasted];
 const longest = `${'x'.repeat(60)}@${`${'y'.repeat(60)}.`.repeat(2)}kunde.example`;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, `${pasted}${unbroken}`.slice(0, 100));
@@ -67,7 +67,6 @@ beforeAll(async () => {
   );
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { type StripeServer, startStripeServer } from '../support/stripe-server.ts';
@@ -12,7 +12,7 @@ let api: TestApi;
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   stripe = await startStripeServer('sk_test_1');
   api = await apiWithDashboard(database, {
@@ -24,7 +24,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await stripe?.[Symbol.asyncDispose]();
   await database?.close();

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { startBrowser, withheld } from '../support/browser.ts';
+import { sharedBrowser, withheld } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -12,13 +12,12 @@ let browser: Browser;
 let project: TestProject;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database);
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

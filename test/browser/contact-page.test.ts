@@ -2,7 +2,7 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { anAutomation } from '../support/automation-fixtures.ts';
-import { accessibilityProblems, phone, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, phone, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
@@ -15,7 +15,7 @@ let own: SegmentHand;
 let contact: string;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
@@ -30,7 +30,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, phone, problemsInBothThemes, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, phone, problemsInBothThemes, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { jobsWorker } from '../support/jobs.ts';
@@ -19,7 +19,7 @@ const people = addresses(12);
 const pros = people.filter((_, index) => index % 3 === 0);
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   worker = await jobsWorker(database);
   api = await apiWithDashboard(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
@@ -29,7 +29,6 @@ beforeAll(async () => {
     await own.contact(email, { plan: index % 3 === 0 ? 'pro' : 'free', city: ['Hooge', 'Husum'][index % 2] });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await worker?.stop();
   await database?.close();

@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { type TestApi, testApi } from '../support/api.ts';
-import { accessibilityProblems, desktop, inPage, phone, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, desktop, inPage, phone, sharedBrowser } from '../support/browser.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { buildDownloads } from '../support/published.ts';
 
@@ -11,12 +11,11 @@ let browser: Browser;
 
 beforeAll(async () => {
   await buildDownloads();
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await testApi(database);
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

@@ -1,15 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import { compileEmail, gmailClip, plainBrand, starters } from '@fernpost/email-document';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { prepareContent } from '../../src/templates/content/prepare.ts';
-import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, inPage, sharedBrowser } from '../support/browser.ts';
 
 let browser: Browser;
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
 });
-afterAll(() => browser?.close());
 
 // EMAIL_PICTURES names a folder for pictures of every layout, to look at.
 const folder = process.env.EMAIL_PICTURES;

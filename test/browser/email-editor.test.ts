@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, phone, startBrowser, withheld } from '../support/browser.ts';
+import { accessibilityProblems, phone, sharedBrowser, withheld } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -11,7 +11,7 @@ let browser: Browser;
 let project: TestProject;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
@@ -19,7 +19,6 @@ beforeAll(async () => {
   await call('POST', '/contacts', { email: 'ada@wattenmeer.test', data });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

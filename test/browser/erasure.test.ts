@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { certify } from '../../src/insight/erasures/certificate.ts';
 import { eraseRows } from '../../src/insight/erasures/work.ts';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { phone, problemsInBothThemes, startBrowser } from '../support/browser.ts';
+import { phone, problemsInBothThemes, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -20,7 +20,7 @@ let project: TestProject;
 let contact: string;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, 'Vogelfreunde');
@@ -28,7 +28,6 @@ beforeAll(async () => {
   contact = body.id;
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

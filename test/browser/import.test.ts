@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { jobsWorker } from '../support/jobs.ts';
@@ -18,14 +18,13 @@ let project: TestProject;
 const file = fileURLToPath(new URL('../data/audience.csv', import.meta.url));
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   worker = await jobsWorker(database);
   api = await apiWithDashboard(database, { TEMPORAL_TASK_QUEUE: worker.queuePrefix });
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await worker?.stop();
   await database?.close();

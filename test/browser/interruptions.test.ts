@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { sessionCookie } from '../../src/lib/access.ts';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
-import { followRequests, startBrowser } from '../support/browser.ts';
+import { followRequests, sharedBrowser } from '../support/browser.ts';
 import { asOwner, builtDashboard, ownAddress } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -14,7 +14,7 @@ let browser: Browser;
 let project: TestProject;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   await builtDashboard();
   ({ settings } = await ownAddress());
@@ -23,7 +23,6 @@ beforeAll(async () => {
   await api.call(project.secretKey, 'POST', '/contacts', { email: 'anna@kunde.example', data: { plan: 'pro' } });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

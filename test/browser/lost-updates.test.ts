@@ -1,7 +1,7 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
-import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -11,13 +11,12 @@ let browser: Browser;
 let project: TestProject;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

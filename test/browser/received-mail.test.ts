@@ -1,7 +1,7 @@
 import type { Page } from 'playwright-core';
 import { expect, test } from 'vitest';
 import { sanitizeHtml } from '../../src/domains/providers/received-html.ts';
-import { inPage, startBrowser } from '../support/browser.ts';
+import { inPage, sharedBrowser } from '../support/browser.ts';
 import { xssVectors } from '../support/xss-vectors.ts';
 
 // Runs in the page: shows each mail there and in a document of its own, and answers what came of it that must not.
@@ -45,17 +45,13 @@ const problemsOf = (page: Page, mails: readonly string[]) =>
   page.evaluate<string[]>(`(${show})(${JSON.stringify(mails)})`);
 
 test('no sanitized mail runs a script in a browser, or makes an element or a link that is not allowed', async () => {
-  const browser = await startBrowser();
-  try {
-    await inPage(browser, {}, async (page) => {
-      await page.route('**/*', (route) => route.abort());
-      const raw = ['<img src=x: onerror=alert(1)>', '<a href="javascript:alert(1)">x</a>', '<svg></svg>'];
-      const found = await problemsOf(page, raw);
-      for (const problem of ['0 ran a script', '0 kept onerror', '1 links to javascript:alert(1)', '2 made svg'])
-        expect(found).toContain(problem);
-      expect(await problemsOf(page, xssVectors.map(sanitizeHtml))).toEqual([]);
-    });
-  } finally {
-    await browser.close();
-  }
+  const browser = await sharedBrowser();
+  await inPage(browser, {}, async (page) => {
+    await page.route('**/*', (route) => route.abort());
+    const raw = ['<img src=x: onerror=alert(1)>', '<a href="javascript:alert(1)">x</a>', '<svg></svg>'];
+    const found = await problemsOf(page, raw);
+    for (const problem of ['0 ran a script', '0 kept onerror', '1 links to javascript:alert(1)', '2 made svg'])
+      expect(found).toContain(problem);
+    expect(await problemsOf(page, xssVectors.map(sanitizeHtml))).toEqual([]);
+  });
 });

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { languages } from '../../src/lib/texts/pages.ts';
 import { linkToken } from '../../src/templates/content/links.ts';
 import { aProject, type TestApi, type TestProject, testApi } from '../support/api.ts';
-import { accessibilityProblems, inPage, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, inPage, sharedBrowser } from '../support/browser.ts';
 import { plainPicture } from '../support/dashboard-seed.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -13,14 +13,13 @@ let browser: Browser;
 let project: TestProject;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await testApi(database);
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
 });
 beforeEach(() => database.db.count('delete from recipient_visits'));
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

@@ -1,17 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, expect, onTestFinished, test } from 'vitest';
 import { message, startSandbox } from '../../tools/mail-sandbox/test/support.ts';
-import { accessibilityProblems, inPage, phone, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, inPage, phone, sharedBrowser } from '../support/browser.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
 });
-
-afterAll(() => browser?.close());
 
 const wide = { viewport: { width: 1400, height: 700 } };
 const letters = (count: number, from = 1) =>

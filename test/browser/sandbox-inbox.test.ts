@@ -1,15 +1,13 @@
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { message, startSandbox } from '../../tools/mail-sandbox/test/support.ts';
-import { accessibilityProblems, inPage, phone, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, inPage, phone, sharedBrowser, startBrowser } from '../support/browser.ts';
 
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
 });
-
-afterAll(() => browser?.close());
 
 const withDarkStyles =
   '<html><head><meta name="color-scheme" content="light dark"><style>p { color: rgb(10, 20, 30) } ' +

@@ -3,7 +3,7 @@ import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi, type TestProject } from '../support/api.ts';
 import { audience } from '../support/audience.ts';
-import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 import { allOf, dataIs, type SegmentHand, segmentHand } from '../support/segments.ts';
@@ -16,7 +16,7 @@ let own: SegmentHand;
 const people = audience().slice(0, 24);
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database);
   project = await aProject(database, 'Vogelfreunde am Wattenmeer e. V.');
@@ -25,7 +25,6 @@ beforeAll(async () => {
     await own.contact(email, { ...data, plan: index % 2 === 0 ? 'pro' : 'free', score: index });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

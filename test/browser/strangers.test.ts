@@ -1,7 +1,7 @@
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { aProject, type TestApi } from '../support/api.ts';
-import { accessibilityProblems, startBrowser } from '../support/browser.ts';
+import { accessibilityProblems, sharedBrowser } from '../support/browser.ts';
 import { apiWithDashboard, asOwner } from '../support/dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from '../support/database.ts';
 
@@ -10,12 +10,11 @@ let api: TestApi;
 let browser: Browser;
 
 beforeAll(async () => {
-  browser = await startBrowser();
+  browser = await sharedBrowser();
   database = await testDatabase();
   api = await apiWithDashboard(database, { MAIL_PROVIDER: 'smtp', SMTP_URL: 'smtp://mail.provider.example' });
 });
 afterAll(async () => {
-  await browser?.close();
   await api?.close();
   await database?.close();
 });

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { freePorts } from '@fernpost/local-stack';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { eventually } from '../../tools/local-stack/test/fakes.ts';
-import { inPage, startBrowser } from '../support/browser.ts';
+import { inPage, sharedBrowser } from '../support/browser.ts';
 import { fetched } from '../support/fetched.ts';
 import { aPlace, type Place, type Run, startIn } from '../support/npm-start.ts';
 import { pythonProgram, referenceExamples, typeScriptProgram } from '../support/reference-examples.ts';
@@ -130,24 +130,20 @@ test('the snippet of the empty inbox runs, and its mail appears on the open page
   timeout: 2 * minutes,
 }, async () => {
   await fetch(`${place.sandboxUrl}/api/messages`, { method: 'DELETE' });
-  const browser = await startBrowser();
-  try {
-    await inPage(browser, {}, async (page) => {
-      await page.goto(place.sandboxUrl);
-      await page.getByText('Live', { exact: true }).waitFor();
-      const snippet = (await page.locator('#snippet').textContent()) ?? '';
-      expect(snippet).toContain('/v1/send');
-      await run('bash', ['-euo', 'pipefail', '-c', snippet.replace('curl', 'curl -sS --fail-with-body')], {
-        env: environment(),
-      });
-      const row = page.getByRole('navigation', { name: 'Messages' }).getByRole('link', { name: 'Hello' });
-      await row.waitFor();
-      await row.click();
-      await page.frameLocator('iframe').getByText('Welcome!').waitFor();
+  const browser = await sharedBrowser();
+  await inPage(browser, {}, async (page) => {
+    await page.goto(place.sandboxUrl);
+    await page.getByText('Live', { exact: true }).waitFor();
+    const snippet = (await page.locator('#snippet').textContent()) ?? '';
+    expect(snippet).toContain('/v1/send');
+    await run('bash', ['-euo', 'pipefail', '-c', snippet.replace('curl', 'curl -sS --fail-with-body')], {
+      env: environment(),
     });
-  } finally {
-    await browser.close();
-  }
+    const row = page.getByRole('navigation', { name: 'Messages' }).getByRole('link', { name: 'Hello' });
+    await row.waitFor();
+    await row.click();
+    await page.frameLocator('iframe').getByText('Welcome!').waitFor();
+  });
 });
 
 test('every guide has each of its snippets in curl, TypeScript and Python', () => {

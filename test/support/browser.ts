@@ -20,6 +20,15 @@ export const phone = { width: 390, height: 844 };
 // A loaded machine may take long over one step; a step that never comes about must still be named before the test runs out.
 const patience = 60_000;
 
+let shared: Promise<Browser> | undefined;
+
+/** The Chromium that the test files of a process share. The first one that asks starts it; it ends with the process. */
+export async function sharedBrowser(): Promise<Browser> {
+  shared ??= startBrowser();
+  if (!(await shared).isConnected()) shared = startBrowser();
+  return shared;
+}
+
 /**
  * Starts the machine's Chromium, with `more` arguments of its command line.
  * @throws when there is none: a test of what people see must not pass unseen

@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { startWorker } from '../../src/main/worker/worker-runtime.ts';
 import { type TestApi, testApi } from './api.ts';
-import { inPage, startBrowser } from './browser.ts';
+import { inPage, sharedBrowser } from './browser.ts';
 import { builtDashboard, ownAddress } from './dashboard-owner.ts';
 import { type TestDatabase, testDatabase } from './database.ts';
 
@@ -35,8 +35,7 @@ export async function dashboardWorld(settings: Record<string, string> = {}): Pro
     for (const end of closing.splice(0).reverse()) await end();
   };
   try {
-    const browser = await startBrowser();
-    closing.push(() => browser.close());
+    const browser = await sharedBrowser();
     const database = await testDatabase();
     closing.push(() => database.close());
     const { url, settings: own } = await ownAddress();
