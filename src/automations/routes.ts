@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { inProject, route, tagged, taggedReply } from '../http/route.ts';
 import { bareBadRequest } from '../lib/errors.ts';
-import { field } from '../lib/validation/fields.ts';
+import { field, Integer } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { workflowFields } from './graph/graph.ts';
 import { ListWorkflowFields, WorkflowFields } from './graph/schema.ts';
@@ -68,9 +68,9 @@ export const automationRoutes = [
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], delete: true },
     bodyLimit: 'data',
     reply: v.union([
-      v.strictObject({ deleted: field('Number of workflows deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({ deleted: field('Number of workflows deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
-        updated: field('Always 0. No workflow was changed, because the request did not set `delete`.', v.number()),
+        updated: field('Always 0. No workflow was changed, because the request did not set `delete`.', Integer),
       }),
     ]),
     handle: async ({ app, db, project, body }) => dispatched(app, await bulkUpdateAutomations(db, project.id, body)),

@@ -6,6 +6,7 @@ import {
   directionParameter,
   field,
   Instant,
+  Integer,
   nameSchemas,
   pageParameters,
   parameter,
@@ -63,8 +64,8 @@ export const WorkflowPage = v.object({
         _count: field(
           'Numbers of steps and executions of the workflow.',
           v.object({
-            steps: field('Number of steps.', v.number()),
-            executions: field('Number of executions, including those that have ended.', v.number()),
+            steps: field('Number of steps.', Integer),
+            executions: field('Number of executions, including those that have ended.', Integer),
           }),
         ),
       }),
@@ -146,7 +147,7 @@ export const WorkflowWithGraph = v.object({
   ...WorkflowBody.entries,
   revision: field(
     'Increases with every edit of the workflow, its steps and transitions. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit.',
-    v.number(),
+    Integer,
   ),
   editedAt: field(
     'When the workflow was last edited; null if it has not been edited since it was created.',
@@ -185,7 +186,7 @@ export const ListVersions = v.object(pageParameters(100));
 export type ListVersions = v.InferOutput<typeof ListVersions>;
 
 const Version = {
-  version: field('Version number, counting from 1.', v.number()),
+  version: field('Version number, counting from 1.', Integer),
   createdAt: field('When the version was published.', Instant),
   isCurrent: field('Whether contacts that enter now get this version.', v.boolean()),
 };
@@ -197,8 +198,8 @@ export const VersionPage = v.object({
     v.array(
       v.object({
         ...Version,
-        steps: field('Number of steps in the version.', v.number()),
-        active: field('Number of contacts in the workflow that have this version.', v.number()),
+        steps: field('Number of steps in the version.', Integer),
+        active: field('Number of contacts in the workflow that have this version.', Integer),
       }),
     ),
   ),

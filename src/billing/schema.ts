@@ -70,12 +70,9 @@ export const Consumption = v.object({
     'Credit of the account; null without a customer.',
     v.nullable(
       v.object({
-        balance: field(
-          'Balance of the account, in the smallest unit of the currency; negative for a credit.',
-          v.number(),
-        ),
+        balance: field('Balance of the account, in the smallest unit of the currency; negative for a credit.', Integer),
         hasCredits: field('Whether the account has a credit.', v.boolean()),
-        creditAmount: field('Amount of the credit, in the smallest unit of the currency.', v.number()),
+        creditAmount: field('Amount of the credit, in the smallest unit of the currency.', Integer),
         currency: field('Currency of the balance, such as `usd`; null without one.', v.nullable(v.string())),
       }),
     ),
@@ -84,12 +81,12 @@ export const Consumption = v.object({
     'Preview of the next invoice; null without one.',
     v.nullable(
       v.object({
-        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
+        amountDue: field('Amount due, in the smallest unit of the currency.', Integer),
         currency: field('Currency of the invoice, such as `usd`.', v.string()),
         periodStart: field('Start of the billing period.', Instant),
         periodEnd: field('End of the billing period.', Instant),
-        subtotal: field('Amount before taxes, in the smallest unit of the currency.', v.number()),
-        total: field('Total amount, in the smallest unit of the currency.', v.number()),
+        subtotal: field('Amount before taxes, in the smallest unit of the currency.', Integer),
+        total: field('Total amount, in the smallest unit of the currency.', Integer),
       }),
     ),
   ),
@@ -108,8 +105,8 @@ export const InvoiceList = v.object({
           'Status of the invoice at the payment processor, such as `open` or `paid`; null without one.',
           v.nullable(v.string()),
         ),
-        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
-        amountPaid: field('Amount paid so far, in the smallest unit of the currency.', v.number()),
+        amountDue: field('Amount due, in the smallest unit of the currency.', Integer),
+        amountPaid: field('Amount paid so far, in the smallest unit of the currency.', Integer),
         currency: field('Currency of the invoice, such as `usd`.', v.string()),
         created: field('Time at which the invoice was created.', Instant),
         periodStart: field('Start of the billing period.', Instant),
@@ -119,8 +116,8 @@ export const InvoiceList = v.object({
           v.nullable(v.string()),
         ),
         invoicePdf: field('URL of the invoice as PDF; null without one.', v.nullable(v.string())),
-        subtotal: field('Amount before taxes, in the smallest unit of the currency.', v.number()),
-        total: field('Total amount, in the smallest unit of the currency.', v.number()),
+        subtotal: field('Amount before taxes, in the smallest unit of the currency.', Integer),
+        total: field('Total amount, in the smallest unit of the currency.', Integer),
         paid: field('Whether the invoice is paid.', v.boolean()),
       }),
     ),
@@ -132,7 +129,7 @@ export const InvoiceList = v.object({
       v.object({
         id: field('ID of the invoice at the payment processor.', v.string()),
         number: field('Number of the invoice; null for a draft.', v.nullable(v.string())),
-        amountDue: field('Amount due, in the smallest unit of the currency.', v.number()),
+        amountDue: field('Amount due, in the smallest unit of the currency.', Integer),
         currency: field('Currency of the invoice, such as `usd`.', v.string()),
         dueDate: field('Time at which the invoice is due; null without one.', v.nullable(Instant)),
         hostedInvoiceUrl: field(

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { field, Instant, nameSchemas } from '../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas } from '../lib/validation/fields.ts';
 import { Actor } from '../projects/audit/queries.ts';
 
 const allowedDrift = 'must be none, fewer or a share between 0 and 1';
@@ -21,8 +21,8 @@ export const Approval = v.object({
     'Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`.',
     v.string(),
   ),
-  review: field('Number of the dry run that was reviewed.', v.number()),
-  recipients: field('Number of contacts that would receive the campaign, as reviewed.', v.number()),
+  review: field('Number of the dry run that was reviewed.', Integer),
+  recipients: field('Number of contacts that would receive the campaign, as reviewed.', Integer),
   drift: field(
     'How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1.',
     Drift,
@@ -52,7 +52,7 @@ export const CanaryBody = v.object({
     '`WAITING` for the audience, `SENDING` the slice, `HOLDING` until its reports are in, `STOPPED` with the campaign paused, or `PASSED`.',
     v.picklist(canaryStates),
   ),
-  recipients: field('Number of contacts in the slice.', v.number()),
+  recipients: field('Number of contacts in the slice.', Integer),
   hold: field('How long to wait for reports once the slice is sent, such as `60m`.', v.string()),
   stopIf: field(
     'Rates of the slice above which the campaign is paused.',
@@ -64,7 +64,7 @@ export const CanaryBody = v.object({
   ),
   minDelivered: field(
     'The campaign is paused if fewer emails than this are delivered by the end of the hold.',
-    v.number(),
+    Integer,
   ),
   heldUntil: field('When the hold ends; null before and after it.', v.nullable(Instant)),
   releasedAt: field('When somebody ended the hold early; null if nobody did.', v.nullable(Instant)),
@@ -72,12 +72,12 @@ export const CanaryBody = v.object({
   counts: field(
     'What happened to the emails of the slice.',
     v.object({
-      pending: field('Emails not sent yet, or not confirmed by the mail provider.', v.number()),
-      mailed: field('Emails that the mail provider accepted, or refused for an earlier bounce.', v.number()),
-      delivered: field('Emails reported as delivered.', v.number()),
-      bounced: field('Emails that bounced permanently.', v.number()),
-      complained: field('Emails reported as spam.', v.number()),
-      unsubscribed: field('Recipients who unsubscribed by this email.', v.number()),
+      pending: field('Emails not sent yet, or not confirmed by the mail provider.', Integer),
+      mailed: field('Emails that the mail provider accepted, or refused for an earlier bounce.', Integer),
+      delivered: field('Emails reported as delivered.', Integer),
+      bounced: field('Emails that bounced permanently.', Integer),
+      complained: field('Emails reported as spam.', Integer),
+      unsubscribed: field('Recipients who unsubscribed by this email.', Integer),
     }),
   ),
   stopped: field(
@@ -90,9 +90,9 @@ export const CanaryBody = v.object({
         ),
         count: field(
           'Number of emails that bounced, were reported, led to an unsubscribe or were delivered, depending on `code`.',
-          v.number(),
+          Integer,
         ),
-        of: field('Number of emails of the slice that `count` is compared with.', v.number()),
+        of: field('Number of emails of the slice that `count` is compared with.', Integer),
         limit: field('Percentage that was exceeded, or number of deliveries that was not reached.', v.number()),
       }),
     ),

@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { needScope } from '../http/errors.ts';
 import { inProject, route, taggedReply } from '../http/route.ts';
-import { field } from '../lib/validation/fields.ts';
+import { field, Integer } from '../lib/validation/fields.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { restoreAbout, VersionBody, VersionWithContent, versionsAbout } from '../templates/versions.ts';
 import { bulkUpdateCampaigns, deleteCampaign } from './archive.ts';
@@ -216,9 +216,9 @@ export const campaignRoutes = [
     example: { ids: ['9b2f6c1e-3d4a-4f5b-8c6d-7e8f9a0b1c2d'], archived: true },
     bodyLimit: 'data',
     reply: v.union([
-      v.strictObject({ deleted: field('Number of drafts deleted, for a request with `delete`.', v.number()) }),
+      v.strictObject({ deleted: field('Number of drafts deleted, for a request with `delete`.', Integer) }),
       v.strictObject({
-        updated: field('Number of campaigns archived or unarchived, for a request with `archived`.', v.number()),
+        updated: field('Number of campaigns archived or unarchived, for a request with `archived`.', Integer),
       }),
     ]),
     handle: ({ db, project, body }) => db.transaction((tx) => bulkUpdateCampaigns(tx, project.id, body)),

@@ -11,6 +11,7 @@ import {
   field,
   GivenUuid,
   Instant,
+  Integer,
   JsonObject,
   nameSchemas,
   pageParameters,
@@ -73,17 +74,17 @@ export type EarlierRecipients = v.InferOutput<typeof EarlierRecipients>;
 export const campaignCounts = {
   totalRecipients: field(
     'Number of recipients. Estimated when the campaign is saved, and exact once sending has begun.',
-    v.number(),
+    Integer,
   ),
-  sentCount: field('Number of emails that the mail provider accepted.', v.number()),
-  deliveredCount: field('Number of emails that were reported as delivered.', v.number()),
-  openedCount: field('Number of emails that were opened at least once.', v.number()),
-  clickedCount: field('Number of emails in which at least one link was clicked.', v.number()),
-  bouncedCount: field('Number of emails that bounced permanently.', v.number()),
-  complainedCount: field('Number of emails that were reported as spam.', v.number()),
+  sentCount: field('Number of emails that the mail provider accepted.', Integer),
+  deliveredCount: field('Number of emails that were reported as delivered.', Integer),
+  openedCount: field('Number of emails that were opened at least once.', Integer),
+  clickedCount: field('Number of emails in which at least one link was clicked.', Integer),
+  bouncedCount: field('Number of emails that bounced permanently.', Integer),
+  complainedCount: field('Number of emails that were reported as spam.', Integer),
   unsubscribedCount: field(
     'Number of recipients who unsubscribed by a link or button of this campaign’s email.',
-    v.number(),
+    Integer,
   ),
 };
 
@@ -123,11 +124,11 @@ export const CampaignBody = v.object({
   ),
   contentVersion: field(
     'Version of the content that the current send uses: 1, and one more for each revision.',
-    v.number(),
+    Integer,
   ),
   revision: field(
     'Increases with every edit of content or audience. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit.',
-    v.number(),
+    Integer,
   ),
   projectId: field('ID of the project that the campaign belongs to.', Uuid),
   sentAt: field('When sending began; null before.', v.nullable(Instant)),
@@ -220,16 +221,13 @@ export type ListCampaigns = v.InferOutput<typeof ListCampaigns>;
 export const CampaignPage = v.object({
   data: field('Campaigns on this page.', v.array(CampaignWithSegment)),
   ...PageFigures.entries,
-  archivedCount: field('Number of archived campaigns in the project.', v.number()),
+  archivedCount: field('Number of archived campaigns in the project.', Integer),
 });
 
 /** Contacts that an audience has. */
 export const AudienceCount = v.object({
-  recipients: field('Number of contacts that would receive the campaign if it were sent now.', v.number()),
-  unsubscribed: field(
-    'Number of contacts in the audience that are left out because they are not subscribed.',
-    v.number(),
-  ),
+  recipients: field('Number of contacts that would receive the campaign if it were sent now.', Integer),
+  unsubscribed: field('Number of contacts in the audience that are left out because they are not subscribed.', Integer),
 });
 
 /** `POST /campaigns/{id}/test` and `POST /templates/{id}/test`. */

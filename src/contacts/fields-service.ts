@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { bareBadRequest } from '../lib/errors.ts';
 import { clampLimit } from '../lib/pages.ts';
-import { field, limitParameter } from '../lib/validation/fields.ts';
+import { field, Integer, limitParameter } from '../lib/validation/fields.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import { type Database, sql } from '../store/sql.ts';
 import {
@@ -51,14 +51,14 @@ const FieldBody = v.object({
   field: field('Name of the field: `email`, `subscribed`, `createdAt`, `updatedAt` or `data.<key>`.', v.string()),
   type: field('Type of its values.', v.picklist(fieldTypes)),
   isCustom: field('Whether the field is a key of contact data; false for built-in fields.', v.boolean()),
-  coverage: field('Share of contacts with a value, as a whole percentage from 0 to 100.', v.number()),
+  coverage: field('Share of contacts with a value, as a whole percentage from 0 to 100.', Integer),
 });
 type FieldBody = v.InferOutput<typeof FieldBody>;
 
 /** The answer of `GET /contacts/fields`. */
 export const FieldList = v.object({
   fields: field("Fields of the project's contacts.", v.array(FieldBody)),
-  count: field('Number of fields.', v.number()),
+  count: field('Number of fields.', Integer),
 });
 
 /** `GET /contacts/fields/{field}/values`. */
@@ -71,8 +71,8 @@ export const ValueList = v.object({
     'Distinct values in their stored JSON type, in ascending order of their text.',
     v.array(v.union([v.string(), v.number(), v.boolean()])),
   ),
-  count: field('Number of values in this response.', v.number()),
-  limit: field('The limit that was applied; there may be further values when `count` reaches it.', v.number()),
+  count: field('Number of values in this response.', Integer),
+  limit: field('The limit that was applied; there may be further values when `count` reaches it.', Integer),
 });
 
 const Use = v.object({
@@ -85,14 +85,14 @@ export const FieldUsage = v.object({
   usedInSegments: field('Segments whose conditions use the field.', v.array(Use)),
   usedInCampaigns: field('Campaigns that use the field.', v.array(Use)),
   usedInWorkflows: field('Workflows that use the field.', v.array(Use)),
-  contactCount: field('Number of contacts with a value in the field.', v.number()),
+  contactCount: field('Number of contacts with a value in the field.', Integer),
   canDelete: field('Whether the field can be deleted, because nothing uses it.', v.boolean()),
 });
 export type FieldUsage = v.InferOutput<typeof FieldUsage>;
 
 /** The answer of `DELETE /contacts/fields/{field}`. */
 export const FieldDeletion = v.object({
-  deletedFrom: field('Number of contacts that the field was removed from.', v.number()),
+  deletedFrom: field('Number of contacts that the field was removed from.', Integer),
 });
 
 const standardFields: readonly FieldBody[] = [

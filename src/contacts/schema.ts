@@ -7,6 +7,7 @@ import {
   directionParameter,
   field,
   Instant,
+  Integer,
   JsonObject,
   limitParameter,
   nameSchemas,
@@ -55,7 +56,7 @@ export const ContactPage = v.object({
   data: field('Contacts of this page.', v.array(ContactBody)),
   cursor: field('Cursor of the next page; null on the last page.', v.nullable(v.string())),
   hasMore: field('Whether there is another page.', v.boolean()),
-  total: field('Number of contacts that match, on all pages.', v.number()),
+  total: field('Number of contacts that match, on all pages.', Integer),
 });
 
 /** `POST /contacts`. */

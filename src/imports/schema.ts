@@ -6,6 +6,7 @@ import {
   field,
   GivenUuid,
   Instant,
+  Integer,
   limitParameter,
   nameSchemas,
   textField,
@@ -88,14 +89,14 @@ export type UndoBody = v.InferOutput<typeof UndoBody>;
 /** The effect of an undo; `jobId` is null for a dry run. */
 export const UndoReply = v.object({
   jobId: field('ID of the job that performs the undo; null for a dry run.', v.nullable(v.string())),
-  deletes: field('Contacts that the job created and that have not changed since.', v.number()),
-  restores: field('Contacts whose fields or subscription go back, or that come back.', v.number()),
+  deletes: field('Contacts that the job created and that have not changed since.', Integer),
+  restores: field('Contacts whose fields or subscription go back, or that come back.', Integer),
   conflicts: field(
     'Fields that were changed since, with the number of contacts.',
     v.array(
       v.object({
         key: field('Name of the field.', v.string()),
-        count: field('Number of contacts whose field changed since.', v.number()),
+        count: field('Number of contacts whose field changed since.', Integer),
       }),
     ),
   ),
@@ -104,7 +105,7 @@ export const UndoReply = v.object({
     v.array(
       v.object({
         reason: field('Why they stay as they are.', v.string()),
-        count: field('Number of contacts or subscriptions.', v.number()),
+        count: field('Number of contacts or subscriptions.', Integer),
       }),
     ),
   ),
@@ -139,24 +140,24 @@ export type ImportOptions = v.InferOutput<typeof ImportOptions>;
 
 /** The effect that an import would have. */
 export const ImportPreview = v.object({
-  totalRows: field('Number of rows in the file.', v.number()),
-  createdCount: field('Rows that would create a contact.', v.number()),
-  updatedCount: field('Rows that would update a contact.', v.number()),
-  unchangedCount: field('Rows that would change nothing.', v.number()),
-  failureCount: field('Rows that would be refused.', v.number()),
+  totalRows: field('Number of rows in the file.', Integer),
+  createdCount: field('Rows that would create a contact.', Integer),
+  updatedCount: field('Rows that would update a contact.', Integer),
+  unchangedCount: field('Rows that would change nothing.', Integer),
+  failureCount: field('Rows that would be refused.', Integer),
   repeatedCount: field(
     'Rows that repeat an address of the file; they are counted as updated or unchanged as well.',
-    v.number(),
+    Integer,
   ),
-  repeatedUpdatedCount: field('Rows of `updatedCount` that repeat an address of the file.', v.number()),
-  newSubscribedCount: field('New contacts who would be subscribed.', v.number()),
-  resubscribedCount: field('Existing contacts who are not subscribed and would be.', v.number()),
-  unsubscribedCount: field('Contacts who are subscribed and would no longer be.', v.number()),
+  repeatedUpdatedCount: field('Rows of `updatedCount` that repeat an address of the file.', Integer),
+  newSubscribedCount: field('New contacts who would be subscribed.', Integer),
+  resubscribedCount: field('Existing contacts who are not subscribed and would be.', Integer),
+  unsubscribedCount: field('Contacts who are subscribed and would no longer be.', Integer),
   updates: field(
     'The first contacts that change, with the fields that differ.',
     v.array(
       v.object({
-        row: field('Line of the row in the file.', v.number()),
+        row: field('Line of the row in the file.', Integer),
         email: field('Email address of the contact.', v.string()),
         subscribed: field('What the subscription changes to; null when it stays.', v.nullable(v.boolean())),
         before: field('Fields that would change, with their current values.', v.record(v.string(), v.unknown())),
@@ -168,13 +169,13 @@ export const ImportPreview = v.object({
     'The first rows that would be refused.',
     v.array(
       v.object({
-        row: field('Line of the row in the file.', v.number()),
+        row: field('Line of the row in the file.', Integer),
         email: field('Email address in the row; null when there is none.', v.nullable(v.string())),
         error: field('Why the row would be refused.', v.string()),
       }),
     ),
   ),
-  reasons: field('Number of refused rows, by reason.', v.record(v.string(), v.number())),
+  reasons: field('Number of refused rows, by reason.', v.record(v.string(), Integer)),
 });
 export type ImportPreview = v.InferOutput<typeof ImportPreview>;
 
@@ -188,7 +189,7 @@ export type QueuedJob = v.InferOutput<typeof QueuedJob>;
 const head = {
   id: field('ID of the job.', v.string()),
   state: field('State of the job; `completed` and `failed` are final.', v.picklist(jobStates)),
-  progress: field('Progress in percent, from 0 to 100.', v.number()),
+  progress: field('Progress in percent, from 0 to 100.', Integer),
 };
 
 /** `GET /contacts/import/{jobId}`; `result` is null until the job is completed. */
@@ -198,23 +199,23 @@ export const ImportJobBody = v.object({
     'Result of the import; null until it is completed.',
     v.nullable(
       v.object({
-        totalRows: field('Number of rows in the file.', v.number()),
-        successCount: field('Rows that were imported, including those that changed nothing.', v.number()),
-        createdCount: field('Rows that created a contact.', v.number()),
-        updatedCount: field('Rows that updated a contact.', v.number()),
-        unchangedCount: field('Rows that changed nothing.', v.number()),
-        failureCount: field('Rows that were refused.', v.number()),
+        totalRows: field('Number of rows in the file.', Integer),
+        successCount: field('Rows that were imported, including those that changed nothing.', Integer),
+        createdCount: field('Rows that created a contact.', Integer),
+        updatedCount: field('Rows that updated a contact.', Integer),
+        unchangedCount: field('Rows that changed nothing.', Integer),
+        failureCount: field('Rows that were refused.', Integer),
         errors: field(
           'The first rows that were refused.',
           v.array(
             v.object({
-              row: field('Line of the row in the file.', v.number()),
+              row: field('Line of the row in the file.', Integer),
               email: field('Email address in the row; null when there is none.', v.nullable(v.string())),
               error: field('Why the row was refused.', v.string()),
             }),
           ),
         ),
-        reasons: field('Number of refused rows, by reason.', v.record(v.string(), v.number())),
+        reasons: field('Number of refused rows, by reason.', v.record(v.string(), Integer)),
       }),
     ),
   ),
@@ -246,13 +247,13 @@ export const BulkJobBody = v.object({
     v.nullable(
       v.object({
         operation: field('What the job does to contacts.', v.picklist(bulkJobOperations)),
-        totalRequested: field('Number of contacts that the request selected.', v.number()),
+        totalRequested: field('Number of contacts that the request selected.', Integer),
         successCount: field(
           'Number of contacts for which the operation succeeded, including those it did not change.',
-          v.number(),
+          Integer,
         ),
-        unchangedCount: field('Number of contacts that were already in the requested state.', v.number()),
-        failureCount: field('Number of contacts for which the operation failed.', v.number()),
+        unchangedCount: field('Number of contacts that were already in the requested state.', Integer),
+        failureCount: field('Number of contacts for which the operation failed.', Integer),
         errors: field(
           'The first contacts for which the operation failed.',
           v.array(
@@ -263,7 +264,7 @@ export const BulkJobBody = v.object({
             }),
           ),
         ),
-        reasons: field('Number of failed contacts, by reason.', v.record(v.string(), v.number())),
+        reasons: field('Number of failed contacts, by reason.', v.record(v.string(), Integer)),
       }),
     ),
   ),
@@ -296,16 +297,16 @@ const ListedJobBody = v.object({
   kind: field('`import`, or `bulk` for every other change of many contacts.', v.picklist(jobKinds)),
   operation: field('What it does to contacts.', v.picklist(['import', ...bulkJobOperations])),
   state: field('State of the job; `completed` and `failed` are final.', v.picklist(jobStates)),
-  progress: field('Progress in percent, from 0 to 100.', v.number()),
+  progress: field('Progress in percent, from 0 to 100.', Integer),
   filename: field('Of an import.', v.nullable(v.string())),
   counts: field(
     'Rows or contacts so far, by what became of them.',
     v.object({
-      total: field('Number of rows or contacts of the job.', v.number()),
-      created: field('Rows that created a contact.', v.number()),
-      updated: field('Rows or contacts that were changed.', v.number()),
-      unchanged: field('Contacts that already were.', v.number()),
-      failed: field('Rows or contacts that failed.', v.number()),
+      total: field('Number of rows or contacts of the job.', Integer),
+      created: field('Rows that created a contact.', Integer),
+      updated: field('Rows or contacts that were changed.', Integer),
+      unchanged: field('Contacts that already were.', Integer),
+      failed: field('Rows or contacts that failed.', Integer),
     }),
   ),
   failedReason: field('Why the job failed as a whole; null unless its state is `failed`.', v.nullable(v.string())),

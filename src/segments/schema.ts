@@ -7,6 +7,7 @@ import {
   describedBy,
   field,
   Instant,
+  Integer,
   nameSchemas,
   pageParameters,
   textField,
@@ -35,8 +36,8 @@ export const SegmentBody = v.object({
     v.nullable(describedBy(v.record(v.string(), v.unknown()), ConditionShape)),
   ),
   trackMembership: field('Whether members are stored, with an event for each entry and exit.', v.boolean()),
-  memberCount: field('Number of members at the last count.', v.number()),
-  revision: field('Number of the revision, which every edit increases; the `ETag` without its quotes.', v.number()),
+  memberCount: field('Number of members at the last count.', Integer),
+  revision: field('Number of the revision, which every edit increases; the `ETag` without its quotes.', Integer),
   projectId: field('ID of the project.', Uuid),
   createdAt: field('Time at which the segment was created.', Instant),
   updatedAt: field('Time of the last change of the segment.', Instant),
@@ -83,7 +84,7 @@ export type PreviewSegment = v.InferOutput<typeof PreviewSegment>;
 
 /** How many contacts a condition matches, and at most ten of them. */
 export const SegmentPreview = v.object({
-  total: field('Number of contacts that match.', v.number()),
+  total: field('Number of contacts that match.', Integer),
   contacts: field('The newest contacts that match, at most `limit`.', v.array(ContactBody)),
 });
 
@@ -132,20 +133,20 @@ export type RemoveMembers = v.InferOutput<typeof RemoveMembers>;
 
 /** `POST /segments/{segmentId}/members`: how many contacts were added and created. */
 export const AddedMembers = v.object({
-  added: field('Number of contacts that were added to the segment.', v.number()),
-  created: field('Number of contacts that were created.', v.number()),
+  added: field('Number of contacts that were added to the segment.', Integer),
+  created: field('Number of contacts that were created.', Integer),
   notFound: field('Addresses that belong to no contact.', v.array(v.string())),
 });
 export const RemovedMembers = v.object({
-  removed: field('Number of contacts that were removed from the segment.', v.number()),
+  removed: field('Number of contacts that were removed from the segment.', Integer),
 });
 /** The changes of membership that a compute made. */
 export const ComputedMembers = v.object({
-  added: field('Number of contacts that entered the segment.', v.number()),
-  removed: field('Number of contacts that left the segment.', v.number()),
-  total: field('Number of members afterwards.', v.number()),
+  added: field('Number of contacts that entered the segment.', Integer),
+  removed: field('Number of contacts that left the segment.', Integer),
+  total: field('Number of members afterwards.', Integer),
 });
 export type ComputedMembers = v.InferOutput<typeof ComputedMembers>;
-export const RefreshedCount = v.object({ memberCount: field('Number of members now.', v.number()) });
+export const RefreshedCount = v.object({ memberCount: field('Number of members now.', Integer) });
 
 nameSchemas({ Segment: SegmentBody });

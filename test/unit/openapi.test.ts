@@ -208,6 +208,28 @@ test('every field and every parameter is described', () => {
   expect(bare).toEqual([]);
 });
 
+test('a number in a response is an integer, unless it may be a fraction', () => {
+  // Percentages, pixels, what callers give or keep, and what may be a percentage.
+  const fraction = /rate$|\.(drift|trend|x|y|values?|data\.progress|stopped\.limit)$/i;
+  const plain = new Set<string>();
+  const seen = new Set<string>();
+  const look = (node: unknown, place: string) => {
+    if (typeof node !== 'object' || node === null) return;
+    const { $ref = '', type } = node as { $ref?: string; type?: string };
+    const [, , kind = '', name = ''] = $ref.split('/');
+    if (type === 'number' && !fraction.test(place)) plain.add(`${place}: Integer of src/lib/validation/fields.ts`);
+    if ($ref !== '' && !seen.has($ref)) {
+      seen.add($ref);
+      look(document.components[kind as keyof typeof document.components]?.[name], name);
+    }
+    const { properties = {}, ...rest } = node as { properties?: Record<string, object> };
+    for (const [key, part] of Object.entries(properties)) look(part, `${place}.${key}`);
+    for (const part of Object.values(rest)) look(part, place);
+  };
+  for (const { operationId, responses } of operations) look(responses, operationId);
+  expect([...plain]).toEqual([]);
+});
+
 test('a field is described as what it is in its operation, not by its name', () => {
   const described = (...path: string[]) => {
     const [name = '', ...fields] = path;

@@ -7,6 +7,7 @@ import {
   describedBy,
   field,
   Instant,
+  Integer,
   JsonObject,
   nameSchemas,
   parameter,
@@ -56,7 +57,7 @@ export const TransitionBody = v.object({
     'Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps.',
     v.nullable(v.picklist(waitOutcomes)),
   ),
-  priority: field('Position among the transitions of the step: lower numbers are tried first.', v.number()),
+  priority: field('Position among the transitions of the step: lower numbers are tried first.', Integer),
   createdAt: field('When the transition was created.', Instant),
   updatedAt: field('When the transition last changed.', Instant),
 });
@@ -194,7 +195,7 @@ export const WorkflowFields = v.object({
       }),
     ),
   ),
-  count: field('Number of fields.', v.number()),
+  count: field('Number of fields.', Integer),
 });
 
 nameSchemas({ WorkflowStep: StepBody, WorkflowTransition: TransitionBody, WorkflowIssue: Issue });

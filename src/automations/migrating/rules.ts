@@ -1,6 +1,6 @@
 import { stepOf } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
-import { choice, field, GivenUuid, Instant, nameSchemas, textField } from '../../lib/validation/fields.ts';
+import { choice, field, GivenUuid, Instant, Integer, nameSchemas, textField } from '../../lib/validation/fields.ts';
 import type { Graph, GraphStep } from '../graph/graph.ts';
 import { delayMs, readStepConfig, type StepType, stepTypes } from '../graph/step-configs.ts';
 import { inputOf } from '../runtime/steps.ts';
@@ -151,8 +151,8 @@ export type MigratePlan = v.InferOutput<typeof MigratePlan>;
 /** The effects of a plan. */
 export const MigrationPreview = v.strictObject({
   dryRun: field('Always `true`: nothing was changed.', v.literal(true)),
-  toVersion: field('Number of the version that contacts would be migrated to.', v.number()),
-  people: field('Number of contacts in the workflow that have another version.', v.number()),
+  toVersion: field('Number of the version that contacts would be migrated to.', Integer),
+  people: field('Number of contacts in the workflow that have another version.', Integer),
   rules: field(
     'Rules of the plan, with the number of contacts that each matches.',
     v.array(
@@ -168,7 +168,7 @@ export const MigrationPreview = v.strictObject({
           'ID of the step that contacts would move to; null if the rule names none.',
           v.nullable(v.string()),
         ),
-        people: field('Number of contacts at the step.', v.number()),
+        people: field('Number of contacts at the step.', Integer),
       }),
     ),
   ),
@@ -180,16 +180,16 @@ export const MigrationBody = v.object({
   id: field('ID of the migration.', v.string()),
   workflowId: field('ID of the workflow.', v.string()),
   state: field('`waiting`, `active`, then `completed`, `cancelled` or `failed`.', v.picklist(migrationStates)),
-  toVersion: field('Number of the version that contacts are migrated to.', v.number()),
-  progress: field('Share of `expected` that has been processed, in percent; 100 when it is completed.', v.number()),
-  expected: field('Number of contacts that the plan matched when the migration began.', v.number()),
-  finished: field('Number of contacts that stay with their version to the end.', v.number()),
-  movedAtNextStep: field('Number of contacts that continue in the new graph after their current step.', v.number()),
-  movedNow: field('Number of contacts that were moved at once.', v.number()),
-  exited: field('Number of contacts that left the workflow by the plan.', v.number()),
+  toVersion: field('Number of the version that contacts are migrated to.', Integer),
+  progress: field('Share of `expected` that has been processed, in percent; 100 when it is completed.', Integer),
+  expected: field('Number of contacts that the plan matched when the migration began.', Integer),
+  finished: field('Number of contacts that stay with their version to the end.', Integer),
+  movedAtNextStep: field('Number of contacts that continue in the new graph after their current step.', Integer),
+  movedNow: field('Number of contacts that were moved at once.', Integer),
+  exited: field('Number of contacts that left the workflow by the plan.', Integer),
   passedOver: field(
     'Number of contacts that their rule could not be applied to. They stay with their version.',
-    v.number(),
+    Integer,
   ),
   failedReason: field('Why the migration failed; null unless it did.', v.nullable(v.string())),
   createdAt: field('When the migration was requested.', Instant),

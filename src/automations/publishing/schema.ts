@@ -1,6 +1,6 @@
 import { maxSteps, maxTransitions } from '@fernpost/workflow-graph';
 import * as v from 'valibot';
-import { field, nameSchemas, textField } from '../../lib/validation/fields.ts';
+import { field, Integer, nameSchemas, textField } from '../../lib/validation/fields.ts';
 import { CreateStep, CreateTransition, Issue, StepBody, TransitionBody } from '../graph/schema.ts';
 import { MigrationBody, MigrationPreview, MoveWithGraph } from '../migrating/rules.ts';
 import { WorkflowWithGraph } from '../schema.ts';
@@ -80,7 +80,7 @@ const Outcome = {
 /** The effects of replacing the graph. */
 export const PutGraphPreview = v.object({
   dryRun: field('`true`: nothing was changed.', v.literal(true)),
-  revision: field('Current revision of the workflow, for `If-Match`.', v.number()),
+  revision: field('Current revision of the workflow, for `If-Match`.', Integer),
   ...Outcome,
   issues: field(
     'What has to be fixed before the workflow can be enabled with this graph; empty if nothing.',

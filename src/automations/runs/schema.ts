@@ -3,6 +3,7 @@ import { PageFigures } from '../../lib/pages.ts';
 import {
   field,
   Instant,
+  Integer,
   nameSchemas,
   pageParameters,
   parameter,
@@ -119,7 +120,7 @@ export const StepExecutionBody = v.object({
   completedAt: field('When the step ended; null before.', v.nullable(Instant)),
   createdAt: field('When the step execution was created.', Instant),
   updatedAt: field('When the step execution last changed.', Instant),
-  durationMs: field('How long the step took, or has taken so far, in milliseconds.', v.number()),
+  durationMs: field('How long the step took, or has taken so far, in milliseconds.', Integer),
   step: field('The step that was executed.', StepRef),
 });
 export type StepExecutionBody = v.InferOutput<typeof StepExecutionBody>;
@@ -143,10 +144,10 @@ export const ExecutionStory = v.object({
     'When the contact reached its current step; null once the execution has ended.',
     v.nullable(Instant),
   ),
-  version: field('Number of the version of the graph that the execution follows.', v.number()),
+  version: field('Number of the version of the graph that the execution follows.', Integer),
   nextVersion: field(
     'Number of the version that it continues with after the current step; null if it stays with its version.',
-    v.nullable(v.number()),
+    v.nullable(Integer),
   ),
   temporal: field(
     'The execution in Temporal.',
@@ -159,7 +160,7 @@ export const ExecutionStory = v.object({
 export type ExecutionStory = v.InferOutput<typeof ExecutionStory>;
 
 /** How many executions `cancel-all` ended. */
-export const CancelledExecutions = v.object({ cancelled: field('Number of executions canceled.', v.number()) });
+export const CancelledExecutions = v.object({ cancelled: field('Number of executions canceled.', Integer) });
 
 /** `POST /workflows/{id}/executions/retry`. */
 export const RetryExecutions = v.object({
@@ -177,10 +178,10 @@ export const RetryExecutions = v.object({
 
 /** The outcome of a request to retry. */
 export const RetriedExecutions = v.object({
-  retried: field('Number of executions that resume at the step that failed.', v.number()),
+  retried: field('Number of executions that resume at the step that failed.', Integer),
   skipped: field(
     'Number of executions that do not: they did not fail, or their contact is in the workflow again.',
-    v.number(),
+    Integer,
   ),
   more: field('Whether there are more failed executions that can be retried.', v.boolean()),
 });
@@ -201,8 +202,8 @@ export type CountWorkflowPeople = v.InferOutput<typeof CountWorkflowPeople>;
 
 /** How many contacts are at each step now, and what became of those who reached it. */
 export const WorkflowPeople = v.object({
-  active: field('Number of contacts in the workflow now.', v.number()),
-  arriving: field('Number of contacts that are about to enter, by an event or a schedule.', v.number()),
+  active: field('Number of contacts in the workflow now.', Integer),
+  arriving: field('Number of contacts that are about to enter, by an event or a schedule.', Integer),
   steps: field(
     'Steps of the graph, and of older versions that contacts are still in.',
     v.array(
@@ -210,12 +211,12 @@ export const WorkflowPeople = v.object({
         stepId: field('ID of the step.', v.nullable(Uuid)),
         name: field('Name of the step; null if only an older version has it.', v.nullable(v.string())),
         type: field('Type of the step; null if only an older version has it.', v.nullable(StepTypeField)),
-        running: field('Number of contacts for which the step is running now.', v.number()),
-        waiting: field('Number of contacts waiting at the step now.', v.number()),
-        reached: field('Number of times the step was reached, within `days`.', v.number()),
+        running: field('Number of contacts for which the step is running now.', Integer),
+        waiting: field('Number of contacts waiting at the step now.', Integer),
+        reached: field('Number of times the step was reached, within `days`.', Integer),
         dropped: field(
           'Number of these that took no path: the step failed, or the contact was canceled or migrated away.',
-          v.number(),
+          Integer,
         ),
         branches: field(
           'Number of times each path out of the step was taken, within `days`. May be up to a minute old.',
@@ -225,7 +226,7 @@ export const WorkflowPeople = v.object({
                 'Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps.',
                 v.string(),
               ),
-              count: field('Number of times the path was taken.', v.number()),
+              count: field('Number of times the path was taken.', Integer),
             }),
           ),
         ),

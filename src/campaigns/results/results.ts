@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { finishedStatuses } from '../../lib/campaign-status.ts';
-import { field, Instant, nameSchemas } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas } from '../../lib/validation/fields.ts';
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { SendKey } from '../delivery/ledger.ts';
@@ -60,11 +60,11 @@ export const CampaignResults = v.object({
     v.array(
       v.object({
         hour: field('When the hour begins.', Instant),
-        sent: field('Number of emails sent in this hour.', v.number()),
-        delivered: field('Number of emails delivered in this hour.', v.number()),
-        opened: field('Number of recipients who first opened the email in this hour.', v.number()),
-        clicked: field('Number of recipients who first clicked a link in this hour.', v.number()),
-        bounced: field('Number of emails that bounced in this hour.', v.number()),
+        sent: field('Number of emails sent in this hour.', Integer),
+        delivered: field('Number of emails delivered in this hour.', Integer),
+        opened: field('Number of recipients who first opened the email in this hour.', Integer),
+        clicked: field('Number of recipients who first clicked a link in this hour.', Integer),
+        bounced: field('Number of emails that bounced in this hour.', Integer),
       }),
     ),
   ),
@@ -73,8 +73,8 @@ export const CampaignResults = v.object({
     v.array(
       v.object({
         link: field('URL of the link; empty for all links beyond the first 200.', v.string()),
-        clicks: field('Number of clicks, including repeated ones.', v.number()),
-        recipients: field('Number of recipients who clicked the link.', v.number()),
+        clicks: field('Number of clicks, including repeated ones.', Integer),
+        recipients: field('Number of recipients who clicked the link.', Integer),
       }),
     ),
   ),
@@ -85,7 +85,7 @@ export const CampaignResults = v.object({
         id: field('ID of the earlier campaign.', v.string()),
         name: field('Name of the earlier campaign.', v.string()),
         sentAt: field('When its sending began.', Instant),
-        sentCount: field('Number of its emails that the mail provider accepted.', v.number()),
+        sentCount: field('Number of its emails that the mail provider accepted.', Integer),
         deliveryRate: field('Delivered emails as a percentage of `sentCount`.', v.number()),
         openRate: field('Opened emails as a percentage of `sentCount`.', v.number()),
         clickRate: field('Emails with a click as a percentage of `sentCount`.', v.number()),

@@ -5,6 +5,7 @@ import {
   describedFields,
   field,
   Instant,
+  Integer,
   limitParameter,
   nameSchemas,
   Uuid,
@@ -14,9 +15,9 @@ import { verdicts } from './verdicts.ts';
 
 /** A version of the content of a send. */
 export const SentVersion = v.object({
-  version: field('Version number of the content, from 1.', v.number()),
+  version: field('Version number of the content, from 1.', Integer),
   subject: field('Subject line of this version, with Liquid variables.', v.string()),
-  sentCount: field('Number of recipients who received this version.', v.number()),
+  sentCount: field('Number of recipients who received this version.', Integer),
   replacedAt: field('When a revision replaced this version; null for the current one.', v.nullable(Instant)),
 });
 export type SentVersion = v.InferOutput<typeof SentVersion>;
@@ -24,9 +25,9 @@ export type SentVersion = v.InferOutput<typeof SentVersion>;
 /** Counts and rates of a campaign; a rate is a percentage of `sentCount`, 0 when nothing was sent. */
 export const CampaignStats = v.object({
   ...campaignCounts,
-  skippedCount: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', v.number()),
-  failedCount: field('Number of recipients whose email was refused or given up.', v.number()),
-  pendingCount: field('Number of recipients without a result yet; 0 once the send has ended.', v.number()),
+  skippedCount: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', Integer),
+  failedCount: field('Number of recipients whose email was refused or given up.', Integer),
+  pendingCount: field('Number of recipients without a result yet; 0 once the send has ended.', Integer),
   openRate: field('`openedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
   clickRate: field('`clickedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
   bounceRate: field('`bouncedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
@@ -44,18 +45,18 @@ export type CampaignStats = v.InferOutput<typeof CampaignStats>;
 
 /** The ledger of a campaign's current send, counted row by row. */
 export const CampaignAudit = v.object({
-  recipients: field('Number of rows in the ledger, one for each recipient.', v.number()),
-  handedOver: field('Number of recipients whose email the mail provider accepted.', v.number()),
-  skipped: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', v.number()),
-  failed: field('Number of recipients whose email was refused or given up.', v.number()),
+  recipients: field('Number of rows in the ledger, one for each recipient.', Integer),
+  handedOver: field('Number of recipients whose email the mail provider accepted.', Integer),
+  skipped: field('Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled.', Integer),
+  failed: field('Number of recipients whose email was refused or given up.', Integer),
   unknown: field(
     'Number of recipients whose email is unconfirmed: the mail provider may have it, and it is looked up there before anything is sent again.',
-    v.number(),
+    Integer,
   ),
-  pending: field('Number of recipients whose email has not been sent yet.', v.number()),
+  pending: field('Number of recipients whose email has not been sent yet.', Integer),
   removed: field(
     'Number of rows removed because the contact was deleted after the send; 0 while it is under way.',
-    v.number(),
+    Integer,
   ),
   addsUp: field(
     'Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters.',
@@ -65,13 +66,13 @@ export const CampaignAudit = v.object({
     'SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended.',
     v.nullable(v.string()),
   ),
-  hashFormat: field('Columns of the hashed file: `2` ends with `version`, `1` does not have that column.', v.number()),
+  hashFormat: field('Columns of the hashed file: `2` ends with `version`, `1` does not have that column.', Integer),
   reasons: field(
     'The ten most frequent reasons of skipped and failed recipients, most frequent first. Recipients’ own addresses are removed from them.',
     v.array(
       v.object({
         reason: field('Why recipients were skipped or failed, such as `Contact is unsubscribed`.', v.string()),
-        count: field('Number of recipients with this reason.', v.number()),
+        count: field('Number of recipients with this reason.', Integer),
       }),
     ),
   ),
@@ -113,7 +114,7 @@ export const LedgerRecipient = v.object({
     'Why the recipient was skipped or failed, as a sentence; null for other verdicts.',
     v.nullable(v.string()),
   ),
-  version: field('Version of the content that was sent; null if nothing was.', v.nullable(v.number())),
+  version: field('Version of the content that was sent; null if nothing was.', v.nullable(Integer)),
   messageId: field('ID of the message at the mail provider; null if it was not sent.', v.nullable(v.string())),
   sentAt: field('When the mail provider accepted the email; null if it did not.', v.nullable(Instant)),
   occurredAt: field('When the email was sent; for other verdicts, when the row last changed.', Instant),
@@ -145,7 +146,7 @@ export const RecipientsPage = v.object({
   hasMore: field('Whether there is another page. A page may be short even if there is one.', v.boolean()),
   total: field(
     'Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`.',
-    v.nullable(v.number()),
+    v.nullable(Integer),
   ),
 });
 

@@ -6,6 +6,7 @@ import {
   describedBy,
   field,
   Instant,
+  Integer,
   JsonObject,
   limitParameter,
   nameSchemas,
@@ -141,7 +142,7 @@ export type EventStatsQuery = v.InferOutput<typeof EventStatsQuery>;
 export const EventStats = v.array(
   v.object({
     name: field('Name of the event.', v.string()),
-    count: field('Number of times the event occurred.', v.number()),
+    count: field('Number of times the event occurred.', Integer),
   }),
 );
 export type EventStats = v.InferOutput<typeof EventStats>;
@@ -160,13 +161,13 @@ const Use = v.object({
 export const EventUsage = v.object({
   usedInSegments: field('Segments whose conditions use the event.', v.array(Use)),
   usedInWorkflows: field('Workflows that use the event.', v.array(Use)),
-  totalCount: field('Number of times the event occurred.', v.number()),
-  uniqueContacts: field('Number of contacts with the event.', v.number()),
+  totalCount: field('Number of times the event occurred.', Integer),
+  uniqueContacts: field('Number of contacts with the event.', Integer),
   canDelete: field('Whether the event can be deleted, because nothing uses it.', v.boolean()),
 });
 export type EventUsage = v.InferOutput<typeof EventUsage>;
 
 /** The answer of `DELETE /events/{eventName}`. */
-export const EventDeletion = v.object({ deletedCount: field('Number of events that were deleted.', v.number()) });
+export const EventDeletion = v.object({ deletedCount: field('Number of events that were deleted.', Integer) });
 
 nameSchemas({ Event: EventBody, EventUsage, EventToRecord, TrackEventRequest: TrackBody });

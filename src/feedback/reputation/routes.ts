@@ -1,14 +1,14 @@
 import * as v from 'valibot';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
-import { field, Instant, nameSchemas, numberParameter } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas, numberParameter } from '../../lib/validation/fields.ts';
 import { deliverabilityOf } from './deliverability.ts';
 import { securityOf } from './service.ts';
 
 const Rates = v.object({
-  total: field('Number of emails sent.', v.number()),
-  bounces: field('Number of emails that bounced permanently.', v.number()),
-  complaints: field('Number of emails that were reported as spam.', v.number()),
+  total: field('Number of emails sent.', Integer),
+  bounces: field('Number of emails that bounced permanently.', Integer),
+  complaints: field('Number of emails that were reported as spam.', Integer),
   bounceRate: field('Permanent bounces as a percentage of `total`; 0 when nothing was sent.', v.number()),
   complaintRate: field('Spam complaints as a percentage of `total`; 0 when nothing was sent.', v.number()),
 });
@@ -44,13 +44,13 @@ export const Security = v.object({
 export type Security = v.InferOutput<typeof Security>;
 
 const Received = {
-  sent: field('Number of emails sent, except to simulators.', v.number()),
-  bounces: field('Number of these that bounced permanently.', v.number()),
-  complaints: field('Number of these that were reported as spam.', v.number()),
+  sent: field('Number of emails sent, except to simulators.', Integer),
+  bounces: field('Number of these that bounced permanently.', Integer),
+  complaints: field('Number of these that were reported as spam.', Integer),
 };
 const Bound = v.object({
   rate: field('Rate in percent; 0 for a limit in emails.', v.number()),
-  count: field('Fewest bounces or complaints for the limit to apply.', v.number()),
+  count: field('Fewest bounces or complaints for the limit to apply.', Integer),
 });
 
 /** `GET /deliverability`. */

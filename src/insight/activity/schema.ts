@@ -5,6 +5,7 @@ import {
   dayParameter,
   field,
   Instant,
+  Integer,
   limitParameter,
   nameSchemas,
   numberParameter,
@@ -47,7 +48,7 @@ export const ActivityPage = v.object({
   data: field('Activities on this page, newest first.', v.array(ActivityItem)),
   cursor: field('Pass it as `cursor` to get the next page; absent on the last page.', v.optional(v.string())),
   hasMore: field('Whether there is another page.', v.boolean()),
-  total: field('Number of activities that match. Counted on the first page only; 0 on the others.', v.number()),
+  total: field('Number of activities that match. Counted on the first page only; 0 on the others.', Integer),
 });
 export type ActivityPage = v.InferOutput<typeof ActivityPage>;
 
@@ -57,17 +58,17 @@ export type StatsQuery = v.InferOutput<typeof StatsQuery>;
 
 /** Totals of a window; rates are percentages of the mail. */
 export const ActivityStats = v.object({
-  totalEvents: field('Number of events tracked.', v.number()),
-  totalEmailsSent: field('Number of emails created or received, except suppressed ones.', v.number()),
+  totalEvents: field('Number of events tracked.', Integer),
+  totalEmailsSent: field('Number of emails created or received, except suppressed ones.', Integer),
   totalEmailsHandedOver: field(
     'Number of these that the mail provider accepted, or that were received. Pending emails, and campaign recipients who were skipped or failed, do not count.',
-    v.number(),
+    Integer,
   ),
-  totalEmailsDelivered: field('Number of these that the recipient’s server accepted.', v.number()),
-  totalEmailsOpened: field('Number of these that were opened at least once.', v.number()),
-  totalEmailsClicked: field('Number of these in which at least one link was clicked.', v.number()),
-  totalEmailsBounced: field('Number of these that bounced permanently.', v.number()),
-  totalWorkflowsStarted: field('Number of workflow executions started.', v.number()),
+  totalEmailsDelivered: field('Number of these that the recipient’s server accepted.', Integer),
+  totalEmailsOpened: field('Number of these that were opened at least once.', Integer),
+  totalEmailsClicked: field('Number of these in which at least one link was clicked.', Integer),
+  totalEmailsBounced: field('Number of these that bounced permanently.', Integer),
+  totalWorkflowsStarted: field('Number of workflow executions started.', Integer),
   openRate: field('`totalEmailsOpened` as a percentage of `totalEmailsSent`; 0 when nothing was sent.', v.number()),
   clickRate: field('`totalEmailsClicked` as a percentage of `totalEmailsSent`; 0 when nothing was sent.', v.number()),
 });
@@ -106,8 +107,8 @@ export const RecentCountQuery = v.object({
 
 /** How much happened in the last minutes. */
 export const RecentCount = v.object({
-  count: field('Number of events, emails and workflow executions created in that time.', v.number()),
-  minutes: field('How far back was counted, in minutes.', v.number()),
+  count: field('Number of events, emails and workflow executions created in that time.', Integer),
+  minutes: field('How far back was counted, in minutes.', Integer),
 });
 
 /** `GET /activity/upcoming`. */

@@ -2,7 +2,7 @@ import * as v from 'valibot';
 import { countByName } from '../../contacts/events/counting-queries.ts';
 import { editableStatuses } from '../../lib/campaign-status.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
-import { dayParameter, field, Instant, parameter } from '../../lib/validation/fields.ts';
+import { dayParameter, field, Instant, Integer, parameter } from '../../lib/validation/fields.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 import { positiveInteger } from '../activity/schema.ts';
@@ -28,11 +28,11 @@ export type TopQuery = v.InferOutput<typeof TopQuery>;
 export const TimeSeries = v.array(
   v.object({
     date: field('Midnight (UTC) at which the day begins.', Instant),
-    emails: field('Number of emails created on this day.', v.number()),
-    opens: field('Number of these that were opened at least once.', v.number()),
-    clicks: field('Number of these in which at least one link was clicked.', v.number()),
-    bounces: field('Number of these that bounced permanently.', v.number()),
-    delivered: field('Number of these that were reported as delivered.', v.number()),
+    emails: field('Number of emails created on this day.', Integer),
+    opens: field('Number of these that were opened at least once.', Integer),
+    clicks: field('Number of these in which at least one link was clicked.', Integer),
+    bounces: field('Number of these that bounced permanently.', Integer),
+    delivered: field('Number of these that were reported as delivered.', Integer),
   }),
 );
 export type TimeSeries = v.InferOutput<typeof TimeSeries>;
@@ -42,9 +42,9 @@ export const TopCampaigns = v.array(
   v.object({
     id: field('ID of the campaign.', v.string()),
     subject: field('Subject line of the campaign, with Liquid variables.', v.string()),
-    sentCount: field('Number of emails that the mail provider accepted.', v.number()),
-    openedCount: field('Number of emails that were opened at least once.', v.number()),
-    clickedCount: field('Number of emails in which at least one link was clicked.', v.number()),
+    sentCount: field('Number of emails that the mail provider accepted.', Integer),
+    openedCount: field('Number of emails that were opened at least once.', Integer),
+    clickedCount: field('Number of emails in which at least one link was clicked.', Integer),
     openRate: field('`openedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
     clickRate: field('`clickedCount` as a percentage of `sentCount`; 0 when nothing was sent.', v.number()),
   }),
@@ -53,9 +53,9 @@ export type TopCampaigns = v.InferOutput<typeof TopCampaigns>;
 
 /** Campaigns of a window; averages are percentages of all mail that they sent. */
 export const WindowCampaignStats = v.object({
-  total: field('Number of campaigns created in the window.', v.number()),
-  active: field('Number of these that are drafts or scheduled.', v.number()),
-  completed: field('Number of campaigns sent in the window.', v.number()),
+  total: field('Number of campaigns created in the window.', Integer),
+  active: field('Number of these that are drafts or scheduled.', Integer),
+  completed: field('Number of campaigns sent in the window.', Integer),
   averageOpenRate: field(
     'Opened emails of the sent campaigns, as a percentage of all their emails; one decimal.',
     v.number(),
@@ -71,7 +71,7 @@ export type WindowCampaignStats = v.InferOutput<typeof WindowCampaignStats>;
 export const TopEvents = v.array(
   v.object({
     name: field('Name of the event.', v.string()),
-    count: field('Number of times it happened in the window.', v.number()),
+    count: field('Number of times it happened in the window.', Integer),
     trend: field(
       'Change from the preceding window of the same length, in percent; 100 if the event did not happen then.',
       v.number(),

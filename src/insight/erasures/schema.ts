@@ -1,7 +1,7 @@
 import * as v from 'valibot';
 import { ContactBody } from '../../contacts/schema.ts';
 import { CursorParameter } from '../../lib/pages.ts';
-import { field, Instant, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, limitParameter, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 
 /** `POST /contacts/{id}/erase`. */
 export const EraseContact = v.object({
@@ -35,7 +35,7 @@ const ErasureStep = v.object({
     v.string(),
   ),
   what: field('What was emptied or deleted, or is waited for.', v.string()),
-  rows: field('Number of rows or messages; null where they cannot be counted.', v.nullable(v.number())),
+  rows: field('Number of rows or messages; null where they cannot be counted.', v.nullable(Integer)),
   state: field(
     '`running`, `done`, or `waiting` while another system still keeps the data, until the time in `until`.',
     v.picklist(['running', 'done', 'waiting']),
@@ -47,14 +47,14 @@ export type ErasureStepBody = v.InferOutput<typeof ErasureStep>;
 
 const ChangedLedger = v.object({
   campaignId: field('ID of the campaign.', Uuid),
-  sendSeq: field('Number of the send of the campaign, counting from 1.', v.number()),
+  sendSeq: field('Number of the send of the campaign, counting from 1.', Integer),
   hashBefore: field('SHA-256 of the ledger’s CSV file before the erasure, in hex.', v.string()),
   hashAfter: field('SHA-256 of the ledger’s CSV file after the erasure, in hex.', v.string()),
 });
 
 const ErasureMention = v.object({
   type: field('What names the address, such as a template, a campaign or another contact.', v.string()),
-  count: field('Number of items of this type that name the address.', v.number()),
+  count: field('Number of items of this type that name the address.', Integer),
   ids: field('IDs of these items; up to 20.', v.array(v.string())),
 });
 
@@ -107,7 +107,7 @@ export const ErasureVerification = v.object({
     v.array(
       v.object({
         what: field('What was found.', v.string()),
-        rows: field('Number of rows found.', v.number()),
+        rows: field('Number of rows found.', Integer),
       }),
     ),
   ),

@@ -3,7 +3,7 @@ import * as v from 'valibot';
 import type { Correction } from '../../campaigns/schema.ts';
 import { hashed, launchFacts, type ReviewFacts } from '../../launches/review/findings.ts';
 import { countCorrection } from '../../launches/revisions/correct.ts';
-import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
 /** A plan that waits for a member of the project. */
@@ -11,7 +11,7 @@ export const WaitingPlan = v.object({
   id: field('ID of the plan.', Uuid),
   action: field('What is planned, such as `launch_campaign`.', v.string()),
   sentence: field('What would happen, as a sentence. Values from the project’s data are quoted.', v.string()),
-  affects: field('Number of contacts it reaches.', v.number()),
+  affects: field('Number of contacts it reaches.', Integer),
   samples: field('Addresses of some of these contacts.', v.array(v.string())),
   key: field('Name of the API key that made the plan; null when the key was deleted.', v.nullable(v.string())),
   expiresAt: field('When the plan expires unless it is approved.', Instant),

@@ -3,7 +3,7 @@ import { contactTotals } from '../../contacts/catalogue-queries.ts';
 import { noSuchProject } from '../../http/errors.ts';
 import { route } from '../../http/route.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { field, Instant } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer } from '../../lib/validation/fields.ts';
 import { isoText } from '../../store/columns.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
 
@@ -11,7 +11,7 @@ import { type Database, raw, sql } from '../../store/sql.ts';
 const SetupState = v.object({
   hasSubscription: field('Whether the project has a paid subscription.', v.boolean()),
   hasVerifiedDomain: field('Whether the project has a verified and approved sender domain.', v.boolean()),
-  contactCount: field('Number of contacts in the project.', v.number()),
+  contactCount: field('Number of contacts in the project.', Integer),
   lastCampaignSentAt: field('When the last campaign was sent; null if none was.', v.nullable(Instant)),
   hasEnabledWorkflow: field('Whether a workflow is enabled.', v.boolean()),
   publicKeyMode: field(

@@ -6,6 +6,7 @@ import {
   field,
   GivenInstant,
   Instant,
+  Integer,
   limitParameter,
   nameSchemas,
   textField,
@@ -87,9 +88,9 @@ export type PatchEndpoint = v.InferOutput<typeof PatchEndpoint>;
 /** Deliveries of the events of one hour, by status. */
 const HealthHour = v.object({
   at: field('When the hour begins.', Instant),
-  delivered: field('Number of events of this hour that were delivered.', v.number()),
-  failed: field('Number of events of this hour that used up their attempts.', v.number()),
-  pending: field('Number of events of this hour that are not delivered yet.', v.number()),
+  delivered: field('Number of events of this hour that were delivered.', Integer),
+  failed: field('Number of events of this hour that used up their attempts.', Integer),
+  pending: field('Number of events of this hour that are not delivered yet.', Integer),
 });
 
 /** `GET /webhook-endpoints`. */
@@ -116,7 +117,7 @@ export const EndpointBody = v.object({
     v.picklist(endpointStatuses),
   ),
   disabledReason: field('Why the service disabled the endpoint; null unless it did.', v.nullable(v.string())),
-  lastSequence: field('Number of events queued for the endpoint so far.', v.number()),
+  lastSequence: field('Number of events queued for the endpoint so far.', Integer),
   failingSince: field('Time from which on all calls have failed; null while calls succeed.', v.nullable(Instant)),
   restingUntil: field(
     'When the endpoint is called again, after it asked to wait (429, 502, 503, 504 or `Retry-After`); null while it is not resting.',
@@ -156,8 +157,8 @@ export const TestEndpoint = v.object({
 /** How a call went. */
 export const AttemptBody = v.object({
   at: field('When the endpoint was called.', Instant),
-  statusCode: field('HTTP status of the response; null if there was none.', v.nullable(v.number())),
-  ms: field('Duration of the call, in milliseconds.', v.number()),
+  statusCode: field('HTTP status of the response; null if there was none.', v.nullable(Integer)),
+  ms: field('Duration of the call, in milliseconds.', Integer),
   answer: field('First 4 KB of the response body; null if there was no response.', v.nullable(v.string())),
   error: field('Why there was no response; null if there was one.', v.nullable(v.string())),
 });
@@ -196,7 +197,7 @@ export const ReplayBody = v.object({
     v.picklist(replayKinds),
   ),
   status: field('`RUNNING`, then `DONE` once all events are queued.', v.picklist(['RUNNING', 'DONE'])),
-  requeued: field('Number of events queued again so far.', v.number()),
+  requeued: field('Number of events queued again so far.', Integer),
   createdAt: field('When the replay was requested.', Instant),
 });
 export type ReplayBody = v.InferOutput<typeof ReplayBody>;
@@ -216,12 +217,12 @@ export const DeliveryBody = v.object({
   webhookId: field('`webhook-id` of the calls, the same for every attempt.', v.string()),
   sequence: field(
     'Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls.',
-    v.number(),
+    Integer,
   ),
   type: field('Name of the event.', v.string()),
   eventAt: field('When the event happened.', Instant),
   status: field('`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up.', v.picklist(deliveryStatuses)),
-  attempts: field('Number of attempts so far.', v.number()),
+  attempts: field('Number of attempts so far.', Integer),
   nextAttemptAt: field('When the next attempt is due; null if there is none.', v.nullable(Instant)),
 });
 export type DeliveryBody = v.InferOutput<typeof DeliveryBody>;
@@ -260,13 +261,13 @@ export const EndpointAudit = v.object({
     Instant,
   ),
   until: field('End of the period that was compared: up to the latest event that was queued.', Instant),
-  events: field('Number of events in the period that the endpoint subscribes to.', v.number()),
-  delivered: field('Number of these that were delivered.', v.number()),
-  failed: field('Number of these that used up their attempts.', v.number()),
-  pending: field('Number of these that are not delivered yet.', v.number()),
+  events: field('Number of events in the period that the endpoint subscribes to.', Integer),
+  delivered: field('Number of these that were delivered.', Integer),
+  failed: field('Number of these that used up their attempts.', Integer),
+  pending: field('Number of these that are not delivered yet.', Integer),
   addsUp: field('Whether every event of the period was queued for the endpoint.', v.boolean()),
-  firstSequence: field('Sequence of the first event of the period; null if there is none.', v.nullable(v.number())),
-  lastSequence: field('Sequence of the last event of the period; null if there is none.', v.nullable(v.number())),
+  firstSequence: field('Sequence of the first event of the period; null if there is none.', v.nullable(Integer)),
+  lastSequence: field('Sequence of the last event of the period; null if there is none.', v.nullable(Integer)),
 });
 export type EndpointAudit = v.InferOutput<typeof EndpointAudit>;
 

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { field, Instant, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
+import { field, Instant, Integer, nameSchemas, Uuid } from '../../lib/validation/fields.ts';
 import { problemKinds } from './findings.ts';
 
 const mostSampled = 1_000_000;
@@ -36,23 +36,23 @@ const Examples = v.array(Example);
 
 /** A dry run: how far it is, and once it is DONE what it found. */
 export const DryRunReport = v.object({
-  n: field('Number of the dry run, counting from 1 for each campaign.', v.number()),
+  n: field('Number of the dry run, counting from 1 for each campaign.', Integer),
   state: field('`RUNNING`, then `DONE` or `FAILED`.', v.picklist(['RUNNING', 'DONE', 'FAILED'])),
   failedReason: field('Why the dry run failed; null unless it did.', v.nullable(v.string())),
-  progress: field('Share of the audience that has been checked, in percent; 100 when it is done.', v.number()),
+  progress: field('Share of the audience that has been checked, in percent; 100 when it is done.', Integer),
   sample: field(
     'Number of messages that were requested to be rendered, or `all`.',
-    v.union([v.literal('all'), v.number()]),
+    v.union([v.literal('all'), Integer]),
   ),
-  rendered: field('Number of messages rendered so far. `missing` and `problems` count among these.', v.number()),
-  audience: field('Number of contacts checked so far.', v.number()),
-  wouldSend: field('Number of emails that would be sent.', v.number()),
+  rendered: field('Number of messages rendered so far. `missing` and `problems` count among these.', Integer),
+  audience: field('Number of contacts checked so far.', Integer),
+  wouldSend: field('Number of emails that would be sent.', Integer),
   leftOut: field(
     'Contacts that would not receive the campaign, by reason, most frequent first.',
     v.array(
       v.object({
         reason: field('Why the contacts would be left out, such as `Contact is unsubscribed`.', v.string()),
-        count: field('Number of contacts with this reason.', v.number()),
+        count: field('Number of contacts with this reason.', Integer),
       }),
     ),
   ),
@@ -61,7 +61,7 @@ export const DryRunReport = v.object({
     v.array(
       v.object({
         variable: field('The variable as the content names it.', v.string()),
-        contacts: field('Number of contacts that lack it.', v.number()),
+        contacts: field('Number of contacts that lack it.', Integer),
         examples: field('Up to three contacts that lack it.', Examples),
       }),
     ),
@@ -74,7 +74,7 @@ export const DryRunReport = v.object({
           '`clipped`: Gmail cuts off HTML above 102 KB. `empty link`: a link without an address. `http image`: an image without TLS. `no text`: no plain-text part. `render`: the message could not be rendered, or only without Liquid.',
           v.picklist(problemKinds),
         ),
-        count: field('Number of messages with this problem.', v.number()),
+        count: field('Number of messages with this problem.', Integer),
         example: field(
           'A contact whose message has the problem; null if that contact no longer exists.',
           v.nullable(Example),
@@ -87,16 +87,16 @@ export const DryRunReport = v.object({
     v.array(
       v.object({
         domain: field('Domain of the recipients’ addresses.', v.string()),
-        count: field('Number of emails that would go to it.', v.number()),
+        count: field('Number of emails that would go to it.', Integer),
       }),
     ),
   ),
-  takes: field('Shortest time that sending would take, in seconds.', v.number()),
+  takes: field('Shortest time that sending would take, in seconds.', Integer),
   room: field(
     'The project’s monthly limit that the send counts against.',
     v.object({
-      limit: field('Emails allowed per month; null without a limit.', v.nullable(v.number())),
-      left: field('Emails still allowed this month; null without a limit.', v.nullable(v.number())),
+      limit: field('Emails allowed per month; null without a limit.', v.nullable(Integer)),
+      left: field('Emails still allowed this month; null without a limit.', v.nullable(Integer)),
     }),
   ),
   samples: field(

@@ -6,6 +6,7 @@ import {
   choiceParameter,
   field,
   Instant,
+  Integer,
   limitParameter,
   NullableInstant,
   nameSchemas,
@@ -54,8 +55,8 @@ export const EmailSummary = v.object({
     'Code of `error`, for programs: the wording of `error` may change. Null when `error` is.',
     v.nullable(v.picklist(reasonCodes)),
   ),
-  opens: field('Number of times the email was opened.', v.number()),
-  clicks: field('Number of times a link was clicked.', v.number()),
+  opens: field('Number of times the email was opened.', Integer),
+  clicks: field('Number of times a link was clicked.', Integer),
   scheduledFor: field(
     'Time chosen for sending, with `scheduledFor` in the request; null if none was.',
     NullableInstant,
@@ -99,7 +100,7 @@ export const EmailRecord = v.object({
   ),
   attempts: field(
     'Number of attempts to send the email so far, while it is pending; null afterwards.',
-    v.nullable(v.number()),
+    v.nullable(Integer),
   ),
   lastRefusal: field(
     'Response of the mail provider to the latest attempt, while the email is pending; null afterwards.',
@@ -120,7 +121,7 @@ export const EmailRecord = v.object({
   ),
   campaignVersion: field(
     'Version of the campaign’s content that was sent; null for other emails and before it is sent.',
-    v.nullable(v.number()),
+    v.nullable(Integer),
   ),
   resendOf: field('ID of the failed email that this one resends; null for other emails.', NullableId),
   resends: field('IDs of the emails that resend this one, oldest first.', v.array(Uuid)),

@@ -6,6 +6,7 @@ import {
   codedAt,
   describedBy,
   field,
+  Integer,
   JsonObject,
   nameSchemas,
   singleLine,
@@ -279,7 +280,7 @@ export const BatchReply = v.object({
                 v.object({
                   code: field('Error code, such as `VALIDATION_ERROR`.', v.string()),
                   message: field('What is wrong, as a sentence.', v.string()),
-                  statusCode: field('HTTP status that `POST /v1/send` would have returned.', v.number()),
+                  statusCode: field('HTTP status that `POST /v1/send` would have returned.', Integer),
                   details: field(
                     'Further facts about the error; absent if there are none.',
                     v.optional(v.record(v.string(), v.unknown())),

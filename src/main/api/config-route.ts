@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import * as v from 'valibot';
 import { reply, route } from '../../http/route.ts';
 import type { Config } from '../../lib/config/config.ts';
-import { field } from '../../lib/validation/fields.ts';
+import { field, Integer } from '../../lib/validation/fields.ts';
 import { type ImageStore, localStore } from '../../templates/images/store.ts';
 
 const Enabled = v.object({ enabled: field('Whether the feature is available.', v.boolean()) });
@@ -60,8 +60,8 @@ const PublicConfig = v.object({
             'With TLS from the first byte, and with STARTTLS; null for one that is off.',
             v.nullable(
               v.object({
-                secure: field('Port with implicit TLS; null when it is off.', v.nullable(v.number())),
-                submission: field('Port with STARTTLS; null when it is off.', v.nullable(v.number())),
+                secure: field('Port with implicit TLS; null when it is off.', v.nullable(Integer)),
+                submission: field('Port with STARTTLS; null when it is off.', v.nullable(Integer)),
               }),
             ),
           ),

@@ -38,7 +38,7 @@ class ActivityPage(TypedDict):
     """Pass it as `cursor` to get the next page; absent on the last page."""
     hasMore: bool
     """Whether there is another page."""
-    total: float
+    total: int
     """Number of activities that match. Counted on the first page only; 0 on the others."""
 
 
@@ -59,9 +59,9 @@ class AddSegmentMembersRequest(TypedDict):
 
 
 class AddSegmentMembersResult(TypedDict):
-    added: float
+    added: int
     """Number of contacts that were added to the segment."""
-    created: float
+    created: int
     """Number of contacts that were created."""
     notFound: List[str]
     """Addresses that belong to no contact."""
@@ -156,21 +156,21 @@ CampaignWithSegment = TypedDict(
         "audienceCondition": "Optional[Dict[str, Any]]",
         "segmentId": "Optional[str]",
         "scheduledFor": "Optional[str]",
-        "totalRecipients": "float",
-        "sentCount": "float",
-        "deliveredCount": "float",
-        "openedCount": "float",
-        "clickedCount": "float",
-        "bouncedCount": "float",
-        "complainedCount": "float",
-        "unsubscribedCount": "float",
+        "totalRecipients": "int",
+        "sentCount": "int",
+        "deliveredCount": "int",
+        "openedCount": "int",
+        "clickedCount": "int",
+        "bouncedCount": "int",
+        "complainedCount": "int",
+        "unsubscribedCount": "int",
         "archived": "bool",
         "pausedAt": "Optional[str]",
         "pauseReason": "Optional[str]",
         "resendOf": "Optional[str]",
         "correction": "Optional[EarlierRecipients]",
-        "contentVersion": "float",
-        "revision": "float",
+        "contentVersion": "int",
+        "revision": "int",
         "projectId": "str",
         "sentAt": "Optional[str]",
         "createdAt": "str",
@@ -204,9 +204,9 @@ class Segment(TypedDict):
     """Condition of a dynamic segment; null for a static segment."""
     trackMembership: bool
     """Whether members are stored, with an event for each entry and exit."""
-    memberCount: float
+    memberCount: int
     """Number of members at the last count."""
-    revision: float
+    revision: int
     """Number of the revision, which every edit increases; the `ETag` without its quotes."""
     projectId: str
     """ID of the project."""
@@ -266,9 +266,9 @@ class CampaignApproval(TypedDict):
     """Always `PENDING`."""
     fingerprint: str
     """Fingerprint of the dry run that was reviewed. Pass it to `POST /campaigns/{id}/approve`."""
-    review: float
+    review: int
     """Number of the dry run that was reviewed."""
-    recipients: float
+    recipients: int
     """Number of contacts that would receive the campaign, as reviewed."""
     drift: Union[Literal["none", "fewer"], float]
     """How far the audience may have changed since the review: `none`, `fewer`, or a share from 0 to 1."""
@@ -306,13 +306,13 @@ class SendingHold(TypedDict):
 class CampaignCanary(TypedDict):
     state: Literal["WAITING", "SENDING", "HOLDING", "STOPPED", "PASSED"]
     """`WAITING` for the audience, `SENDING` the slice, `HOLDING` until its reports are in, `STOPPED` with the campaign paused, or `PASSED`."""
-    recipients: float
+    recipients: int
     """Number of contacts in the slice."""
     hold: str
     """How long to wait for reports once the slice is sent, such as `60m`."""
     stopIf: CampaignCanaryStopIf
     """Rates of the slice above which the campaign is paused."""
-    minDelivered: float
+    minDelivered: int
     """The campaign is paused if fewer emails than this are delivered by the end of the hold."""
     heldUntil: Optional[str]
     """When the hold ends; null before and after it."""
@@ -338,26 +338,26 @@ class CampaignCanaryStopIf(TypedDict):
 
 class CampaignCanaryCounts(TypedDict):
     """What happened to the emails of the slice."""
-    pending: float
+    pending: int
     """Emails not sent yet, or not confirmed by the mail provider."""
-    mailed: float
+    mailed: int
     """Emails that the mail provider accepted, or refused for an earlier bounce."""
-    delivered: float
+    delivered: int
     """Emails reported as delivered."""
-    bounced: float
+    bounced: int
     """Emails that bounced permanently."""
-    complained: float
+    complained: int
     """Emails reported as spam."""
-    unsubscribed: float
+    unsubscribed: int
     """Recipients who unsubscribed by this email."""
 
 
 class CampaignCanaryStopped(TypedDict):
     code: Literal["canary_bounce_rate", "canary_complaint_rate", "canary_unsubscribe_rate", "canary_too_few_delivered"]
     """Limit that was broken: `canary_bounce_rate`, `canary_complaint_rate`, `canary_unsubscribe_rate` or `canary_too_few_delivered`."""
-    count: float
+    count: int
     """Number of emails that bounced, were reported, led to an unsubscribe or were delivered, depending on `code`."""
-    of: float
+    of: int
     """Number of emails of the slice that `count` is compared with."""
     limit: float
     """Percentage that was exceeded, or number of deliveries that was not reached."""
@@ -391,18 +391,18 @@ class BillingConsumptionUsage(TypedDict):
 
 
 class BillingConsumptionCredits(TypedDict):
-    balance: float
+    balance: int
     """Balance of the account, in the smallest unit of the currency; negative for a credit."""
     hasCredits: bool
     """Whether the account has a credit."""
-    creditAmount: float
+    creditAmount: int
     """Amount of the credit, in the smallest unit of the currency."""
     currency: Optional[str]
     """Currency of the balance, such as `usd`; null without one."""
 
 
 class BillingConsumptionUpcomingInvoice(TypedDict):
-    amountDue: float
+    amountDue: int
     """Amount due, in the smallest unit of the currency."""
     currency: str
     """Currency of the invoice, such as `usd`."""
@@ -410,9 +410,9 @@ class BillingConsumptionUpcomingInvoice(TypedDict):
     """Start of the billing period."""
     periodEnd: str
     """End of the billing period."""
-    subtotal: float
+    subtotal: int
     """Amount before taxes, in the smallest unit of the currency."""
-    total: float
+    total: int
     """Total amount, in the smallest unit of the currency."""
 
 
@@ -468,7 +468,7 @@ class BulkJob(TypedDict):
     """ID of the job."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
     """State of the job; `completed` and `failed` are final."""
-    progress: float
+    progress: int
     """Progress in percent, from 0 to 100."""
     result: Optional[BulkJobResult]
     """Result of the job; null until it is completed."""
@@ -481,17 +481,17 @@ class BulkJob(TypedDict):
 class BulkJobResult(TypedDict):
     operation: Literal["subscribe", "unsubscribe", "delete", "add-to-segment", "undo"]
     """What the job does to contacts."""
-    totalRequested: float
+    totalRequested: int
     """Number of contacts that the request selected."""
-    successCount: float
+    successCount: int
     """Number of contacts for which the operation succeeded, including those it did not change."""
-    unchangedCount: float
+    unchangedCount: int
     """Number of contacts that were already in the requested state."""
-    failureCount: float
+    failureCount: int
     """Number of contacts for which the operation failed."""
     errors: List[BulkJobResultErrorsItem]
     """The first contacts for which the operation failed."""
-    reasons: Dict[str, float]
+    reasons: Dict[str, int]
     """Number of failed contacts, by reason."""
 
 
@@ -585,21 +585,21 @@ Campaign = TypedDict(
         "audienceCondition": "Optional[Dict[str, Any]]",
         "segmentId": "Optional[str]",
         "scheduledFor": "Optional[str]",
-        "totalRecipients": "float",
-        "sentCount": "float",
-        "deliveredCount": "float",
-        "openedCount": "float",
-        "clickedCount": "float",
-        "bouncedCount": "float",
-        "complainedCount": "float",
-        "unsubscribedCount": "float",
+        "totalRecipients": "int",
+        "sentCount": "int",
+        "deliveredCount": "int",
+        "openedCount": "int",
+        "clickedCount": "int",
+        "bouncedCount": "int",
+        "complainedCount": "int",
+        "unsubscribedCount": "int",
         "archived": "bool",
         "pausedAt": "Optional[str]",
         "pauseReason": "Optional[str]",
         "resendOf": "Optional[str]",
         "correction": "Optional[EarlierRecipients]",
-        "contentVersion": "float",
-        "revision": "float",
+        "contentVersion": "int",
+        "revision": "int",
         "projectId": "str",
         "sentAt": "Optional[str]",
         "createdAt": "str",
@@ -609,32 +609,32 @@ Campaign = TypedDict(
 
 
 class CampaignAudienceCount(TypedDict):
-    recipients: float
+    recipients: int
     """Number of contacts that would receive the campaign if it were sent now."""
-    unsubscribed: float
+    unsubscribed: int
     """Number of contacts in the audience that are left out because they are not subscribed."""
 
 
 class CampaignAudit(TypedDict):
-    recipients: float
+    recipients: int
     """Number of rows in the ledger, one for each recipient."""
-    handedOver: float
+    handedOver: int
     """Number of recipients whose email the mail provider accepted."""
-    skipped: float
+    skipped: int
     """Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled."""
-    failed: float
+    failed: int
     """Number of recipients whose email was refused or given up."""
-    unknown: float
+    unknown: int
     """Number of recipients whose email is unconfirmed: the mail provider may have it, and it is looked up there before anything is sent again."""
-    pending: float
+    pending: int
     """Number of recipients whose email has not been sent yet."""
-    removed: float
+    removed: int
     """Number of rows removed because the contact was deleted after the send; 0 while it is under way."""
     addsUp: bool
     """Whether the send has ended, every row has a final verdict, and the rows match the campaign’s counters."""
     hash: Optional[str]
     """SHA-256, in hex, of the file that `GET /campaigns/{id}/recipients?format=csv` returns; null until the send has ended."""
-    hashFormat: float
+    hashFormat: int
     """Columns of the hashed file: `2` ends with `version`, `1` does not have that column."""
     reasons: List[CampaignAuditReasonsItem]
     """The ten most frequent reasons of skipped and failed recipients, most frequent first. Recipients’ own addresses are removed from them."""
@@ -643,7 +643,7 @@ class CampaignAudit(TypedDict):
 class CampaignAuditReasonsItem(TypedDict):
     reason: str
     """Why recipients were skipped or failed, such as `Contact is unsubscribed`."""
-    count: float
+    count: int
     """Number of recipients with this reason."""
 
 
@@ -655,21 +655,21 @@ class CampaignCorrection(TypedDict):
 
 
 class CampaignDryRun(TypedDict):
-    n: float
+    n: int
     """Number of the dry run, counting from 1 for each campaign."""
     state: Literal["RUNNING", "DONE", "FAILED"]
     """`RUNNING`, then `DONE` or `FAILED`."""
     failedReason: Optional[str]
     """Why the dry run failed; null unless it did."""
-    progress: float
+    progress: int
     """Share of the audience that has been checked, in percent; 100 when it is done."""
-    sample: Union[Literal["all"], float]
+    sample: Union[Literal["all"], int]
     """Number of messages that were requested to be rendered, or `all`."""
-    rendered: float
+    rendered: int
     """Number of messages rendered so far. `missing` and `problems` count among these."""
-    audience: float
+    audience: int
     """Number of contacts checked so far."""
-    wouldSend: float
+    wouldSend: int
     """Number of emails that would be sent."""
     leftOut: List[CampaignDryRunLeftOutItem]
     """Contacts that would not receive the campaign, by reason, most frequent first."""
@@ -679,7 +679,7 @@ class CampaignDryRun(TypedDict):
     """Problems found in rendered messages."""
     byProvider: List[CampaignDryRunByProviderItem]
     """The 20 recipient domains with the most emails."""
-    takes: float
+    takes: int
     """Shortest time that sending would take, in seconds."""
     room: CampaignDryRunRoom
     """The project’s monthly limit that the send counts against."""
@@ -700,14 +700,14 @@ class CampaignDryRun(TypedDict):
 class CampaignDryRunLeftOutItem(TypedDict):
     reason: str
     """Why the contacts would be left out, such as `Contact is unsubscribed`."""
-    count: float
+    count: int
     """Number of contacts with this reason."""
 
 
 class CampaignDryRunMissingItem(TypedDict):
     variable: str
     """The variable as the content names it."""
-    contacts: float
+    contacts: int
     """Number of contacts that lack it."""
     examples: List[CampaignDryRunMissingItemExamplesItem]
     """Up to three contacts that lack it."""
@@ -723,7 +723,7 @@ class CampaignDryRunMissingItemExamplesItem(TypedDict):
 class CampaignDryRunProblemsItem(TypedDict):
     kind: Literal["clipped", "empty link", "http image", "no text", "render"]
     """`clipped`: Gmail cuts off HTML above 102 KB. `empty link`: a link without an address. `http image`: an image without TLS. `no text`: no plain-text part. `render`: the message could not be rendered, or only without Liquid."""
-    count: float
+    count: int
     """Number of messages with this problem."""
     example: Optional[CampaignDryRunProblemsItemExample]
     """A contact whose message has the problem; null if that contact no longer exists."""
@@ -739,15 +739,15 @@ class CampaignDryRunProblemsItemExample(TypedDict):
 class CampaignDryRunByProviderItem(TypedDict):
     domain: str
     """Domain of the recipients’ addresses."""
-    count: float
+    count: int
     """Number of emails that would go to it."""
 
 
 class CampaignDryRunRoom(TypedDict):
     """The project’s monthly limit that the send counts against."""
-    limit: Optional[float]
+    limit: Optional[int]
     """Emails allowed per month; null without a limit."""
-    left: Optional[float]
+    left: Optional[int]
     """Emails still allowed this month; null without a limit."""
 
 
@@ -775,7 +775,7 @@ class CampaignPage(TypedDict):
     """Number of items on all pages."""
     totalPages: int
     """Number of pages."""
-    archivedCount: float
+    archivedCount: int
     """Number of archived campaigns in the project."""
 
 
@@ -790,7 +790,7 @@ class CampaignRecipient(TypedDict):
     """`handed_over`: the mail provider accepted the email. `skipped`: not sent on purpose. `failed`: refused or given up. `unknown`: unconfirmed, being looked up at the mail provider. `pending`: not sent yet. Absent with `type`, as everything about sending is."""
     reason: NotRequired[Optional[str]]
     """Why the recipient was skipped or failed, as a sentence; null for other verdicts."""
-    version: NotRequired[Optional[float]]
+    version: NotRequired[Optional[int]]
     """Version of the content that was sent; null if nothing was."""
     messageId: NotRequired[Optional[str]]
     """ID of the message at the mail provider; null if it was not sent."""
@@ -809,7 +809,7 @@ class CampaignRecipientsPage(TypedDict):
     """Pass it as `cursor` to get the next page; absent on the last page."""
     hasMore: bool
     """Whether there is another page. A page may be short even if there is one."""
-    total: Optional[float]
+    total: Optional[int]
     """Number of recipients with the `verdict` or `type`, from the campaign’s counters; null for the verdicts `unknown` and `pending`."""
 
 
@@ -825,24 +825,24 @@ class CampaignResults(TypedDict):
 class CampaignResultsHoursItem(TypedDict):
     hour: str
     """When the hour begins."""
-    sent: float
+    sent: int
     """Number of emails sent in this hour."""
-    delivered: float
+    delivered: int
     """Number of emails delivered in this hour."""
-    opened: float
+    opened: int
     """Number of recipients who first opened the email in this hour."""
-    clicked: float
+    clicked: int
     """Number of recipients who first clicked a link in this hour."""
-    bounced: float
+    bounced: int
     """Number of emails that bounced in this hour."""
 
 
 class CampaignResultsLinksItem(TypedDict):
     link: str
     """URL of the link; empty for all links beyond the first 200."""
-    clicks: float
+    clicks: int
     """Number of clicks, including repeated ones."""
-    recipients: float
+    recipients: int
     """Number of recipients who clicked the link."""
 
 
@@ -853,7 +853,7 @@ class CampaignResultsEarlierItem(TypedDict):
     """Name of the earlier campaign."""
     sentAt: str
     """When its sending began."""
-    sentCount: float
+    sentCount: int
     """Number of its emails that the mail provider accepted."""
     deliveryRate: float
     """Delivered emails as a percentage of `sentCount`."""
@@ -868,27 +868,27 @@ class CampaignResultsEarlierItem(TypedDict):
 
 
 class CampaignStats(TypedDict):
-    totalRecipients: float
+    totalRecipients: int
     """Number of recipients. Estimated when the campaign is saved, and exact once sending has begun."""
-    sentCount: float
+    sentCount: int
     """Number of emails that the mail provider accepted."""
-    deliveredCount: float
+    deliveredCount: int
     """Number of emails that were reported as delivered."""
-    openedCount: float
+    openedCount: int
     """Number of emails that were opened at least once."""
-    clickedCount: float
+    clickedCount: int
     """Number of emails in which at least one link was clicked."""
-    bouncedCount: float
+    bouncedCount: int
     """Number of emails that bounced permanently."""
-    complainedCount: float
+    complainedCount: int
     """Number of emails that were reported as spam."""
-    unsubscribedCount: float
+    unsubscribedCount: int
     """Number of recipients who unsubscribed by a link or button of this campaign’s email."""
-    skippedCount: float
+    skippedCount: int
     """Number of recipients skipped on purpose: unsubscribed, suppressed or cancelled."""
-    failedCount: float
+    failedCount: int
     """Number of recipients whose email was refused or given up."""
-    pendingCount: float
+    pendingCount: int
     """Number of recipients without a result yet; 0 once the send has ended."""
     openRate: float
     """`openedCount` as a percentage of `sentCount`; 0 when nothing was sent."""
@@ -911,11 +911,11 @@ class CampaignStats(TypedDict):
 
 
 class SentVersion(TypedDict):
-    version: float
+    version: int
     """Version number of the content, from 1."""
     subject: str
     """Subject line of this version, with Liquid variables."""
-    sentCount: float
+    sentCount: int
     """Number of recipients who received this version."""
     replacedAt: Optional[str]
     """When a revision replaced this version; null for the current one."""
@@ -954,16 +954,16 @@ class CancelCampaignResult(TypedDict):
 
 
 class CancelWorkflowExecutionsResult(TypedDict):
-    cancelled: float
+    cancelled: int
     """Number of executions canceled."""
 
 
 class ComputeSegmentResult(TypedDict):
-    added: float
+    added: int
     """Number of contacts that entered the segment."""
-    removed: float
+    removed: int
     """Number of contacts that left the segment."""
-    total: float
+    total: int
     """Number of members afterwards."""
 
 
@@ -1075,7 +1075,7 @@ class ContactJob(TypedDict):
     """What it does to contacts."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
     """State of the job; `completed` and `failed` are final."""
-    progress: float
+    progress: int
     """Progress in percent, from 0 to 100."""
     filename: Optional[str]
     """Of an import."""
@@ -1099,15 +1099,15 @@ class ContactJob(TypedDict):
 
 class ContactJobCounts(TypedDict):
     """Rows or contacts so far, by what became of them."""
-    total: float
+    total: int
     """Number of rows or contacts of the job."""
-    created: float
+    created: int
     """Rows that created a contact."""
-    updated: float
+    updated: int
     """Rows or contacts that were changed."""
-    unchanged: float
+    unchanged: int
     """Contacts that already were."""
-    failed: float
+    failed: int
     """Rows or contacts that failed."""
 
 
@@ -1134,7 +1134,7 @@ class ContactPage(TypedDict):
     """Cursor of the next page; null on the last page."""
     hasMore: bool
     """Whether there is another page."""
-    total: float
+    total: int
     """Number of contacts that match, on all pages."""
 
 
@@ -1277,16 +1277,16 @@ class CountCampaignFollowUpResult(TypedDict):
 
 
 class CountRecentActivityResult(TypedDict):
-    count: float
+    count: int
     """Number of events, emails and workflow executions created in that time."""
-    minutes: float
+    minutes: int
     """How far back was counted, in minutes."""
 
 
 class CountWorkflowContactsResult(TypedDict):
-    active: float
+    active: int
     """Number of contacts in the workflow now."""
-    arriving: float
+    arriving: int
     """Number of contacts that are about to enter, by an event or a schedule."""
     steps: List[CountWorkflowContactsResultStepsItem]
     """Steps of the graph, and of older versions that contacts are still in."""
@@ -1299,13 +1299,13 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
     """Name of the step; null if only an older version has it."""
     type: Optional[Literal["TRIGGER", "SEND_EMAIL", "DELAY", "WAIT_FOR_EVENT", "CONDITION", "WEBHOOK", "UPDATE_CONTACT", "EXIT"]]
     """Type of the step; null if only an older version has it."""
-    running: float
+    running: int
     """Number of contacts for which the step is running now."""
-    waiting: float
+    waiting: int
     """Number of contacts waiting at the step now."""
-    reached: float
+    reached: int
     """Number of times the step was reached, within `days`."""
-    dropped: float
+    dropped: int
     """Number of these that took no path: the step failed, or the contact was canceled or migrated away."""
     branches: List[CountWorkflowContactsResultStepsItemBranchesItem]
     """Number of times each path out of the step was taken, within `days`. May be up to a minute old."""
@@ -1314,7 +1314,7 @@ class CountWorkflowContactsResultStepsItem(TypedDict):
 class CountWorkflowContactsResultStepsItemBranchesItem(TypedDict):
     branch: str
     """Branch of a condition, `EVENT` or `TIMEOUT` of a wait, `success` or `failure` of a webhook, `next` of other steps."""
-    count: float
+    count: int
     """Number of times the path was taken."""
 
 
@@ -1508,7 +1508,7 @@ class DeleteCampaignResult(TypedDict):
 
 
 class DeleteContactFieldResult(TypedDict):
-    deletedFrom: float
+    deletedFrom: int
     """Number of contacts that the field was removed from."""
 
 
@@ -1518,7 +1518,7 @@ class DeleteDomainResult(TypedDict):
 
 
 class DeleteEventsResult(TypedDict):
-    deletedCount: float
+    deletedCount: int
     """Number of events that were deleted."""
 
 
@@ -1560,12 +1560,12 @@ DeleteWorkflowsResult: TypeAlias = "Union[DeleteWorkflowsResultValue, DeleteWork
 
 
 class DeleteWorkflowsResultValue(TypedDict):
-    deleted: float
+    deleted: int
     """Number of workflows deleted, for a request with `delete`."""
 
 
 class DeleteWorkflowsResultValue2(TypedDict):
-    updated: float
+    updated: int
     """Always 0. No workflow was changed, because the request did not set `delete`."""
 
 
@@ -1589,11 +1589,11 @@ class Deliverability(TypedDict):
 class DeliverabilityDaysItem(TypedDict):
     date: str
     """The day in UTC, such as `2026-03-01`."""
-    sent: float
+    sent: int
     """Number of emails sent, except to simulators."""
-    bounces: float
+    bounces: int
     """Number of these that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of these that were reported as spam."""
 
 
@@ -1620,7 +1620,7 @@ class DeliverabilityLimitsItemWarning(TypedDict):
     """Values from which on the limit warns."""
     rate: float
     """Rate in percent; 0 for a limit in emails."""
-    count: float
+    count: int
     """Fewest bounces or complaints for the limit to apply."""
 
 
@@ -1628,29 +1628,29 @@ class DeliverabilityLimitsItemCritical(TypedDict):
     """Values from which on the project is disabled if `pauses` is true."""
     rate: float
     """Rate in percent; 0 for a limit in emails."""
-    count: float
+    count: int
     """Fewest bounces or complaints for the limit to apply."""
 
 
 class DeliverabilityDomainsItem(TypedDict):
     domain: str
     """Domain of the recipients’ addresses."""
-    sent: float
+    sent: int
     """Number of emails sent, except to simulators."""
-    bounces: float
+    bounces: int
     """Number of these that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of these that were reported as spam."""
 
 
 class DeliverabilityProvidersItem(TypedDict):
     provider: str
     """Mailbox provider, such as `Google`, or `Other`."""
-    sent: float
+    sent: int
     """Number of emails sent, except to simulators."""
-    bounces: float
+    bounces: int
     """Number of these that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of these that were reported as spam."""
 
 
@@ -1782,8 +1782,8 @@ Email = TypedDict(
         "workflowExecutionId": "Optional[str]",
         "error": "Optional[str]",
         "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
-        "opens": "float",
-        "clicks": "float",
+        "opens": "int",
+        "clicks": "int",
         "scheduledFor": "Optional[str]",
         "heldUntil": "Optional[str]",
         "createdAt": "str",
@@ -1793,7 +1793,7 @@ Email = TypedDict(
         "headers": "Optional[Dict[str, str]]",
         "messageId": "Optional[str]",
         "provider": "Optional[str]",
-        "attempts": "Optional[float]",
+        "attempts": "Optional[int]",
         "lastRefusal": "Optional[str]",
         "suppression": "Optional[Dict[str, Any]]",
         "deliveredAt": "Optional[str]",
@@ -1802,7 +1802,7 @@ Email = TypedDict(
         "bouncedAt": "Optional[str]",
         "complainedAt": "Optional[str]",
         "tags": "Dict[str, str]",
-        "campaignVersion": "Optional[float]",
+        "campaignVersion": "Optional[int]",
         "resendOf": "Optional[str]",
         "resends": "List[str]",
         "timeline": "List[EmailTimelineItem]",
@@ -1863,8 +1863,8 @@ EmailSummary = TypedDict(
         "workflowExecutionId": "Optional[str]",
         "error": "Optional[str]",
         "errorCode": "Optional[Literal['project_disabled', 'domain_unverified', 'limit_reached', 'not_subscribed', 'unsubscribed', 'campaign_cancelled', 'left_audience', 'left_out_at_review', 'cancelled', 'not_rendered', 'refused', 'submission_unknown', 'too_old', 'too_many_attempts', 'provider']]",
-        "opens": "float",
-        "clicks": "float",
+        "opens": "int",
+        "clicks": "int",
         "scheduledFor": "Optional[str]",
         "heldUntil": "Optional[str]",
         "createdAt": "str",
@@ -1929,7 +1929,7 @@ class ErasureStepsItem(TypedDict):
     """System that was erased from: Postgres, the mail sandbox, the mail provider, backups or Temporal."""
     what: str
     """What was emptied or deleted, or is waited for."""
-    rows: Optional[float]
+    rows: Optional[int]
     """Number of rows or messages; null where they cannot be counted."""
     state: Literal["running", "done", "waiting"]
     """`running`, `done`, or `waiting` while another system still keeps the data, until the time in `until`."""
@@ -1942,7 +1942,7 @@ class ErasureStepsItem(TypedDict):
 class ErasureLedgersChangedItem(TypedDict):
     campaignId: str
     """ID of the campaign."""
-    sendSeq: float
+    sendSeq: int
     """Number of the send of the campaign, counting from 1."""
     hashBefore: str
     """SHA-256 of the ledger’s CSV file before the erasure, in hex."""
@@ -1953,7 +1953,7 @@ class ErasureLedgersChangedItem(TypedDict):
 class ErasureMentionsItem(TypedDict):
     type: str
     """What names the address, such as a template, a campaign or another contact."""
-    count: float
+    count: int
     """Number of items of this type that name the address."""
     ids: List[str]
     """IDs of these items; up to 20."""
@@ -1989,7 +1989,7 @@ class ErasureVerification(TypedDict):
 class ErasureVerificationLeftItem(TypedDict):
     what: str
     """What was found."""
-    rows: float
+    rows: int
     """Number of rows found."""
 
 
@@ -2043,9 +2043,9 @@ class EventUsage(TypedDict):
     """Segments whose conditions use the event."""
     usedInWorkflows: List[EventUsageUsedInWorkflowsItem]
     """Workflows that use the event."""
-    totalCount: float
+    totalCount: int
     """Number of times the event occurred."""
-    uniqueContacts: float
+    uniqueContacts: int
     """Number of contacts with the event."""
     canDelete: bool
     """Whether the event can be deleted, because nothing uses it."""
@@ -2194,21 +2194,21 @@ ExportEmailsRequest = TypedDict(
 
 
 class GetActivityStatsResult(TypedDict):
-    totalEvents: float
+    totalEvents: int
     """Number of events tracked."""
-    totalEmailsSent: float
+    totalEmailsSent: int
     """Number of emails created or received, except suppressed ones."""
-    totalEmailsHandedOver: float
+    totalEmailsHandedOver: int
     """Number of these that the mail provider accepted, or that were received. Pending emails, and campaign recipients who were skipped or failed, do not count."""
-    totalEmailsDelivered: float
+    totalEmailsDelivered: int
     """Number of these that the recipient’s server accepted."""
-    totalEmailsOpened: float
+    totalEmailsOpened: int
     """Number of these that were opened at least once."""
-    totalEmailsClicked: float
+    totalEmailsClicked: int
     """Number of these in which at least one link was clicked."""
-    totalEmailsBounced: float
+    totalEmailsBounced: int
     """Number of these that bounced permanently."""
-    totalWorkflowsStarted: float
+    totalWorkflowsStarted: int
     """Number of workflow executions started."""
     openRate: float
     """`totalEmailsOpened` as a percentage of `totalEmailsSent`; 0 when nothing was sent."""
@@ -2224,11 +2224,11 @@ class GetCampaignAuditResult(TypedDict):
 
 
 class GetCampaignAveragesResult(TypedDict):
-    total: float
+    total: int
     """Number of campaigns created in the window."""
-    active: float
+    active: int
     """Number of these that are drafts or scheduled."""
-    completed: float
+    completed: int
     """Number of campaigns sent in the window."""
     averageOpenRate: float
     """Opened emails of the sent campaigns, as a percentage of all their emails; one decimal."""
@@ -2271,7 +2271,7 @@ class GetContactFieldUsageResult(TypedDict):
     """Campaigns that use the field."""
     usedInWorkflows: List[GetContactFieldUsageResultUsedInWorkflowsItem]
     """Workflows that use the field."""
-    contactCount: float
+    contactCount: int
     """Number of contacts with a value in the field."""
     canDelete: bool
     """Whether the field can be deleted, because nothing uses it."""
@@ -2421,11 +2421,11 @@ class ProjectReputationStatus(TypedDict):
 
 class ProjectReputationStatusTwentyFourHour(TypedDict):
     """Always 0. `GET /deliverability` returns emails by day."""
-    total: float
+    total: int
     """Number of emails sent."""
-    bounces: float
+    bounces: int
     """Number of emails that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of emails that were reported as spam."""
     bounceRate: float
     """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
@@ -2435,11 +2435,11 @@ class ProjectReputationStatusTwentyFourHour(TypedDict):
 
 class ProjectReputationStatusSevenDay(TypedDict):
     """Emails of the last seven days."""
-    total: float
+    total: int
     """Number of emails sent."""
-    bounces: float
+    bounces: int
     """Number of emails that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of emails that were reported as spam."""
     bounceRate: float
     """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
@@ -2449,11 +2449,11 @@ class ProjectReputationStatusSevenDay(TypedDict):
 
 class ProjectReputationStatusAllTime(TypedDict):
     """Emails since the project was created."""
-    total: float
+    total: int
     """Number of emails sent."""
-    bounces: float
+    bounces: int
     """Number of emails that bounced permanently."""
-    complaints: float
+    complaints: int
     """Number of emails that were reported as spam."""
     bounceRate: float
     """Permanent bounces as a percentage of `total`; 0 when nothing was sent."""
@@ -2504,7 +2504,7 @@ class GetProjectSetupStateResultData(TypedDict):
     """Whether the project has a paid subscription."""
     hasVerifiedDomain: bool
     """Whether the project has a verified and approved sender domain."""
-    contactCount: float
+    contactCount: int
     """Number of contacts in the project."""
     lastCampaignSentAt: Optional[str]
     """When the last campaign was sent; null if none was."""
@@ -2577,7 +2577,7 @@ class ImportJob(TypedDict):
     """ID of the job."""
     state: Literal["waiting", "active", "delayed", "completed", "failed"]
     """State of the job; `completed` and `failed` are final."""
-    progress: float
+    progress: int
     """Progress in percent, from 0 to 100."""
     result: Optional[ImportJobResult]
     """Result of the import; null until it is completed."""
@@ -2588,26 +2588,26 @@ class ImportJob(TypedDict):
 
 
 class ImportJobResult(TypedDict):
-    totalRows: float
+    totalRows: int
     """Number of rows in the file."""
-    successCount: float
+    successCount: int
     """Rows that were imported, including those that changed nothing."""
-    createdCount: float
+    createdCount: int
     """Rows that created a contact."""
-    updatedCount: float
+    updatedCount: int
     """Rows that updated a contact."""
-    unchangedCount: float
+    unchangedCount: int
     """Rows that changed nothing."""
-    failureCount: float
+    failureCount: int
     """Rows that were refused."""
     errors: List[ImportJobResultErrorsItem]
     """The first rows that were refused."""
-    reasons: Dict[str, float]
+    reasons: Dict[str, int]
     """Number of refused rows, by reason."""
 
 
 class ImportJobResultErrorsItem(TypedDict):
-    row: float
+    row: int
     """Line of the row in the file."""
     email: Optional[str]
     """Email address in the row; null when there is none."""
@@ -2630,36 +2630,36 @@ class ImportJobData(TypedDict):
 
 
 class ImportPreview(TypedDict):
-    totalRows: float
+    totalRows: int
     """Number of rows in the file."""
-    createdCount: float
+    createdCount: int
     """Rows that would create a contact."""
-    updatedCount: float
+    updatedCount: int
     """Rows that would update a contact."""
-    unchangedCount: float
+    unchangedCount: int
     """Rows that would change nothing."""
-    failureCount: float
+    failureCount: int
     """Rows that would be refused."""
-    repeatedCount: float
+    repeatedCount: int
     """Rows that repeat an address of the file; they are counted as updated or unchanged as well."""
-    repeatedUpdatedCount: float
+    repeatedUpdatedCount: int
     """Rows of `updatedCount` that repeat an address of the file."""
-    newSubscribedCount: float
+    newSubscribedCount: int
     """New contacts who would be subscribed."""
-    resubscribedCount: float
+    resubscribedCount: int
     """Existing contacts who are not subscribed and would be."""
-    unsubscribedCount: float
+    unsubscribedCount: int
     """Contacts who are subscribed and would no longer be."""
     updates: List[ImportPreviewUpdatesItem]
     """The first contacts that change, with the fields that differ."""
     errors: List[ImportPreviewErrorsItem]
     """The first rows that would be refused."""
-    reasons: Dict[str, float]
+    reasons: Dict[str, int]
     """Number of refused rows, by reason."""
 
 
 class ImportPreviewUpdatesItem(TypedDict):
-    row: float
+    row: int
     """Line of the row in the file."""
     email: str
     """Email address of the contact."""
@@ -2672,7 +2672,7 @@ class ImportPreviewUpdatesItem(TypedDict):
 
 
 class ImportPreviewErrorsItem(TypedDict):
-    row: float
+    row: int
     """Line of the row in the file."""
     email: Optional[str]
     """Email address in the row; null when there is none."""
@@ -2733,9 +2733,9 @@ class InvoiceListInvoicesItem(TypedDict):
     """Number of the invoice; null for a draft."""
     status: Optional[str]
     """Status of the invoice at the payment processor, such as `open` or `paid`; null without one."""
-    amountDue: float
+    amountDue: int
     """Amount due, in the smallest unit of the currency."""
-    amountPaid: float
+    amountPaid: int
     """Amount paid so far, in the smallest unit of the currency."""
     currency: str
     """Currency of the invoice, such as `usd`."""
@@ -2749,9 +2749,9 @@ class InvoiceListInvoicesItem(TypedDict):
     """URL of the invoice's page at the payment processor; null without one."""
     invoicePdf: Optional[str]
     """URL of the invoice as PDF; null without one."""
-    subtotal: float
+    subtotal: int
     """Amount before taxes, in the smallest unit of the currency."""
-    total: float
+    total: int
     """Total amount, in the smallest unit of the currency."""
     paid: bool
     """Whether the invoice is paid."""
@@ -2762,7 +2762,7 @@ class InvoiceListUnpaidInvoicesItem(TypedDict):
     """ID of the invoice at the payment processor."""
     number: Optional[str]
     """Number of the invoice; null for a draft."""
-    amountDue: float
+    amountDue: int
     """Amount due, in the smallest unit of the currency."""
     currency: str
     """Currency of the invoice, such as `usd`."""
@@ -2864,16 +2864,16 @@ class ListContactFieldValuesResult(TypedDict):
     """Name of the field, as in the request."""
     values: List[Union[str, float, bool]]
     """Distinct values in their stored JSON type, in ascending order of their text."""
-    count: float
+    count: int
     """Number of values in this response."""
-    limit: float
+    limit: int
     """The limit that was applied; there may be further values when `count` reaches it."""
 
 
 class ListContactFieldsResult(TypedDict):
     fields: List[ListContactFieldsResultFieldsItem]
     """Fields of the project's contacts."""
-    count: float
+    count: int
     """Number of fields."""
 
 
@@ -2884,7 +2884,7 @@ class ListContactFieldsResultFieldsItem(TypedDict):
     """Type of its values."""
     isCustom: bool
     """Whether the field is a key of contact data; false for built-in fields."""
-    coverage: float
+    coverage: int
     """Share of contacts with a value, as a whole percentage from 0 to 100."""
 
 
@@ -3117,7 +3117,7 @@ class ListWorkflowFieldsResult(TypedDict):
     """Names of the fields."""
     typedFields: List[ListWorkflowFieldsResultTypedFieldsItem]
     """The same fields with their types."""
-    count: float
+    count: int
     """Number of fields."""
 
 
@@ -3144,15 +3144,15 @@ class ListWorkflowVersionsResult(TypedDict):
 
 
 class ListWorkflowVersionsResultDataItem(TypedDict):
-    version: float
+    version: int
     """Version number, counting from 1."""
     createdAt: str
     """When the version was published."""
     isCurrent: bool
     """Whether contacts that enter now get this version."""
-    steps: float
+    steps: int
     """Number of steps in the version."""
-    active: float
+    active: int
     """Number of contacts in the workflow that have this version."""
 
 
@@ -3193,9 +3193,9 @@ ListWorkflowsResultDataItem = TypedDict(
 
 class ListWorkflowsResultDataItemCount(TypedDict):
     """Numbers of steps and executions of the workflow."""
-    steps: float
+    steps: int
     """Number of steps."""
-    executions: float
+    executions: int
     """Number of executions, including those that have ended."""
 
 
@@ -3247,9 +3247,9 @@ MigrateWorkflowResult: TypeAlias = "Union[WorkflowMigrationPreview, WorkflowMigr
 class WorkflowMigrationPreview(TypedDict):
     dryRun: Literal[True]
     """Always `true`: nothing was changed."""
-    toVersion: float
+    toVersion: int
     """Number of the version that contacts would be migrated to."""
-    people: float
+    people: int
     """Number of contacts in the workflow that have another version."""
     rules: List[WorkflowMigrationPreviewRulesItem]
     """Rules of the plan, with the number of contacts that each matches."""
@@ -3266,7 +3266,7 @@ class WorkflowMigrationPreviewRulesItem(TypedDict):
     """What the rule does: `finish`, `moveAtNextStep`, `moveNow` or `exit`."""
     toStepId: Optional[str]
     """ID of the step that contacts would move to; null if the rule names none."""
-    people: float
+    people: int
     """Number of contacts at the step."""
 
 
@@ -3277,21 +3277,21 @@ class WorkflowMigration(TypedDict):
     """ID of the workflow."""
     state: Literal["waiting", "active", "completed", "cancelled", "failed"]
     """`waiting`, `active`, then `completed`, `cancelled` or `failed`."""
-    toVersion: float
+    toVersion: int
     """Number of the version that contacts are migrated to."""
-    progress: float
+    progress: int
     """Share of `expected` that has been processed, in percent; 100 when it is completed."""
-    expected: float
+    expected: int
     """Number of contacts that the plan matched when the migration began."""
-    finished: float
+    finished: int
     """Number of contacts that stay with their version to the end."""
-    movedAtNextStep: float
+    movedAtNextStep: int
     """Number of contacts that continue in the new graph after their current step."""
-    movedNow: float
+    movedNow: int
     """Number of contacts that were moved at once."""
-    exited: float
+    exited: int
     """Number of contacts that left the workflow by the plan."""
-    passedOver: float
+    passedOver: int
     """Number of contacts that their rule could not be applied to. They stay with their version."""
     failedReason: Optional[str]
     """Why the migration failed; null unless it did."""
@@ -3374,7 +3374,7 @@ class PreviewSegmentRequest(TypedDict):
 
 
 class PreviewSegmentResult(TypedDict):
-    total: float
+    total: int
     """Number of contacts that match."""
     contacts: List[Contact]
     """The newest contacts that match, at most `limit`."""
@@ -3484,7 +3484,7 @@ class QueuedJob(TypedDict):
 
 
 class RefreshSegmentResult(TypedDict):
-    memberCount: float
+    memberCount: int
     """Number of members now."""
 
 
@@ -3515,7 +3515,7 @@ class RemoveSegmentMembersRequest(TypedDict):
 
 
 class RemoveSegmentMembersResult(TypedDict):
-    removed: float
+    removed: int
     """Number of contacts that were removed from the segment."""
 
 
@@ -3589,7 +3589,7 @@ ReplaceWorkflowGraphResult: TypeAlias = "Union[WorkflowGraphPreview, ReplacedWor
 class WorkflowGraphPreview(TypedDict):
     dryRun: Literal[True]
     """`true`: nothing was changed."""
-    revision: float
+    revision: int
     """Current revision of the workflow, for `If-Match`."""
     ids: Dict[str, str]
     """IDs of new steps, by the names that the request gave them."""
@@ -3677,7 +3677,7 @@ class WorkflowWithGraph(TypedDict):
     """When the workflow was created."""
     updatedAt: str
     """When the workflow last changed."""
-    revision: float
+    revision: int
     """Increases with every edit of the workflow, its steps and transitions. The `ETag` header carries the same value; send it as `If-Match` to avoid overwriting somebody else’s edit."""
     editedAt: Optional[str]
     """When the workflow was last edited; null if it has not been edited since it was created."""
@@ -3748,7 +3748,7 @@ class WorkflowTransition(TypedDict):
     """Branch of a condition that takes this transition, such as `yes`; null for other steps."""
     waitOutcome: Optional[Literal["EVENT", "TIMEOUT"]]
     """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps."""
-    priority: float
+    priority: int
     """Position among the transitions of the step: lower numbers are tried first."""
     createdAt: str
     """When the transition was created."""
@@ -3808,9 +3808,9 @@ class RetryWorkflowExecutionsRequest(TypedDict):
 
 
 class RetryWorkflowExecutionsResult(TypedDict):
-    retried: float
+    retried: int
     """Number of executions that resume at the step that failed."""
-    skipped: float
+    skipped: int
     """Number of executions that do not: they did not fail, or their contact is in the workflow again."""
     more: bool
     """Whether there are more failed executions that can be retried."""
@@ -4010,7 +4010,7 @@ class SendEmailBatchResultDataResultsItem2Error(TypedDict):
     """Error code, such as `VALIDATION_ERROR`."""
     message: str
     """What is wrong, as a sentence."""
-    statusCode: float
+    statusCode: int
     """HTTP status that `POST /v1/send` would have returned."""
     details: NotRequired[Dict[str, Any]]
     """Further facts about the error; absent if there are none."""
@@ -4128,8 +4128,8 @@ SuppressedEmail = TypedDict(
         "clickedAt": "Optional[str]",
         "bouncedAt": "Optional[str]",
         "complainedAt": "Optional[str]",
-        "opens": "float",
-        "clicks": "float",
+        "opens": "int",
+        "clicks": "int",
         "error": "Optional[str]",
         "recipientAddress": "str",
         "suppression": "SuppressionMatch",
@@ -4228,9 +4228,9 @@ class TestWebhookEndpointRequest(TypedDict):
 class TestWebhookEndpointResult(TypedDict):
     at: str
     """When the endpoint was called."""
-    statusCode: Optional[float]
+    statusCode: Optional[int]
     """HTTP status of the response; null if there was none."""
-    ms: float
+    ms: int
     """Duration of the call, in milliseconds."""
     answer: Optional[str]
     """First 4 KB of the response body; null if there was no response."""
@@ -4333,9 +4333,9 @@ class UndoImportRequest(TypedDict):
 class UndoPreview(TypedDict):
     jobId: Optional[str]
     """ID of the job that performs the undo; null for a dry run."""
-    deletes: float
+    deletes: int
     """Contacts that the job created and that have not changed since."""
-    restores: float
+    restores: int
     """Contacts whose fields or subscription go back, or that come back."""
     conflicts: List[UndoPreviewConflictsItem]
     """Fields that were changed since, with the number of contacts."""
@@ -4346,14 +4346,14 @@ class UndoPreview(TypedDict):
 class UndoPreviewConflictsItem(TypedDict):
     key: str
     """Name of the field."""
-    count: float
+    count: int
     """Number of contacts whose field changed since."""
 
 
 class UndoPreviewKeepsItem(TypedDict):
     reason: str
     """Why they stay as they are."""
-    count: float
+    count: int
     """Number of contacts or subscriptions."""
 
 
@@ -4407,12 +4407,12 @@ UpdateCampaignsResult: TypeAlias = "Union[UpdateCampaignsResultValue, UpdateCamp
 
 
 class UpdateCampaignsResultValue(TypedDict):
-    deleted: float
+    deleted: int
     """Number of drafts deleted, for a request with `delete`."""
 
 
 class UpdateCampaignsResultValue2(TypedDict):
-    updated: float
+    updated: int
     """Number of campaigns archived or unarchived, for a request with `archived`."""
 
 
@@ -4673,7 +4673,7 @@ class WaitingPlan(TypedDict):
     """What is planned, such as `launch_campaign`."""
     sentence: str
     """What would happen, as a sentence. Values from the project’s data are quoted."""
-    affects: float
+    affects: int
     """Number of contacts it reaches."""
     samples: List[str]
     """Addresses of some of these contacts."""
@@ -4688,9 +4688,9 @@ class WaitingPlan(TypedDict):
 class WebhookAttempt(TypedDict):
     at: str
     """When the endpoint was called."""
-    statusCode: Optional[float]
+    statusCode: Optional[int]
     """HTTP status of the response; null if there was none."""
-    ms: float
+    ms: int
     """Duration of the call, in milliseconds."""
     answer: Optional[str]
     """First 4 KB of the response body; null if there was no response."""
@@ -4712,7 +4712,7 @@ class WebhookDelivery(TypedDict):
     """ID of the event."""
     webhookId: str
     """`webhook-id` of the calls, the same for every attempt."""
-    sequence: float
+    sequence: int
     """Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls."""
     type: str
     """Name of the event."""
@@ -4720,7 +4720,7 @@ class WebhookDelivery(TypedDict):
     """When the event happened."""
     status: Literal["PENDING", "DELIVERED", "FAILED"]
     """`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up."""
-    attempts: float
+    attempts: int
     """Number of attempts so far."""
     nextAttemptAt: Optional[str]
     """When the next attempt is due; null if there is none."""
@@ -4731,7 +4731,7 @@ class WebhookDeliveryWithAttempts(TypedDict):
     """ID of the event."""
     webhookId: str
     """`webhook-id` of the calls, the same for every attempt."""
-    sequence: float
+    sequence: int
     """Number of the event among those of the endpoint, without gaps; `webhook-sequence` of the calls."""
     type: str
     """Name of the event."""
@@ -4739,7 +4739,7 @@ class WebhookDeliveryWithAttempts(TypedDict):
     """When the event happened."""
     status: Literal["PENDING", "DELIVERED", "FAILED"]
     """`PENDING`, `DELIVERED`, or `FAILED` once all attempts are used up."""
-    attempts: float
+    attempts: int
     """Number of attempts so far."""
     nextAttemptAt: Optional[str]
     """When the next attempt is due; null if there is none."""
@@ -4766,7 +4766,7 @@ class WebhookEndpoint(TypedDict):
     """`ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`."""
     disabledReason: Optional[str]
     """Why the service disabled the endpoint; null unless it did."""
-    lastSequence: float
+    lastSequence: int
     """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
     """Time from which on all calls have failed; null while calls succeed."""
@@ -4783,11 +4783,11 @@ class WebhookEndpoint(TypedDict):
 class WebhookEndpointHealthItem(TypedDict):
     at: str
     """When the hour begins."""
-    delivered: float
+    delivered: int
     """Number of events of this hour that were delivered."""
-    failed: float
+    failed: int
     """Number of events of this hour that used up their attempts."""
-    pending: float
+    pending: int
     """Number of events of this hour that are not delivered yet."""
 
 
@@ -4796,13 +4796,13 @@ WebhookEndpointAudit = TypedDict(
     {
         "from": "str",
         "until": "str",
-        "events": "float",
-        "delivered": "float",
-        "failed": "float",
-        "pending": "float",
+        "events": "int",
+        "delivered": "int",
+        "failed": "int",
+        "pending": "int",
         "addsUp": "bool",
-        "firstSequence": "Optional[float]",
-        "lastSequence": "Optional[float]",
+        "firstSequence": "Optional[int]",
+        "lastSequence": "Optional[int]",
     },
 )
 
@@ -4824,7 +4824,7 @@ class WebhookEndpointWithSecret(TypedDict):
     """`ENABLED`; `PAUSED` by a person; or `DISABLED` by the service, for `disabledReason`."""
     disabledReason: Optional[str]
     """Why the service disabled the endpoint; null unless it did."""
-    lastSequence: float
+    lastSequence: int
     """Number of events queued for the endpoint so far."""
     failingSince: Optional[str]
     """Time from which on all calls have failed; null while calls succeed."""
@@ -4843,11 +4843,11 @@ class WebhookEndpointWithSecret(TypedDict):
 class WebhookEndpointWithSecretHealthItem(TypedDict):
     at: str
     """When the hour begins."""
-    delivered: float
+    delivered: int
     """Number of events of this hour that were delivered."""
-    failed: float
+    failed: int
     """Number of events of this hour that used up their attempts."""
-    pending: float
+    pending: int
     """Number of events of this hour that are not delivered yet."""
 
 
@@ -4864,7 +4864,7 @@ class WebhookReplay(TypedDict):
     """`failed` if only events that used up their attempts are delivered again; otherwise `all`."""
     status: Literal["RUNNING", "DONE"]
     """`RUNNING`, then `DONE` once all events are queued."""
-    requeued: float
+    requeued: int
     """Number of events queued again so far."""
     createdAt: str
     """When the replay was requested."""
@@ -4955,9 +4955,9 @@ class WorkflowExecutionStory(TypedDict):
     """When the wait ends at the latest; null if it has no end, or there is none."""
     waitingSince: Optional[str]
     """When the contact reached its current step; null once the execution has ended."""
-    version: float
+    version: int
     """Number of the version of the graph that the execution follows."""
-    nextVersion: Optional[float]
+    nextVersion: Optional[int]
     """Number of the version that it continues with after the current step; null if it stays with its version."""
     temporal: WorkflowExecutionStoryTemporal
     """The execution in Temporal."""
@@ -5029,7 +5029,7 @@ class WorkflowStepExecution(TypedDict):
     """When the step execution was created."""
     updatedAt: str
     """When the step execution last changed."""
-    durationMs: float
+    durationMs: int
     """How long the step took, or has taken so far, in milliseconds."""
     step: WorkflowStepExecutionStep
     """The step that was executed."""
@@ -5082,7 +5082,7 @@ class WorkflowTestRunStep(TypedDict):
 
 
 class WorkflowVersion(TypedDict):
-    version: float
+    version: int
     """Version number, counting from 1."""
     createdAt: str
     """When the version was published."""
@@ -5138,7 +5138,7 @@ class WorkflowVersionTransitionsItem(TypedDict):
     """Branch of a condition that takes this transition, such as `yes`; null for other steps."""
     waitOutcome: Optional[Literal["EVENT", "TIMEOUT"]]
     """Outcome of a wait that takes this transition: `EVENT` or `TIMEOUT`; null for both, and for other steps."""
-    priority: float
+    priority: int
     """Position among the transitions of the step: lower numbers are tried first."""
 
 
@@ -5228,7 +5228,7 @@ class GetEventStatsQuery(TypedDict):
 class GetEventStatsResponseItem(TypedDict):
     name: str
     """Name of the event."""
-    count: float
+    count: int
     """Number of times the event occurred."""
 
 
