@@ -90,22 +90,29 @@ export function stepsOfTemplate(db: Database, projectId: string, id: string): Pr
 /**
  * How many steps need one of the templates: those of workflows as they are, and those of graphs that contacts are still
  * in, because a contact stays on the version of the graph that it entered. Names one of the templates that are needed;
- * null when none is.
+ * null when none is. For a key with limits only workflows count that somebody else runs.
  */
 export async function usesOfTemplates(
   db: Database,
   projectId: string,
   ids: readonly string[],
+  limitedBy: string | null = null,
 ): Promise<{ steps: number; template: string } | null> {
+  const isInside = sql`exists (select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))`;
+  const isRun =
+    limitedBy === null
+      ? sql``
+      : sql`and a.limited_by is distinct from ${limitedBy}::uuid and (a.enabled or ${isInside})`;
   const row = await db.row<{ steps: number; template: string | null }>(sql`
     with wanted as materialized (select unnest(${ids}::uuid[]) as id),
     live as (
-      select s.template_id as template, s.id as step from automation_steps s join wanted w on w.id = s.template_id),
+      select s.template_id as template, s.id as step
+      from automation_steps s join wanted w on w.id = s.template_id join automations a on a.id = s.automation_id ${isRun}),
     pinned as (
       select w.id as template, (node ->> 'id')::uuid as step
       from wanted w, automations a join automation_versions v on v.automation_id = a.id,
         jsonb_array_elements(v.graph -> 'steps') as node
-      where a.project_id = ${projectId}
+      where a.project_id = ${projectId} ${isRun}
         and v.graph @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('templateId', w.id)))
         and node ->> 'templateId' = w.id::text
         and exists (select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING')

@@ -1,14 +1,14 @@
 import { parseTemplate, StepLimitError, TemplateSyntaxError } from '@fernpost/renderer';
 import { LockMode, type RequiredEntityData } from '@mikro-orm/core';
 import { checkKeySender, checkSenderDomain } from '../domains/service.ts';
-import { AppError, badRequest, conflict, notFound } from '../lib/errors.ts';
+import { AppError, badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { cutText, likeText } from '../lib/text.ts';
 import { domainOf } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import type { VerifiedDomains } from '../projects/directory.ts';
-import { type Database, sql } from '../store/sql.ts';
+import { type Database, limitingKey, sql } from '../store/sql.ts';
 import { stepsOfTemplate, Template, usesOfTemplates } from './queries.ts';
 import {
   type BulkUpdateTemplates,
@@ -97,7 +97,8 @@ export async function getTemplate(db: Database, projectId: string, id: string): 
 
 /**
  * Changes a template; parts that are absent stay.
- * @throws 404, 400, 403 as on creation, also for the domain that its mail has until now, 412 where `ifMatch` names another revision
+ * @throws 404, 400, 403 as on creation, also for the domain that its mail has until now, and for a key with limits
+ * where workflows that somebody else runs send it, 412 where `ifMatch` names another revision
  */
 export async function patchTemplate(
   db: Database,
@@ -112,6 +113,7 @@ export async function patchTemplate(
     const template = await load(tx, projectId, id, LockMode.PESSIMISTIC_WRITE);
     checkSeen('template', '/templates/{id}', template, ifMatch);
     checkKeySender(tx.author, domainOf(template.from));
+    await keepLimits(tx, template);
     await keepFirstVersion(tx, template);
     checkSources(body);
     if (body.from !== undefined) {
@@ -123,6 +125,17 @@ export async function patchTemplate(
     await keepVersion(tx, template, restoredFrom);
     return templateBody(template);
   });
+}
+
+// Mail of workflows has the content that the template has when it is sent.
+async function keepLimits(tx: Database, { id, projectId }: Template): Promise<void> {
+  const key = limitingKey(tx);
+  if (key === null || (await usesOfTemplates(tx, projectId, [id], key)) === null) return;
+  throw forbidden(
+    'This key may not send to everybody: it cannot change a template that is sent by a workflow which somebody else enabled, or which has active executions',
+    { reason: 'recipient' },
+    'Use a key without limits, or sign in.',
+  );
 }
 
 /** The versions of a template, newest first. @throws 404 */

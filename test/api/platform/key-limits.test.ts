@@ -231,6 +231,43 @@ describe('what a test key starts reaches its recipients only:', () => {
     expect(refused.map(({ status }) => status)).toEqual([403, 403]);
   });
 
+  test('a template, unless workflows that others run send it', async () => {
+    const key = await testKey();
+    const using = async (enabled: boolean, isInside = false) => {
+      const templateId = await aTemplate(database.db, project);
+      const { id } = await anAutomation(database.db, project.id, {
+        enabled: true,
+        steps: { mail: ['SEND_EMAIL', { templateId }] },
+      } as unknown as Parameters<typeof anAutomation>[2]);
+      if (isInside) {
+        const contactId = await aContact(database.db, project.id, 'inside@victim.example');
+        const { status } = await api.call(project.secretKey, 'POST', `/workflows/${id}/executions`, { contactId });
+        expect(status).toBe(201);
+      }
+      await database.db.count('update automations set enabled = $1 where id = $2', [enabled, id]);
+      return { templateId, id };
+    };
+    const [on, off, inside] = [await using(true), await using(false), await using(false, true)];
+    const edits = async ({ templateId }: { templateId: string }) => [
+      await api.call(key, 'PATCH', `/templates/${templateId}`, { subject: 'Mine' }),
+      await api.call(key, 'POST', `/templates/${templateId}/versions/1/restore`),
+    ];
+    const own = await api.call(project.secretKey, 'PATCH', `/templates/${on.templateId}`, { subject: 'Ours' });
+    await api.call(project.secretKey, 'PATCH', `/templates/${inside.templateId}`, { subject: 'Ours' });
+    expect(own.status).toBe(200);
+    const refused = [...(await edits(on)), ...(await edits(inside))];
+    expect(refused.map(({ status, body }) => [status, body.error?.details?.reason])).toEqual(
+      refused.map(() => [403, 'recipient']),
+    );
+    expect(await api.call(key, 'PUT', '/brand', { footer: 'Mine' })).toMatchObject({
+      status: 403,
+      body: { error: { details: { reason: 'recipient' } } },
+    });
+    expect((await edits(off)).map(({ status }) => status)).toEqual([200, 200]);
+    expect((await api.call(key, 'PATCH', `/workflows/${off.id}`, { enabled: true })).status).toBe(200);
+    expect((await edits(off)).map(({ status }) => status)).toEqual([200, 200]);
+  });
+
   test('workflows that a segment starts, when contacts it has changed enter by the sweep', async () => {
     const key = await testKey();
     const templateId = await aTemplate(database.db, project);
