@@ -98,14 +98,20 @@ export function RenderedMail({ content }: { content: MailContent }) {
       ) : preview.error ? null : subject === '' || body === '' ? (
         <Note>Write a subject and a body to see the preview.</Note>
       ) : (
-        // As large as the message that comes, so that nothing below moves away from a pointer.
-        <>
-          <p aria-hidden="true">&nbsp;</p>
-          <div className="mail-preview p-3" data-width={width}>
-            <Loading />
-          </div>
-        </>
+        <FrameToCome width={width} />
       )}
+    </>
+  );
+}
+
+/** Stands where the rendered mail comes, as large, so that nothing below moves away from a pointer. */
+function FrameToCome({ width }: { width: string }) {
+  return (
+    <>
+      <p aria-hidden="true">&nbsp;</p>
+      <div className="mail-preview p-3" data-width={width}>
+        <Loading />
+      </div>
     </>
   );
 }
