@@ -58,3 +58,15 @@ export const Erasure = defineEntity({
   ],
 });
 export type Erasure = InferEntity<typeof Erasure>;
+
+/** An address that was erased, by its hash. `suppressed`: the project may neither store it nor send to it. */
+export const ErasedAddress = defineEntity({
+  name: 'ErasedAddress',
+  tableName: 'erased_addresses',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    subject: p.text().primary(),
+    suppressed: p.boolean(),
+    createdAt: baseColumns.createdAt,
+  },
+});

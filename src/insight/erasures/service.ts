@@ -9,7 +9,7 @@ import { lockProject } from '../../projects/queries.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { changedLedgers, erasureSteps, isSigned } from './certificate.ts';
-import { Erasure } from './entity.ts';
+import { ErasedAddress, Erasure } from './entity.ts';
 import { subjectOf } from './export.ts';
 import type { EraseContact, ErasureBody, ErasureVerification, LiftSuppression, ListErasures } from './schema.ts';
 import { added, findErasure, startOfErasure } from './work.ts';
@@ -65,10 +65,8 @@ export function requestErasure(
       createdAt: new Date(),
       addressesSealed: seal(JSON.stringify(emails), encryptionKeys[0] ?? ''),
     });
-    await tx.count(sql`
-      insert into erased_addresses (project_id, subject, suppressed)
-      select ${projectId}, subject, ${keepSuppressed} from unnest(${emails.map(key.subjectOf)}::text[]) as s (subject)
-      on conflict (project_id, subject) do update set suppressed = excluded.suppressed`);
+    const addresses = emails.map((email) => ({ projectId, subject: key.subjectOf(email), suppressed: keepSuppressed }));
+    await tx.em.upsertMany(ErasedAddress, addresses, { onConflictMergeFields: ['suppressed'] });
     const ticket = await enqueue(tx, startOfErasure(id, projectId));
     const after = { erasureId: id, reference: reference || null, keepSuppressed };
     await recordChange(tx, projectId, { action: 'contact.erased', target: contactId, after });
@@ -114,9 +112,8 @@ export function liftSuppression(
     const erasure = await load(tx, projectId, id);
     if (!erasure.erasedAt)
       throw conflict('The erasure is not finished: lift the suppression once it is', { status: 'RUNNING' });
-    const lifted = await tx.count(sql`
-      update erased_addresses set suppressed = false
-      where project_id = ${projectId} and subject = ${erasure.subject} and suppressed`);
+    const suppressed = { projectId, subject: erasure.subject, suppressed: true };
+    const lifted = await tx.em.nativeUpdate(ErasedAddress, suppressed, { suppressed: false });
     if (lifted > 0)
       await recordChange(tx, projectId, { action: 'erasure.suppression_lifted', target: id, after: { reason } });
     return bodyOf(tx, erasure);
@@ -149,9 +146,8 @@ async function bodyOf(db: Database, row: Erasure): Promise<ErasureBody> {
 }
 
 async function suppressedSubjects(db: Database, projectId: string, rows: readonly Erasure[]): Promise<Set<string>> {
-  const subjects = rows.map(({ subject }) => subject);
-  const found = await db.rows<{ subject: string }>(sql`
-    select subject from erased_addresses where project_id = ${projectId} and suppressed and subject = any (${subjects}::text[])`);
+  const subject = { $in: rows.map(({ subject }) => subject) };
+  const found = await db.em.find(ErasedAddress, { projectId, subject, suppressed: true }, { disableIdentityMap: true });
   return new Set(found.map(({ subject }) => subject));
 }
 

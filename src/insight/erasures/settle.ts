@@ -1,5 +1,7 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
+import { Campaign, CampaignSend } from '../../campaigns/entity.ts';
 import { ledgerHash } from '../../campaigns/results/recipients-queries.ts';
+import { Contact } from '../../contacts/entity.ts';
 import { finishedStatuses } from '../../lib/campaign-status.ts';
 import { leastId } from '../../lib/ids.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
@@ -34,10 +36,11 @@ export async function findLedgers(
 
 /** The hash of a ledger as it is now; null for one that is not final, whose hash nobody has seen. */
 export async function hashOfLedger(db: Database, ledger: ChangedLedger): Promise<string | null> {
-  const final = await db.row(sql`
-    select from campaigns c join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
-    where c.id = ${ledger.campaignId} and c.send_seq = ${ledger.sendSeq} and s.closed and c.status in ${raw(finishedStatuses.sql)}`);
-  return final === null ? null : ledgerHash(db, ledger);
+  const { campaignId, sendSeq } = ledger;
+  const { em } = db.session();
+  const campaign = await em.findOne(Campaign, { id: campaignId, sendSeq }, { fields: ['status'] });
+  if (campaign === null || !finishedStatuses.has(campaign.status)) return null;
+  return (await em.count(CampaignSend, { campaignId, sendSeq, closed: true })) > 0 ? ledgerHash(db, ledger) : null;
 }
 
 /** Columns that members write by hand, and data of other contacts: they are searched and named in the certificate, but not changed. */
@@ -138,13 +141,15 @@ export async function settleContact(tx: Database, subject: Subject): Promise<Rec
 
 // Campaign, then its send, as everywhere: nobody claims mail whose row, or whose send, is locked.
 async function lockMail(tx: Database, contactId: string): Promise<void> {
-  const ids = sql`select e.campaign_id from emails e where ${unsent(contactId)} and e.campaign_id is not null`;
-  await tx.rows(sql`select from campaigns where id in (${ids}) order by id for no key update`);
+  const campaigns = await tx.rows<{ id: string }>(sql`
+    select id from campaigns where id in (
+      select e.campaign_id from emails e where ${unsent(contactId)} and e.campaign_id is not null)
+    order by id for no key update`);
   await tx.rows(sql`
     select from email_queue where email_id in (select e.id from emails e where ${unsent(contactId)}) order by email_id for update`);
-  await tx.rows(
-    sql`select from campaign_sends where campaign_id in (${ids}) order by campaign_id, send_seq for update`,
-  );
+  await tx.rows(sql`
+    select from campaign_sends where campaign_id = any(${campaigns.map(({ id }) => id)}::uuid[])
+    order by campaign_id, send_seq for update`);
 }
 
 async function isLeaving(tx: Database, contactId: string): Promise<boolean> {
@@ -177,17 +182,38 @@ async function dropMail(tx: Database, contactId: string): Promise<number> {
   return row?.count ?? 0;
 }
 
-// With keepSuppressed nobody may store the address, so that whoever has it came by a request that was under way.
 async function removeContact(tx: Database, subject: Subject): Promise<Record<string, number>> {
   const { projectId, contactId, addresses, keepSuppressed } = subject;
   const emails = keepSuppressed ? addresses : [];
-  const whose = sql`project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[]))`;
   const segments = await tx.count(sql`
-    delete from segment_memberships where contact_id in (select id from contacts where ${whose})`);
-  const trash = await tx.count(sql`delete from contacts_trash where ${whose}`);
-  await tx.row(sql`select set_config('fernpost.erasing', 'on', true)`);
-  const contacts = await tx.count(sql`delete from contacts where project_id = ${projectId} and id = ${contactId}`);
-  await tx.row(sql`select set_config('fernpost.erasing', '', true)`);
-  const again = await tx.count(sql`delete from contacts where ${whose}`);
-  return { contact: contacts + again, trash, segments };
+    delete from segment_memberships where contact_id in (
+      select id from contacts where project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[])))`);
+  // The rows of its mail and events stay, emptied (forget_contacts.sql).
+  await setErasing(tx, 'on');
+  const contact = await tx.em.nativeDelete(Contact, { projectId, id: contactId });
+  await setErasing(tx, '');
+  const late = await removeLate(tx, subject);
+  return { contact: contact + late.contacts, trash: late.trash, segments };
+}
+
+function setErasing(tx: Database, value: 'on' | ''): Promise<unknown> {
+  return tx.row(sql`select set_config('fernpost.erasing', ${value}, true)`);
+}
+
+/**
+ * Removes the contact from the trash, and contacts that came by a request which was under way: with `keepSuppressed` nobody may store the
+ * address. Returns how many of each.
+ */
+export async function removeLate(
+  tx: Database,
+  { projectId, contactId, addresses, keepSuppressed }: Subject,
+): Promise<{ contacts: number; trash: number }> {
+  const emails = keepSuppressed ? addresses : [];
+  const removed = await tx.row<{ contacts: number; trash: number }>(sql`
+    with trashed as (
+      delete from contacts_trash where project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[])) returning 1),
+    gone as (
+      delete from contacts where project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[])) returning 1)
+    select (select count(*) from gone)::int as contacts, (select count(*) from trashed)::int as trash`);
+  return removed ?? { contacts: 0, trash: 0 };
 }

@@ -1,7 +1,7 @@
 import { firstIdAt, leastId } from '../../lib/ids.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import type { Subject } from './export.ts';
-import { redactAudit } from './settle.ts';
+import { redactAudit, removeLate } from './settle.ts';
 
 /** The result of one transaction of a step. `after`: where the next one continues, null when the step is done for this pass. */
 export interface StepPage {
@@ -36,7 +36,13 @@ export const steps: readonly Step[] = [
   once('links', foldLinks),
   { key: 'events', take: emptyEvents },
   once('history', (s) => sql`delete from contact_history where contact_id = ${s.contactId}`),
-  once('lateContacts', removeLate),
+  {
+    key: 'lateContacts',
+    async take(tx, subject) {
+      const { contacts, trash } = await removeLate(tx, subject);
+      return { rows: contacts + trash, after: null };
+    },
+  },
   { key: 'webhookAnswers', take: emptyAnswers },
   once('idempotency', emptyIdempotency),
   once('plans', emptyPlans),
@@ -141,16 +147,6 @@ async function emptyEvents(tx: Database, { contactId }: Subject): Promise<StepPa
   return { rows, after: rows === rowsPerPage ? leastId : null };
 }
 
-function removeLate({ projectId, contactId, addresses, keepSuppressed }: Subject): Query {
-  const emails = keepSuppressed ? addresses : [];
-  return sql`
-    with trashed as (
-      delete from contacts_trash where project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[])) returning 1),
-    gone as (
-      delete from contacts where project_id = ${projectId} and (id = ${contactId} or email = any (${emails}::text[])) returning 1)
-    select from trashed union all select from gone`;
-}
-
 // Receivers often repeat what they were sent.
 async function emptyAnswers(tx: Database, { projectId, contactId, pattern }: Subject): Promise<StepPage> {
   const rows = await tx.count(sql`
@@ -215,7 +211,7 @@ async function scan(
   after: string | null,
   table: string,
   columns: Readonly<Record<string, 'text' | 'jsonb'>>,
-  which: Query = sql`true`,
+  which = raw('true'),
 ): Promise<StepPage> {
   if (pattern === null) return { rows: 0, after: null };
   const { set, found } = replacing(columns, pattern, pseudonym);

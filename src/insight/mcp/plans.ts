@@ -4,9 +4,10 @@ import { changedFields, type ReviewFacts } from '../../launches/review/findings.
 import { AppError, conflict, forbidden, notFound } from '../../lib/errors.ts';
 import { isUuid, newId } from '../../lib/ids.ts';
 import { sha256 } from '../../lib/seal.ts';
+import { ApiKey } from '../../projects/api-key-service.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
-import { baseColumns, isoInstant } from '../../store/columns.ts';
+import { baseColumns, lockName } from '../../store/columns.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { WaitingPlan } from './facts.ts';
 import type { PlannedAction } from './tool.ts';
@@ -111,7 +112,7 @@ export async function keepPlan(
 
 async function refuseOneMore(tx: Database, keyId: string): Promise<void> {
   // Two plans at once must not both see room for one more.
-  await tx.row(sql`select 1 as locked from pg_advisory_xact_lock(hashtextextended(${`plans ${keyId}`}, 0))`);
+  await lockName(tx, `plans ${keyId}`);
   const open = { committedAt: null, refusedAt: null, expiresAt: { $gt: new Date() } };
   if ((await tx.em.count(McpPlan, { keyId, ...open })) >= mostOpen)
     throw new AppError(
@@ -153,7 +154,7 @@ export function commitPlan(
       });
     // Two plans of the same content that are committed at once must see each other.
     if (plan.contentHash && !plan.again) {
-      await tx.row(sql`select pg_advisory_xact_lock(hashtextextended(encode(${plan.contentHash}, 'hex'), 0))`);
+      await lockName(tx, Buffer.from(plan.contentHash).toString('hex'));
       const earlier = await doneWithin(tx, projectId, plan.contentHash, id);
       if (earlier !== null) throw conflict('Another plan has done the same within the last hour: plan it with "again"');
     }
@@ -180,13 +181,17 @@ async function doneWithin(db: Database, projectId: string, contentHash: Uint8Arr
 
 /** Plans of the project that wait for a person, the oldest first. */
 export async function waitingPlans(db: Database, projectId: string): Promise<WaitingPlan[]> {
-  const rows = await db.rows<WaitingPlan>(sql`
-    select p.id, p.action, p.sentence, p.affects, p.samples, (select k.name from api_keys k where k.id = p.key_id) as key,
-        p.expires_at::text as "expiresAt", p.created_at::text as "createdAt"
-      from mcp_plans p
-      where p.project_id = ${projectId} and p.needs_approval and p.approved_at is null and p.refused_at is null and p.expires_at > now()
-      order by p.created_at limit 100`);
-  return rows.map((row) => ({ ...row, expiresAt: isoInstant(row.expiresAt), createdAt: isoInstant(row.createdAt) }));
+  const plans = await db.em.find(
+    McpPlan,
+    { projectId, needsApproval: true, approvedAt: null, refusedAt: null, expiresAt: { $gt: new Date() } },
+    { orderBy: { createdAt: 'asc' }, limit: 100 },
+  );
+  const keys = await db.em.find(ApiKey, { projectId, id: { $in: plans.map(({ keyId }) => keyId) } });
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  return plans.map(({ id, action, sentence, affects, samples, keyId, expiresAt, createdAt }) => ({
+    ...{ id, action, sentence, affects, samples, key: names.get(keyId) ?? null },
+    ...{ expiresAt: expiresAt.toISOString(), createdAt: createdAt.toISOString() },
+  }));
 }
 
 /** The decision of a member on a plan. */
