@@ -63,20 +63,15 @@ function databaseFigures(db: Database, registry: Registry): () => Promise<void> 
   const refused = gauge('automation_starts_refused_total', 'Starts of workflows that the guard against loops refused');
 
   const read = async () => {
-    const [queues, sends, refusedStarts, missingEvents] = await Promise.all([
-      queueFigures(db),
-      sendFigures(db),
-      countRefused(db),
-      countMissing(db),
-    ]);
+    const [queues, sends, lacks] = await Promise.all([queueFigures(db), sendFigures(db), lackFigures(db)]);
     emails.reset();
     for (const row of sends) emails.set({ status: row.status }, row.emails);
     for (const { queue, ...row } of queues) {
       depth.set({ queue }, row.depth);
       age.set({ queue }, row.age);
     }
-    refused.set(refusedStarts);
-    missing.set(missingEvents);
+    refused.set(lacks?.refused ?? 0);
+    missing.set(lacks?.missing ?? 0);
   };
   let reading: Promise<void> | null = null;
   return async () => {
@@ -115,16 +110,8 @@ function sendFigures(db: Database): Promise<{ status: string; emails: number }[]
   return db.rows(sql`select status, count(*)::int as emails from emails where id >= ${since} group by status`);
 }
 
-async function countRefused(db: Database): Promise<number> {
-  const row = await db.row<{ refused: number }>(
-    sql`select coalesce(sum(refused), 0)::float8 as refused from automation_refusals`,
-  );
-  return row?.refused ?? 0;
-}
-
-async function countMissing(db: Database): Promise<number> {
-  const row = await db.row<{ missing: number }>(
-    sql`select coalesce(sum(missing), 0)::float8 as missing from webhook_endpoints where missing > 0 and status = 'ENABLED'`,
-  );
-  return row?.missing ?? 0;
+function lackFigures(db: Database): Promise<{ refused: number; missing: number } | null> {
+  return db.row(sql`
+    select (select coalesce(sum(refused), 0) from automation_refusals)::float8 as refused,
+      (select coalesce(sum(missing), 0) from webhook_endpoints where missing > 0 and status = 'ENABLED')::float8 as missing`);
 }

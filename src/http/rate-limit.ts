@@ -51,12 +51,12 @@ function windowsIn(db: Database, { start, used }: typeof projectWindow): WindowS
   return {
     async take(projectId, requests, limit) {
       // The row may have been made by the other window; then this one has not started yet.
-      const isOver = sql`coalesce(w.${start} <= clock_timestamp() - interval '60 seconds', true)`;
       const window = await db.row<RateWindow>(sql`
         insert into rate_windows as w (project_id, ${start}, ${used}) values (${projectId}, clock_timestamp(), ${requests})
           on conflict (project_id) do update set
-            ${start} = case when ${isOver} then clock_timestamp() else w.${start} end,
-            ${used} = case when ${isOver} then excluded.${used} else least(w.${used}, ${limit}) + excluded.${used} end
+            ${start} = case when w.${start} > clock_timestamp() - interval '60 seconds' then w.${start} else clock_timestamp() end,
+            ${used} = case when w.${start} > clock_timestamp() - interval '60 seconds'
+              then least(w.${used}, ${limit}) + excluded.${used} else excluded.${used} end
           returning ${used} as used, ${start}::text as "startedAt",
             greatest(0, 60000 - extract(epoch from clock_timestamp() - ${start}) * 1000)::float8 as "endsInMs"`);
       if (window === null) throw new Error('The rate window was not answered');

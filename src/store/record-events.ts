@@ -1,4 +1,4 @@
-import { type Query, sql } from './sql.ts';
+import { type Query, raw, sql } from './sql.ts';
 
 /** Of an event: a value, or SQL of the row that the event is made from. */
 type Part = Query | string | null;
@@ -30,22 +30,21 @@ export interface Recording {
 
 /** The expression of one event. */
 export function newEvent(event: NewEvent): Query {
-  const { id = sql`uuidv7()`, projectId, contactId, emailId, name, data, mailAt, limitedBy } = event;
+  const { id = raw('uuidv7()'), projectId, contactId, emailId, name, data, mailAt, limitedBy } = event;
   return sql`row(${id}, ${projectId}, ${contactId ?? none}, ${emailId ?? none}, ${name}, ${data ?? none}, ${mailAt ?? none},
     ${limitedBy ?? none})::new_event`;
 }
 
-const none = sql`null`;
+const none = raw('null');
 
 /**
  * The statement that records events, with all that they start and wake (`migrations/functions/record_events.sql`): the one way from here to
  * the table of events. The condition is what makes Postgres evaluate the expression, whatever `result` reads and returns.
  */
-export function recordingEvents({ given, events, result }: Recording): Query {
-  const before = given === undefined ? sql`` : sql`${given},`;
-  if (result === undefined) return sql`with ${before} ${recorded(events)} select number from recorded`;
-  return sql`with ${before} ${recorded(events)}
+export function recordingEvents({ given, events, result = recordedEvents }: Recording): Query {
+  return sql`with ${given === undefined ? raw('') : sql`${given},`}
+    recorded as materialized (select record_events(array(${events})) as number)
     select result.* from (${result}) result where (select number from recorded) >= 0`;
 }
 
-const recorded = (events: Query) => sql`recorded as materialized (select record_events(array(${events})) as number)`;
+const recordedEvents = raw('select number from recorded');

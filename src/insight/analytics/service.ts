@@ -1,6 +1,7 @@
 import * as v from 'valibot';
+import { Campaign } from '../../campaigns/entity.ts';
 import { countByName } from '../../contacts/events/counting-queries.ts';
-import { editableStatuses } from '../../lib/campaign-status.ts';
+import { CampaignStatus, editableStatuses } from '../../lib/campaign-status.ts';
 import { dayMs, hourMs, spanParameters, sqlSpan } from '../../lib/time.ts';
 import { dayParameter, field, Instant, Integer, parameter } from '../../lib/validation/fields.ts';
 import { mailByDay } from '../../mail/ledger/mail-count-queries.ts';
@@ -117,17 +118,20 @@ function dayOf(at: number): Date {
 
 /** The sent campaigns of a window with the most opens. @throws 400 as `timeSeries` does */
 export async function topCampaigns(db: Database, projectId: string, query: TopQuery, now: Date): Promise<TopCampaigns> {
-  const { from, until } = sqlSpan(spanParameters(query, now, 30), hourMs);
-  const campaigns = await db.rows<Omit<TopCampaigns[number], 'openRate' | 'clickRate'>>(sql`
-    select id, subject, sent_count as "sentCount", opened_count as "openedCount", clicked_count as "clickedCount"
-    from campaigns
-    where project_id = ${projectId} and status = 'SENT'
-      and sent_at >= ${from}::timestamptz and sent_at < ${until}::timestamptz
-    order by opened_count desc, sent_at desc, id desc limit ${positiveInteger(query.limit, 10, 50)}`);
-  return campaigns.map((campaign) => ({
-    ...campaign,
-    openRate: percent(campaign.openedCount, campaign.sentCount),
-    clickRate: percent(campaign.clickedCount, campaign.sentCount),
+  const { from, until } = spanParameters(query, now, 30);
+  const campaigns = await db.em.find(
+    Campaign,
+    { projectId, status: CampaignStatus.SENT, sentAt: { $gte: from, ...(until && { $lt: until }) } },
+    {
+      fields: ['subject', 'sentCount', 'openedCount', 'clickedCount'],
+      orderBy: { openedCount: 'desc', sentAt: 'desc', id: 'desc' },
+      limit: positiveInteger(query.limit, 10, 50),
+    },
+  );
+  return campaigns.map(({ id, subject, sentCount, openedCount, clickedCount }) => ({
+    ...{ id, subject, sentCount, openedCount, clickedCount },
+    openRate: percent(openedCount, sentCount),
+    clickRate: percent(clickedCount, sentCount),
   }));
 }
 

@@ -1,6 +1,6 @@
 import type * as v from 'valibot';
 import { type ConditionShape, conditionQuery } from '../../contacts/conditions.ts';
-import type { Activity, Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
+import type { Condition, ConditionFilter } from '../../lib/conditions/condition.ts';
 import { valueAtPath } from '../../lib/contact-data.ts';
 import { storedDefinition } from '../../segments/definition.ts';
 import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
@@ -127,49 +127,33 @@ async function actualValues(
   const of = <Kind extends ConditionFilter['kind']>(kind: Kind) =>
     leaves.flatMap(({ filter }) => (filter.kind === kind ? [filter as Extract<ConditionFilter, { kind: Kind }>] : []));
   const names = [...new Set(of('event').map(({ name }) => name))];
+  const activities = [...new Set(of('activity').map(({ activity }) => activity))];
   const segmentIds = [...new Set(of('segment').map(({ segmentId }) => segmentId))];
-  const events = new Map(
-    (names.length === 0
-      ? []
-      : await db.rows<{ name: string; at: string }>(sql`
-          select name, max(created_at)::text as at from events
-          where contact_id = ${contact.id} and project_id = ${projectId} and name = any(${names}::text[])
-            and created_at <= ${until}::timestamptz
-          group by name`)
-    ).map(({ name, at }) => [name, at]),
-  );
-  const mail =
-    of('activity').length === 0
-      ? null
-      : await db.row<Record<Activity, string | null>>(sql`
-          select max(sent_at) filter (where sent_at <= ${until}::timestamptz)::text as sent,
-            max(delivered_at) filter (where delivered_at <= ${until}::timestamptz)::text as delivered,
-            max(opened_at) filter (where opened_at <= ${until}::timestamptz)::text as opened,
-            max(clicked_at) filter (where clicked_at <= ${until}::timestamptz)::text as clicked,
-            max(bounced_at) filter (where bounced_at <= ${until}::timestamptz)::text as bounced,
-            max(complained_at) filter (where complained_at <= ${until}::timestamptz)::text as complained
-          from emails where contact_id = ${contact.id} and project_id = ${projectId}`);
-  const memberships = new Map(
-    (segmentIds.length === 0
-      ? []
-      : await db.rows<{ id: string; at: string }>(sql`
-          select segment_id as id, entered_at::text as at from segment_memberships
-          where contact_id = ${contact.id} and segment_id = any(${segmentIds}::uuid[])
-            and entered_at <= ${until}::timestamptz and (exited_at is null or exited_at > ${until}::timestamptz)`)
-    ).map(({ id, at }) => [id, at]),
-  );
+  const rows = await db.rows<{ kind: ConditionFilter['kind']; name: string; at: string }>(sql`
+    select 'event' as kind, name, max(created_at)::text as at from events
+    where contact_id = ${contact.id} and project_id = ${projectId} and name = any(${names}::text[])
+      and created_at <= ${until}::timestamptz
+    group by name
+    union all
+    select 'segment', segment_id::text, entered_at::text from segment_memberships
+    where contact_id = ${contact.id} and segment_id = any(${segmentIds}::uuid[])
+      and entered_at <= ${until}::timestamptz and (exited_at is null or exited_at > ${until}::timestamptz)
+    union all
+    select 'activity', instant.name, max(instant.at)::text
+    from emails e cross join lateral (values ('sent', e.sent_at), ('delivered', e.delivered_at), ('opened', e.opened_at),
+      ('clicked', e.clicked_at), ('bounced', e.bounced_at), ('complained', e.complained_at)) instant (name, at)
+    where e.contact_id = ${contact.id} and e.project_id = ${projectId} and instant.name = any(${activities}::text[])
+      and instant.at <= ${until}::timestamptz
+    group by instant.name`);
+  const instants = new Map(rows.map(({ kind, name, at }) => [`${kind} ${name}`, new Date(at).toISOString()]));
   return ({ filter }) => {
     if (filter.kind === 'email') return contact.email;
     if (filter.kind === 'subscribed') return contact.subscribed;
     if (filter.kind === 'date') return contact[filter.column];
     if (filter.kind === 'data') return valueAtPath(contact.data, filter.key);
-    const at =
-      filter.kind === 'event'
-        ? events.get(filter.name)
-        : filter.kind === 'activity'
-          ? mail?.[filter.activity]
-          : memberships.get(filter.segmentId);
-    return at ? new Date(at).toISOString() : null;
+    const name =
+      filter.kind === 'event' ? filter.name : filter.kind === 'activity' ? filter.activity : filter.segmentId;
+    return instants.get(`${filter.kind} ${name}`) ?? null;
   };
 }
 

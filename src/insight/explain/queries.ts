@@ -1,5 +1,6 @@
 import { type LedgerVerdict, verdictSql } from '../../campaigns/results/verdicts.ts';
 import type { EarlierRecipients } from '../../campaigns/schema.ts';
+import { Contact } from '../../contacts/entity.ts';
 import { getContactAt } from '../../contacts/history-service.ts';
 import type { CampaignStatus } from '../../lib/campaign-status.ts';
 import type { JsonObjectValue } from '../../lib/contact-data.ts';
@@ -7,6 +8,7 @@ import { AppError } from '../../lib/errors.ts';
 import { isUuid } from '../../lib/ids.ts';
 import { type Reason, versionSql } from '../../mail/ledger/reasons.ts';
 import type { MailStatus } from '../../mail/status.ts';
+import { databaseNow } from '../../store/changes.ts';
 import { isoInstant, isoText } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 
@@ -27,13 +29,17 @@ export interface ContactFacts {
 }
 
 /** The contact of an id or an address, or null. */
-export function contactFacts(db: Database, projectId: string, contact: string): Promise<ContactFacts | null> {
+export async function contactFacts(db: Database, projectId: string, contact: string): Promise<ContactFacts | null> {
   const idOrEmail = contact.toLowerCase();
-  return db.row(sql`
-    select c.id, c.email, c.subscribed, c.data, ${iso('c.created_at')} as "createdAt", ${iso('c.updated_at')} as "updatedAt",
-      ${iso('now()')} as "readAt", false as "isFormer"
-    from contacts c where c.project_id = ${projectId} and c.id = coalesce(${isUuid(contact) ? idOrEmail : null}::uuid,
-      (select id from contacts where project_id = ${projectId} and email = ${idOrEmail}))`);
+  const which = isUuid(contact) ? { id: idOrEmail } : { email: idOrEmail };
+  const row = await db.session().em.findOne(Contact, { projectId, ...which });
+  if (row === null) return null;
+  const { id, email, subscribed, data, createdAt, updatedAt } = row;
+  return {
+    ...{ id, email, subscribed, data: data as JsonObjectValue, isFormer: false },
+    ...{ createdAt: createdAt.toISOString(), updatedAt: updatedAt.toISOString() },
+    readAt: (await databaseNow(db)).toISOString(),
+  };
 }
 
 /** The contact as it was at an instant; as it is now where its history does not reach back so far. */

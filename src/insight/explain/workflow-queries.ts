@@ -18,36 +18,29 @@ export interface WorkflowFacts {
   refusedEventId: string | null;
   /** Whether the contact waits to be enrolled. */
   isPending: boolean;
+  /** The last event of that name that the contact had up to the instant. */
+  event: { id: string; at: string } | null;
 }
 
-/** A workflow of the project, or null. */
+/** A workflow of the project with what it knew of a contact at an instant, or null. */
 export function findWorkflow(
   db: Database,
   projectId: string,
   id: string,
   contactId: string,
+  at: string,
 ): Promise<WorkflowFacts | null> {
   return db.row(sql`
     select a.id, a.name, a.enabled, a.trigger_type as "triggerType", a.trigger_config as "triggerConfig",
       a.event_name as "eventName", a.allow_reentry as "allowReentry", coalesce(n.last_entry, 0) as entries,
       ${iso('n.refused_at')} as "refusedAt", n.refused_reason as "refusedReason", n.refused_event_id as "refusedEventId",
-      exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending"
+      exists (select from automation_arrivals v where v.contact_id = ${contactId} and v.automation_id = a.id) as "isPending",
+      (select jsonb_build_object('id', e.id, 'at', ${iso('e.created_at')}) from events e
+        where e.contact_id = ${contactId} and e.project_id = a.project_id and e.name = a.event_name
+          and e.created_at <= ${at}::timestamptz
+        order by e.created_at desc, e.id desc limit 1) as event
     from automations a left join automation_entries n on n.automation_id = a.id and n.contact_id = ${contactId}
     where a.project_id = ${projectId} and a.id = ${id}`);
-}
-
-/** The last event of a name that a contact had up to an instant. */
-export function lastEvent(
-  db: Database,
-  projectId: string,
-  contactId: string,
-  name: string,
-  at: string,
-): Promise<{ id: string; at: string } | null> {
-  return db.row(sql`
-    select id, ${iso('created_at')} as at from events
-    where contact_id = ${contactId} and project_id = ${projectId} and name = ${name} and created_at <= ${at}::timestamptz
-    order by created_at desc, id desc limit 1`);
 }
 
 /** Names of the latest events of a contact that are not the service's own. */
@@ -86,12 +79,15 @@ export interface RunFacts {
   version: number;
 }
 
-/** The execution that an event started, or without one the newest that began up to an instant. */
+/**
+ * The execution that an event started, or without one the newest that began up to an instant; with `isActive` the newest that was under
+ * way then.
+ */
 export function runFacts(
   db: Database,
   automationId: string,
   contactId: string,
-  { eventId, at }: { eventId: string | null; at: string },
+  { eventId, at, isActive = false }: { eventId: string | null; at: string; isActive?: boolean },
 ): Promise<RunFacts | null> {
   return db.row(sql`
     select r.id, r.status, r.exit_reason as "exitReason", ${iso('r.started_at')} as "startedAt",
@@ -99,21 +95,8 @@ export function runFacts(
     from automation_runs r join automation_versions v on v.id = r.version_id
     where r.automation_id = ${automationId} and r.contact_id = ${contactId}
       and case when ${eventId}::uuid is null then r.started_at <= ${at}::timestamptz else r.source_event_id = ${eventId}::uuid end
+      and (not ${isActive}::boolean or r.completed_at is null or r.completed_at > ${at}::timestamptz)
     order by r.started_at desc, r.id desc limit 1`);
-}
-
-/** The execution that was under way when an event came. */
-export async function activeRunAt(
-  db: Database,
-  automationId: string,
-  contactId: string,
-  at: string,
-): Promise<{ id: string; startedAt: string } | null> {
-  return db.row(sql`
-    select r.id, ${iso('r.started_at')} as "startedAt" from automation_runs r
-    where r.automation_id = ${automationId} and r.contact_id = ${contactId} and r.started_at <= ${at}::timestamptz
-      and (r.completed_at is null or r.completed_at > ${at}::timestamptz)
-    order by r.started_at desc limit 1`);
 }
 
 /** A step that an execution took. */

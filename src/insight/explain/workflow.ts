@@ -6,10 +6,8 @@ import { explainMail } from './mail.ts';
 import { type ContactFacts, findMail, memberSince } from './queries.ts';
 import { type Decision, evaluated, type Finding, finding, onDate, recorded } from './schema.ts';
 import {
-  activeRunAt,
   findSteps,
   findWorkflow,
-  lastEvent,
   type RunFacts,
   recentEventNames,
   runFacts,
@@ -26,10 +24,9 @@ export async function explainWorkflow(
   id: string,
   at: string,
 ): Promise<Finding> {
-  const workflow = await findWorkflow(db, projectId, id, contact.id);
+  const workflow = await findWorkflow(db, projectId, id, contact.id, at);
   if (workflow === null) throw notFound('workflow', id);
-  const { eventName } = workflow;
-  const event = eventName === null ? null : await lastEvent(db, projectId, contact.id, eventName, at);
+  const { eventName, event } = workflow;
   const run = await runFacts(db, id, contact.id, { eventId: event?.id ?? null, at });
   const decisions: Decision[] = [];
   if (event !== null)
@@ -107,7 +104,7 @@ async function refused(
     decisions.push(recorded('workflow.entry', 'stop', refusals[reason] ?? reason, { at: refusedAt, source }));
     return finding('did_not', decisions);
   }
-  const active = await activeRunAt(db, id, contact.id, event.at);
+  const active = await runFacts(db, id, contact.id, { eventId: null, at: event.at, isActive: true });
   if (active !== null) {
     const since = { at: active.startedAt, source: executionSource(workflow, active.id) };
     decisions.push(recorded('workflow.entry', 'stop', refusals.active ?? '', since));

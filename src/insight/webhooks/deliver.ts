@@ -9,10 +9,11 @@ import type { JsonObjectValue } from '../../lib/contact-data.ts';
 import { newId } from '../../lib/ids.ts';
 import { type Clock, pause } from '../../lib/time.ts';
 import type { HorizonTimes } from '../../segments/changes.ts';
+import { databaseNow } from '../../store/changes.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
-import { secretsOf, WebhookEndpoint } from './entity.ts';
+import { secretsOf, WebhookDelivery, WebhookEndpoint } from './entity.ts';
 import { feedEndpoint, replayPage } from './feed.ts';
 import { payloadOf, signedHeaders, webhookIdOf } from './payload.ts';
 import { afterCall, type CallConsequence } from './retries.ts';
@@ -132,10 +133,11 @@ async function dueDeliveries(db: Database, { id, ordered, isSlow }: Endpoint): P
 }
 
 async function nextDueMs(db: Database, { id }: Endpoint): Promise<number | null> {
-  const row = await db.row<{ ms: number }>(sql`
-    select greatest(1, extract(epoch from due_at - now()) * 1000)::float8 as ms
-    from webhook_deliveries where endpoint_id = ${id} and status = 'PENDING' order by due_at limit 1`);
-  return row?.ms ?? null;
+  const pending = { endpointId: id, status: 'PENDING' } as const;
+  const next = await db
+    .session()
+    .em.findOne(WebhookDelivery, pending, { orderBy: { dueAt: 'asc' }, fields: ['dueAt'] });
+  return next && Math.max(1, next.dueAt.getTime() - (await databaseNow(db)).getTime());
 }
 
 /** Calls the endpoint with each, writes down how that went, and answers whether the endpoint is still on. */

@@ -58,9 +58,9 @@ export function isNarrow(events: readonly string[]): boolean {
 
 /** SQL: whether the name of an event, a column, is subscribed to. */
 export function subscribes(column: string, events: readonly string[]): Query {
-  if (isNarrow(events)) return sql`${raw(column)} = any(${[...events]}::text[])`;
   const likes = events.map((event) => likeText(event).replace(/\*$/, '%'));
-  return sql`${raw(column)} like any(${likes}::text[])`;
+  const [operator, names] = isNarrow(events) ? ['=', events] : ['like', likes];
+  return sql`${raw(column)} ${raw(operator)} any(${names}::text[])`;
 }
 
 /** An event with whom it is about, as it is delivered. */

@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import { type StartCommand, workflowId } from '../../../temporal/commands.ts';
 import { openStatuses } from '../../lib/campaign-status.ts';
@@ -6,7 +7,7 @@ import { newId } from '../../lib/ids.ts';
 import { pause } from '../../lib/time.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { Membership, Project } from '../../projects/queries.ts';
-import { baseColumns, removeSome } from '../../store/columns.ts';
+import { baseColumns, removePast } from '../../store/columns.ts';
 import { enqueue, type OutboxTicket } from '../../store/outbox/queries.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { newEvent, recordingEvents } from '../../store/record-events.ts';
@@ -55,17 +56,17 @@ export interface LeftBehind {
 /** Takes a project away from everybody: keys, members and domains are gone with the commit. Null when it is being reset or gone. */
 export async function markForDeletion(tx: Database, projectId: string): Promise<LeftBehind | null> {
   // The hashes of keys that nobody has, so that no look-up finds the project even where deleted_at is not asked for.
-  const marked = await tx.row<{ subscription: string | null }>(sql`
-    update projects set deleted_at = now(), disabled = true, updated_at = now(),
-        public_key_hash = sha256(uuid_send(gen_random_uuid())), secret_key_hash = sha256(uuid_send(gen_random_uuid()))
-      where id = ${projectId} and not resetting and deleted_at is null returning subscription`);
-  if (marked === null) return null;
+  const open = { id: projectId, resetting: false, deletedAt: null };
+  const [deletedAt, publicKeyHash, secretKeyHash] = [new Date(), randomBytes(32), randomBytes(32)];
+  const marked = { deletedAt, disabled: true, updatedAt: deletedAt, publicKeyHash, secretKeyHash };
+  if ((await tx.em.nativeUpdate(Project, open, marked)) === 0) return null;
+  const { subscription = null } = await tx.em.findOneOrFail(Project, projectId, { fields: ['subscription'] });
   await stopCampaigns(tx, projectId);
   await tx.em.nativeDelete(Membership, { projectId });
   const domains = await tx.rows<LeftBehind['domains'][number]>(
     sql`delete from domains where project_id = ${projectId} returning domain, provider_id as "providerId"`,
   );
-  return { ...marked, domains };
+  return { subscription, domains };
 }
 
 // Nothing more is claimed from these; what is under way finds no rows.
@@ -102,15 +103,15 @@ export async function finishWipe(tx: Database, { id, kind, projectId }: ProjectW
 
 /** Wipes that nobody has moved for a while. */
 export function stalledWipes(db: Database, query: StalledQuery): Promise<{ id: string; at: string }[]> {
-  const at = sql`updated_at`;
   return db.rows(sql`
     select id, updated_at::text as at from project_wipes
-      where finished_at is null and ${isStalled(at, query)} and ${stalledPage(at, sql`id`, query)}`);
+      where finished_at is null and ${isStalled(raw('updated_at'), query)}
+        and ${stalledPage(raw('updated_at'), raw('id'), query)}`);
 }
 
 /** Removes records of wipes that ended 30 days ago; answers how many. */
 export function removeOldWipes(db: Database, limit: number): Promise<number> {
-  return removeSome(db, 'project_wipes', sql`finished_at < now() - interval '30 days'`, limit);
+  return removePast(db, 'project_wipes', 'finished_at', limit, '30 days');
 }
 
 /** A wipe that was queued, and the ticket that starts it after the commit. */
