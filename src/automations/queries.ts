@@ -54,7 +54,8 @@ export async function pageOfAutomations(
     where ${filtered(projectId, filter)} and (${after?.id}::uuid is null
       or (${column}, a.id) ${beyond} (${after?.place}::${type}, ${after?.id}::uuid))
     order by ${column} ${dir}, a.id ${dir} limit ${limit} offset ${offset}`);
-  const found = await db.em.find(Automation, { projectId, id: rows.map(({ id }) => id) });
+  const ids = rows.map(({ id }) => id);
+  const found = await db.em.find(Automation, { projectId, id: ids }, { disableIdentityMap: true });
   const automations = new Map(found.map((automation) => [automation.id, automationRow(automation)]));
   return rows.flatMap((row) => {
     const automation = automations.get(row.id);

@@ -22,20 +22,31 @@ export async function ensureVersion(tx: Database, automationId: string): Promise
   const locked = await currentVersion(tx, automationId, raw('for no key update'));
   if (locked === null || locked.id !== null) return locked?.id ?? null;
   const graph = await draftGraph(tx, automationId);
-  const hash = graphHash(graph);
-  await tx.count(sql`
-    insert into automation_versions (id, automation_id, version, graph, hash, layout, notes)
-    select ${newId()}::uuid, ${automationId}::uuid, coalesce(max(version), 0) + 1, ${graph}::jsonb, ${hash}::bytea,
-      (select jsonb_object_agg(s.id, s.position) from automation_steps s where s.automation_id = ${automationId}::uuid),
-      (select jsonb_object_agg(s.id, s.note) from automation_steps s
-       where s.automation_id = ${automationId}::uuid and s.note is not null)
-    from automation_versions where automation_id = ${automationId}::uuid
-    on conflict (automation_id, hash) do nothing`);
-  const version = await tx.row<{ id: string }>(sql`
-    update automations a set graph_dirty = false, current_version_id = v.id
-    from automation_versions v where a.id = ${automationId} and v.automation_id = a.id and v.hash = ${hash}
-    returning v.id`);
-  return version?.id ?? null;
+  const { id, version } = await placeOfGraph(tx, automationId, graph);
+  const currentVersionId = id ?? newId();
+  if (id === null) {
+    const steps = await stepsOf(tx, automationId);
+    const layout = Object.fromEntries(steps.map((step) => [step.id, step.position]));
+    const notes = steps.flatMap((step) => (step.note === null ? [] : [[step.id, step.note]]));
+    const kept = { layout, notes: notes.length === 0 ? null : Object.fromEntries(notes) };
+    const pinned = { id: currentVersionId, automationId, version, graph, hash: graphHash(graph), ...kept };
+    await tx.em.insert(AutomationVersion, pinned);
+  }
+  await tx.em.nativeUpdate(Automation, { id: automationId }, { graphDirty: false, currentVersionId });
+  return currentVersionId;
+}
+
+/** The version that has a graph; where none has, the ID is null and the number is that of a new one. */
+export async function placeOfGraph(
+  db: Database,
+  automationId: string,
+  graph: Graph,
+): Promise<{ id: string | null; version: number }> {
+  const options = { fields: ['version'], orderBy: { version: 'desc' }, disableIdentityMap: true } as const;
+  const known = await db.em.findOne(AutomationVersion, { automationId, hash: graphHash(graph) }, options);
+  if (known !== null) return { id: known.id, version: known.version };
+  const newest = await db.em.findOne(AutomationVersion, { automationId }, options);
+  return { id: null, version: (newest?.version ?? 0) + 1 };
 }
 
 // The id is null where the graph has changed since the version was written.

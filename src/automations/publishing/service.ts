@@ -4,7 +4,7 @@ import { leastId } from '../../lib/ids.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import type { Database } from '../../store/sql.ts';
-import { AutomationStep, AutomationVersion } from '../entity.ts';
+import { AutomationStep } from '../entity.ts';
 import { type Draft, draftSteps } from '../graph/drafts.ts';
 import { type Graph, inRoutingOrder, issuesAsProblems, issuesOf } from '../graph/graph.ts';
 import {
@@ -20,7 +20,7 @@ import { migrateContactsOf, previewOfMove } from '../migrating/service.ts';
 import { findAutomation, found, lockAutomation, reviseGraphOf, transitionsOf } from '../queries.ts';
 import { checkRevision, type Edited, type EditTarget, keepSenders } from '../rows.ts';
 import { workflowWithGraph } from '../service.ts';
-import { graphHash } from '../versions.ts';
+import { placeOfGraph } from '../versions.ts';
 import { changesOf, type GraphPlan, planGraph, refuse } from './plan.ts';
 import type { GraphChanges, PutGraph, PutGraphDone, PutGraphPreview } from './schema.ts';
 
@@ -119,15 +119,8 @@ async function previewOf(
   move: PutGraph['migrate'] | null,
 ): Promise<PutGraphPreview['people']> {
   const graph = graphOf(plan);
-  const known = await tx.em.findOne(
-    AutomationVersion,
-    { automationId, hash: graphHash(graph) },
-    { fields: ['version'] },
-  );
-  const newest = { orderBy: { version: 'desc' }, fields: ['version'] } as const;
-  const version =
-    known?.version ?? ((await tx.em.findOne(AutomationVersion, { automationId }, newest))?.version ?? 0) + 1;
-  const target = { id: known?.id ?? leastId, automationId, version, graph };
+  const { id, version } = await placeOfGraph(tx, automationId, graph);
+  const target = { id: id ?? leastId, automationId, version, graph };
   // Nobody is in a version of the least ID.
   return previewOfMove(tx, target, move ?? { plan: [], otherwise: { action: 'finish' } }, 'migrate.');
 }

@@ -136,13 +136,8 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
     const { workflowIds, oldest } = await deps.openExecutions(before, executionsPerPass);
     before = oldest;
     const places = workflowIds.flatMap((id) => placeOf(id) ?? []);
-    const rows = await db.rows<{ place: string }>(sql`
-      select r.automation_id || '/' || r.contact_id || '/' || r.entry as place
-      from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as w ("automationId" uuid, "contactId" uuid, entry integer)
-        join automation_runs r
-          on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry
-      where r.${isActive}`);
-    const active = new Set(rows.map((row) => row.place));
+    const runs = await activeRunsAt(db, places);
+    const active = new Set(runs.map((run) => `${run.workflowId}/${run.contactId}/${run.entry}`));
     const orphans = places.filter((one) => !active.has(`${one.automationId}/${one.contactId}/${one.entry}`));
     if (orphans.length === 0) return 0;
     const dedupeKey = `orphan-${Math.floor(Date.now() / hourMs)}`;
@@ -162,15 +157,27 @@ export function createOrphanCheck(deps: OrphanCheckDeps): () => Promise<number> 
 export async function reviveAutomation(db: Database, executionId: string): Promise<StartCommand | null> {
   const place = placeOf(executionId);
   if (place === null) return null;
-  const run = await db.row<ActiveRun>(sql`
-    select ${facts} from automation_runs r ${itsFacts}
-    where r.${isActive} and r.automation_id = ${place.automationId} and r.contact_id = ${place.contactId}
-      and r.entry = ${place.entry}`);
-  return run === null ? null : launchRun(run, run);
+  const [run] = await activeRunsAt(db, [place]);
+  return run === undefined ? null : launchRun(run, run);
+}
+
+interface Place {
+  automationId: string;
+  contactId: string;
+  entry: number;
+}
+
+function activeRunsAt(db: Database, places: readonly Place[]): Promise<ActiveRun[]> {
+  return db.rows<ActiveRun>(sql`
+    select ${facts}
+    from jsonb_to_recordset(${JSON.stringify(places)}::jsonb) as w ("automationId" uuid, "contactId" uuid, entry integer)
+      join automation_runs r
+        on r.automation_id = w."automationId" and r.contact_id = w."contactId" and r.entry = w.entry ${itsFacts}
+    where r.${isActive}`);
 }
 
 /** Reads the ID of an execution of an automation; null for any other ID. */
-function placeOf(executionId: string): { automationId: string; contactId: string; entry: number } | null {
+function placeOf(executionId: string): Place | null {
   const [kind, automationId = '', contactId = '', entry = ''] = executionId.split('/');
   if (kind !== 'automation' || !isUuid(automationId) || !isUuid(contactId) || !/^\d{1,9}$/.test(entry)) return null;
   return { automationId, contactId, entry: Number(entry) };
