@@ -1,4 +1,4 @@
-import { type Database, join, raw, sql, unprepared } from '../store/sql.ts';
+import { type Database, raw, sql, unprepared } from '../store/sql.ts';
 
 /** The columns of a segment that say which changes matter to it. */
 export interface Watch {
@@ -31,12 +31,11 @@ const usualTimes: HorizonTimes = { quietSeconds: 60, longestSeconds: 15 * 60 };
  * beginning be checked again and again. What such a transaction changes is found by the hourly evaluation of all contacts.
  */
 export async function settledHorizon(db: Database, times = usualTimes): Promise<string> {
-  const seconds = (count: number) => sql`${count}::float8 * interval '1 second'`;
   const row = await db.row<{ horizon: string }>(sql`
     select (least(now(), min(xact_start) filter (where counts),
-        min(greatest(xact_start, now() - ${seconds(times.longestSeconds)}))
-          filter (where backend_xid is not null or xact_start > clock_timestamp() - ${seconds(times.quietSeconds)}))
-      - ${seconds(marginSeconds)})::text as horizon
+        min(greatest(xact_start, now() - make_interval(secs => ${times.longestSeconds})))
+          filter (where backend_xid is not null or xact_start > clock_timestamp() - make_interval(secs => ${times.quietSeconds})))
+      - make_interval(secs => ${marginSeconds}))::text as horizon
     from (
       select xact_start, backend_xid, coalesce(wait_event_type = 'Lock', false)
         or application_name like 'fernpost-%' and application_name not in ('fernpost-migrate', 'fernpost-reads') as counts
@@ -52,26 +51,27 @@ export async function settledHorizon(db: Database, times = usualTimes): Promise<
  * has an instant, and activities of mail are events.
  */
 export async function touchedContacts(db: Database, watch: Watch, limit: number): Promise<string[]> {
-  const { projectId, watchedEvents, watchedSegments } = watch;
-  const since = sql`${watch.settledThrough}::timestamptz`;
+  const { projectId, watchedEvents, watchedSegments, settledThrough: since } = watch;
   // New contacts are changed ones too: both instants are the same at first.
   const column = raw(watch.readsContacts ? 'updated_at' : 'created_at');
-  const parts = [sql`select id from contacts where project_id = ${projectId} and ${column} >= ${since}`];
-  if (watchedEvents.length > 0)
-    parts.push(sql`
-      select contact_id from events
-      where project_id = ${projectId} and name = any(${watchedEvents}::text[]) and created_at >= ${since}`);
-  if (watchedSegments.length > 0) {
-    const rows = sql`select contact_id from segment_memberships where segment_id = any(${watchedSegments}::uuid[])`;
-    parts.push(sql`${rows} and entered_at >= ${since} and exited_at is null`);
-    parts.push(sql`${rows} and exited_at >= ${since} and exited_at is not null`);
-  }
-  const touched = join(
-    parts.map((part) => sql`(${part} limit ${limit})`),
-    ' union all ',
-  );
+  // The conditions on the number of names and segments keep what is not watched from being read at all.
   const rows = await db.rows<{ id: string }>(
-    unprepared(sql`select distinct id from (${touched}) as touched (id) where id is not null limit ${limit}`),
+    unprepared(sql`
+      select distinct id from (
+        (select id from contacts where project_id = ${projectId} and ${column} >= ${since}::timestamptz limit ${limit})
+        union all
+        (select contact_id from events
+          where ${watchedEvents.length} > 0 and project_id = ${projectId} and name = any(${watchedEvents}::text[])
+            and created_at >= ${since}::timestamptz limit ${limit})
+        union all
+        (select contact_id from segment_memberships
+          where ${watchedSegments.length} > 0 and segment_id = any(${watchedSegments}::uuid[])
+            and entered_at >= ${since}::timestamptz and exited_at is null limit ${limit})
+        union all
+        (select contact_id from segment_memberships
+          where ${watchedSegments.length} > 0 and segment_id = any(${watchedSegments}::uuid[])
+            and exited_at >= ${since}::timestamptz and exited_at is not null limit ${limit})) as touched (id)
+      where id is not null limit ${limit}`),
   );
   return rows.map((row) => row.id);
 }

@@ -2,12 +2,16 @@ import { defineEntity, type InferEntity, LockMode } from '@mikro-orm/core';
 import { refused, refusing } from '../contacts/conditions.ts';
 import { type Activity, type Condition, parseCondition } from '../lib/conditions/condition.ts';
 import { dependsOn } from '../lib/conditions/dependencies.ts';
-import { checkSegmentReferences, resolveSegments, type SegmentMap } from '../lib/conditions/segments.ts';
+import {
+  checkSegmentReferences,
+  resolveSegments,
+  type SegmentMap,
+  type StoredSegment,
+} from '../lib/conditions/segments.ts';
 import { bareBadRequest } from '../lib/errors.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import type { Database } from '../store/sql.ts';
-import { segmentLookup } from './queries.ts';
 import { segmentTypes } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -86,8 +90,13 @@ export function conditionObject(condition: unknown, complaint: string): Record<s
 /** Parses a stored condition tree; segments it refers to that are gone have no members. */
 export async function storedDefinition(db: Database, projectId: string, tree: unknown): Promise<Definition> {
   const condition = refusing(() => parseCondition(tree));
-  const segments = await resolveSegments(condition, segmentLookup(db, projectId)).catch(refused);
+  const segments = await resolveSegments(condition, (ids) => segmentsAsStored(db, projectId, ids)).catch(refused);
   return { condition, segments };
+}
+
+function segmentsAsStored(db: Database, projectId: string, ids: string[]): Promise<StoredSegment[]> {
+  const fields = ['type', 'condition', 'trackMembership'] as const;
+  return db.session().em.find(Segment, { projectId, id: ids }, { fields, disableIdentityMap: true });
 }
 
 /** The columns of a segment by which changes are recognized that its condition depends on. */

@@ -53,14 +53,8 @@ export async function enterMembers(
     on conflict (segment_id, contact_id) do update set entered_at = excluded.entered_at, exited_at = null
       where m.exited_at is not null
     returning contact_id`;
-  const rows = await db.rows<{ email: string; isNew: boolean }>(
-    changing(segment, emails, 'entry', {
-      limitedBy,
-      changed: entered,
-      result: sql`select email, id in (select contact_id from changed) as "isNew" from found`,
-    }),
-  );
-  return new Map(rows.map(({ email, isNew }) => [email, isNew]));
+  const found = await changing(db, segment, emails, 'entry', { limitedBy, changed: entered });
+  return new Map(found.map(({ email, isChanged }) => [email, isChanged]));
 }
 
 /** Ends the memberships of the contacts of these addresses, with their events where tracked. Returns how many ended. */
@@ -69,23 +63,19 @@ export async function endMemberships(db: Database, segment: LockedSegment, email
     update segment_memberships m set exited_at = now() from found
     where m.segment_id = ${segment.id} and m.contact_id = found.id and m.exited_at is null
     returning m.contact_id`;
-  const row = await db.row<{ removed: number }>(
-    changing(segment, emails, 'exit', {
-      limitedBy: limitingKey(db),
-      changed: ended,
-      result: sql`select count(*)::int as removed from changed`,
-    }),
-  );
-  return row?.removed ?? 0;
+  const found = await changing(db, segment, emails, 'exit', { limitedBy: limitingKey(db), changed: ended });
+  return found.filter(({ isChanged }) => isChanged).length;
 }
 
-// Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock.
+// Contacts are locked before memberships are, as a deletion does it, which keeps the two from a deadlock. Returns the contacts of the
+// addresses, and whether `changed` has changed their memberships.
 function changing(
+  db: Database,
   segment: LockedSegment,
   emails: readonly string[],
   kind: 'entry' | 'exit',
-  { changed, result, limitedBy }: { changed: Query; result: Query; limitedBy: string | null },
-): Query {
+  { changed, limitedBy }: { changed: Query; limitedBy: string | null },
+): Promise<{ email: string; isChanged: boolean }[]> {
   const { id, projectId, trackMembership } = segment;
   const { name, data } = memberEvent(segment, kind);
   const given = sql`
@@ -100,5 +90,6 @@ function changing(
       where id = ${id})`;
   const event = newEvent({ projectId, contactId: sql`contact_id`, name, data, limitedBy });
   const events = sql`select ${event} from changed where ${trackMembership}::boolean`;
-  return unprepared(recordingEvents({ given, events, result }));
+  const result = sql`select email, id in (select contact_id from changed) as "isChanged" from found`;
+  return db.rows(unprepared(recordingEvents({ given, events, result })));
 }

@@ -1,6 +1,5 @@
 import { conditionQuery } from '../contacts/conditions.ts';
 import { openStatuses, unfinishedStatuses } from '../lib/campaign-status.ts';
-import type { StoredSegment } from '../lib/conditions/segments.ts';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
 import type { Definition, WatchFacts } from './definition.ts';
@@ -20,14 +19,6 @@ export interface LockedSegment {
 export const lockedColumns = raw(
   'id, project_id as "projectId", name, type, condition, track_membership as "trackMembership"',
 );
-
-/** Finds segments of the project by id, for `resolveSegments`. */
-export function segmentLookup(db: Database, projectId: string): (ids: string[]) => Promise<StoredSegment[]> {
-  return (ids) =>
-    db.rows<StoredSegment>(sql`
-      select id, type, condition, track_membership as "trackMembership" from segments
-      where project_id = ${projectId} and id = any(${ids}::uuid[])`);
-}
 
 /** How many contacts of the project a condition holds for. */
 export async function countMatching(

@@ -5,7 +5,7 @@ import { badRequest, conflict, forbidden, notFound } from '../lib/errors.ts';
 import { checkSeen } from '../lib/ids.ts';
 import { offsetAnswer, offsetPage } from '../lib/pages.ts';
 import { recordChange } from '../projects/audit/record.ts';
-import { type Database, limitingKey, sql } from '../store/sql.ts';
+import { type Database, limitingKey } from '../store/sql.ts';
 import { settledHorizon } from './changes.ts';
 import {
   checkedDefinition,
@@ -110,7 +110,11 @@ export async function patchSegment(
     const memberCount = definition && (await writeDefinition(tx, segment, definition, now));
     // Segments that refer to this one may match other contacts now, and may depend on other things.
     if (dynamic && retracked)
-      await tx.count(sql`update segments set settled_through = null, listed_through = null where id = ${id}`);
+      await writeWatchFacts(
+        tx,
+        id,
+        watchFacts(definition ?? (await storedDefinition(tx, projectId, segment.condition))),
+      );
     if (dynamic && (definition !== null || retracked)) await settleAnew(tx, projectId, id);
     return segmentBody(segment, memberCount ?? segment.memberCount);
   });

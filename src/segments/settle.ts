@@ -2,7 +2,7 @@ import { conditionQuery } from '../contacts/conditions.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
 import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import { lostContacts, settledHorizon, touchedContacts, type Watch } from './changes.ts';
-import { type Definition, storedDefinition } from './definition.ts';
+import { type Definition, Segment, storedDefinition } from './definition.ts';
 import { memberEvent } from './pages.ts';
 import { countMatching, countMembers, type LockedSegment, lockedColumns } from './queries.ts';
 import type { ComputedMembers } from './schema.ts';
@@ -41,7 +41,6 @@ export async function computeMemberships(
     segments,
     reach: candidates === null ? 'all' : 'page',
   });
-  const current = sql`segment_memberships where segment_id = ${id}::uuid and exited_at is null`;
   const change = (name: string) =>
     newEvent({
       projectId,
@@ -53,7 +52,9 @@ export async function computeMemberships(
   const given = sql`
      matching as materialized (
        select c.id from contacts c where c.project_id = ${projectId}::uuid ${among('c.id')} and ${matches}),
-     member as materialized (select contact_id as id from ${current} ${among('contact_id')}),
+     member as materialized (
+       select contact_id as id from segment_memberships
+       where segment_id = ${id}::uuid and exited_at is null ${among('contact_id')}),
      changed as (
        select coalesce(matching.id, member.id) as id, member.id is null as enters
        from matching full join member using (id) where matching.id is null or member.id is null),
@@ -73,7 +74,8 @@ export async function computeMemberships(
      counted as (
      update segments s set settled_through = case when done.complete then ${settledThrough}::timestamptz else s.settled_through end,
        evaluated_at = case when done.complete and ${candidates === null}::boolean then now() else s.evaluated_at end,
-       member_count = (select count(*) from ${candidates === null ? raw('member') : current}) + done.added - done.removed
+       member_count = done.added - done.removed + case when ${candidates === null}::boolean then (select count(*) from member)
+         else (select count(*) from segment_memberships where segment_id = ${id}::uuid and exited_at is null) end
      from done where s.id = ${id}::uuid
      returning done.added, done.removed, s.member_count as total)`;
   const events = sql`
@@ -87,19 +89,19 @@ export async function computeMemberships(
 // cause of an event of it. What happened before the segment was settled last counts only where time alone lets contacts enter. Of several
 // keys none stands for all: an ID that no key has lets nobody be reached.
 function limitOf(key: string | null, segmentId: string): Query {
-  const since = sql`(select case when not has_window then settled_through end from segments where id = ${segmentId}::uuid)`;
   return sql`(
-    select case when count(distinct by.key) > 1 then ${segmentId}::uuid else (array_agg(by.key))[1] end from (
+    select case when count(distinct by.key) > 1 then ${segmentId}::uuid else (array_agg(by.key))[1] end
+    from (
+      select coalesce(case when not has_window then settled_through end, '-infinity') as since
+      from segments where id = ${segmentId}::uuid) settled,
+    lateral (
       select ${key}::uuid as key
       union all
-      select limited_by from contact_changes
-      where contact_id = m.contact_id and limited_by is not null and at >= coalesce(${since}, '-infinity')
+      select limited_by from contact_changes where contact_id = m.contact_id and limited_by is not null and at >= since
       union all
-      select limited_by from contact_history
-      where contact_id = m.contact_id and limited_by is not null and at >= coalesce(${since}, '-infinity')
+      select limited_by from contact_history where contact_id = m.contact_id and limited_by is not null and at >= since
       union all
-      select limited_by from events
-      where contact_id = m.contact_id and limited_by is not null and created_at >= coalesce(${since}, '-infinity')) by
+      select limited_by from events where contact_id = m.contact_id and limited_by is not null and created_at >= since) by
     where by.key is not null)`;
 }
 
@@ -143,10 +145,7 @@ export function settleSegment(db: Database, segmentId: string, options: SettleOp
         settled_through is null or evaluated_at is null or evaluated_at < now() - interval '${raw(fullAgain)}'
           or has_window and coalesce(evaluated_at < ${options.windowsSince}::timestamptz, false) as stale
       from segments where id = ${segmentId} for update skip locked`);
-    if (row === null) {
-      const there = await tx.row(sql`select from segments where id = ${segmentId}`);
-      return { outcome: there === null ? 'gone' : 'busy' };
-    }
+    if (row === null) return { outcome: (await tx.em.count(Segment, { id: segmentId })) === 0 ? 'gone' : 'busy' };
     const horizon = await settledHorizon(tx);
     return row.type === 'DYNAMIC' && row.trackMembership
       ? settleTracked(tx, row, horizon, options.now)

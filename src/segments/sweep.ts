@@ -1,7 +1,8 @@
 import { AppError } from '../lib/errors.ts';
-import { isUuid } from '../lib/ids.ts';
+import { isUuid, leastId } from '../lib/ids.ts';
 import { type Database, sql } from '../store/sql.ts';
 import { isFollowed } from './changes.ts';
+import { Segment } from './definition.ts';
 import { type Settling, settleSegment } from './settle.ts';
 
 export interface SegmentSweepDeps {
@@ -63,14 +64,14 @@ export async function settlePage(
 ): Promise<SweepPage> {
   const report = emptyReport();
   const endsAt = performance.now() + shareMs;
+  const { em } = deps.db.session();
   let last = after;
   do {
-    const next = await deps.db.row<{ id: string }>(
-      sql`select project_id as id from segments where project_id > ${last !== null && isUuid(last) ? last : '00000000-0000-0000-0000-000000000000'} order by project_id limit 1`,
-    );
+    const further = { projectId: { $gt: last !== null && isUuid(last) ? last : leastId } };
+    const next = await em.findOne(Segment, further, { orderBy: { projectId: 'asc' }, fields: ['projectId'] });
     if (next === null) return { after: null, report };
-    await settleAll(deps, next.id, await segmentsOf(deps.db, next.id), since, report);
-    last = next.id;
+    await settleAll(deps, next.projectId, await segmentsOf(deps.db, next.projectId), since, report);
+    last = next.projectId;
   } while (performance.now() < endsAt);
   return { after: last, report };
 }

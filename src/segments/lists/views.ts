@@ -159,14 +159,13 @@ function contactsCsv(
 
   async function* pages(): AsyncGenerator<unknown[][]> {
     if (matchesNobody(filter)) return;
-    const only = contactIds === undefined ? sql`` : sql`and c.id = any(${contactIds}::uuid[])`;
-    const cells = cellsOf(columns);
+    const cells = join(columns.map(cellOf), ', ');
     for (let after = leastId; ; ) {
       const rows = await db.rows<{ id: string; cells: unknown[] }>(
         unprepared(sql`
-          select c.id, ${cells} as cells from contacts c
-          where ${matching(projectId, filter)} and c.id > ${after}::uuid ${only}
-            and not (c.id = any(${excludeIds}::uuid[]))
+          select c.id, jsonb_build_array(${cells}) as cells from contacts c
+          where ${matching(projectId, filter)} and c.id > ${after}::uuid
+            and (${contactIds}::uuid[] is null or c.id = any(${contactIds}::uuid[])) and not (c.id = any(${excludeIds}::uuid[]))
           order by c.id limit ${rowsPerPage}`),
       );
       yield rows.map((row) => row.cells);
@@ -177,9 +176,8 @@ function contactsCsv(
 }
 
 // Only the fields of the file are read, because the data of a contact may be large.
-function cellsOf(columns: readonly string[]): Query {
-  const cells = columns.map((name) => builtIn[name] ?? sql`c.data -> ${name.slice('data.'.length)}::text`);
-  return sql`jsonb_build_array(${join(cells, ', ')})`;
+function cellOf(column: string): Query {
+  return builtIn[column] ?? sql`c.data -> ${column.slice('data.'.length)}::text`;
 }
 
 const builtIn: Record<string, Query> = {
