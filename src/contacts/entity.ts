@@ -1,4 +1,4 @@
-import { defineEntity } from '@mikro-orm/core';
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns, isoText } from '../store/columns.ts';
@@ -33,6 +33,29 @@ export const Contact = defineEntity({
     { name: 'contacts_updated', properties: ['projectId', 'updatedAt'] },
   ],
 });
+
+/** A contact in the trash, with its memberships in segments; that of a job where one has deleted it. */
+export const TrashedContact = defineEntity({
+  name: 'TrashedContact',
+  tableName: 'contacts_trash',
+  properties: {
+    id: p.uuid().primary(),
+    projectId: p.uuid(),
+    jobId: p.text().nullable(),
+    deletedAt: p.datetime(3).defaultRaw('now()'),
+    email: p.text(),
+    subscribed: p.boolean(),
+    data: p.json<unknown>(),
+    createdAt: p.datetime(3),
+    memberships: p.json<unknown[]>().defaultRaw("'[]'::jsonb"),
+  },
+  indexes: [
+    { name: 'contacts_trash_deleted', properties: ['deletedAt'] },
+    { name: 'contacts_trash_email', properties: ['projectId', 'email'] },
+    { name: 'contacts_trash_job', properties: ['jobId', 'id'] },
+  ],
+});
+export type TrashedContact = InferEntity<typeof TrashedContact>;
 
 /** A contact of a list, whose data may be left out. */
 export type ListedContact = Omit<ContactBody, 'data' | 'dataOmitted'> & WithOmission<JsonObjectValue>;

@@ -3,9 +3,9 @@ import { isUuid } from '../lib/ids.ts';
 import { RecentResults } from '../lib/keyed-turns.ts';
 import { isInstant } from '../lib/pages.ts';
 import { likeText } from '../lib/text.ts';
-import { type Database, join, type Query, raw, sql, unprepared } from '../store/sql.ts';
+import { type Database, type Query, raw, sql, unprepared } from '../store/sql.ts';
 import { contactTotals } from './catalogue-queries.ts';
-import { contactColumns, contactsWithin, type ListedContact } from './entity.ts';
+import { Contact, contactColumns, contactsWithin, type ListedContact } from './entity.ts';
 import type { ContactBody } from './schema.ts';
 
 /** One contact of the project, or null. */
@@ -21,10 +21,9 @@ export async function existingAddresses(
   projectId: string,
   addresses: readonly string[],
 ): Promise<Set<string>> {
-  const rows = await db.rows<{ email: string }>(
-    sql`select email from contacts where project_id = ${projectId} and email = any(${addresses}::text[])`,
-  );
-  return new Set(rows.map((row) => row.email));
+  const where = { projectId, email: [...addresses] };
+  const contacts = await db.em.find(Contact, where, { fields: ['email'], disableIdentityMap: true });
+  return new Set(contacts.map(({ email }) => email));
 }
 
 /** A contact of a list in an answer. */
@@ -81,16 +80,12 @@ export async function pageOfContacts(
   if (matchesNobody(page)) return [];
   const { column, type } = sortColumns[page.sort];
   const dir = raw(page.dir);
-  const after =
-    page.after === null
-      ? raw('')
-      : sql`
-        and (c.${column}, c.id) ${raw(page.dir === 'asc' ? '>' : '<')}
-        (${page.after[0]}::${type}, ${page.after[1]}::uuid)`;
+  const [value, id] = page.after ?? [null, null];
   const rows = sql`
-    select ${contactColumns} from contacts c where ${matching(projectId, page)} ${after}
+    select ${contactColumns} from contacts c where ${matching(projectId, page)}
+      and (${id}::uuid is null or (c.${column}, c.id) ${raw(page.dir === 'asc' ? '>' : '<')} (${value}::${type}, ${id}::uuid))
     order by c.${column} ${dir}, c.id ${dir} limit ${page.limit + 1}`;
-  return db.rows<ListedContact>(unprepared(contactsWithin(rows)));
+  return db.rows<ListedContact>(contactsWithin(rows));
 }
 
 // Counting a third of a million addresses takes longer than finding a page of them.
@@ -116,27 +111,28 @@ export async function countContacts(db: Database, projectId: string, filter: Con
 
 async function countFiltered(db: Database, projectId: string, filter: ContactFilter): Promise<number> {
   const row = await db.row<{ total: number }>(
-    unprepared(sql`select count(*)::int as total from contacts c where ${matching(projectId, filter, 'all')}`),
+    sql`select count(*)::int as total from contacts c where ${matching(projectId, filter, 'all')}`,
   );
   return row?.total ?? 0;
 }
 
 /**
  * A filter as SQL on `contacts c`; expects a filter that can match a contact. How many contacts a search or a condition finds
- * depends on its values, so statements with it are better not prepared.
+ * depends on its values, so statements with it are not prepared: planned for its values, they lose what is null.
  */
 export function matching(
   projectId: string,
   { email, search, subscribed, condition }: ContactFilter,
   reach: 'page' | 'all' = 'page',
 ): Query {
-  const where = [sql`c.project_id = ${projectId}`];
   // Stored addresses are lower case, so that there is no need to fold theirs.
-  if (search !== null) where.push(sql`c.email like ${`%${likeText(search.toLowerCase())}%`}`);
-  if (email != null) where.push(sql`c.email = ${email}`);
-  if (subscribed !== null) where.push(sql`c.subscribed = ${subscribed}`);
-  if (condition) where.push(condition[reach]);
-  return join(where, ' and ');
+  const pattern = search === null ? null : `%${likeText(search.toLowerCase())}%`;
+  return unprepared(sql`
+    c.project_id = ${projectId}
+    and (${pattern}::text is null or c.email like ${pattern})
+    and (${email}::text is null or c.email = ${email})
+    and (${subscribed}::boolean is null or c.subscribed = ${subscribed})
+    and ${condition?.[reach] ?? raw('true')}`);
 }
 
 /** Whether no contact can match: Postgres stores no U+0000 in text, and refuses it in a search. */

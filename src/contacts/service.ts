@@ -3,7 +3,7 @@ import { conflict, notFound } from '../lib/errors.ts';
 import { clampLimit, decodeCursor, pageOf } from '../lib/pages.ts';
 import { normalizeEmail } from '../lib/validation/email-address.ts';
 import { recordChange } from '../projects/audit/record.ts';
-import { type Database, sql } from '../store/sql.ts';
+import type { Database } from '../store/sql.ts';
 import { Contact } from './entity.ts';
 import {
   type ContactFilter,
@@ -17,27 +17,30 @@ import {
   placeAfter,
 } from './list-queries.ts';
 import type { ContactBody, ListContacts, LookupContacts, PatchContact, UpsertContact } from './schema.ts';
-import { bringOneBack, trashContacts } from './trash-queries.ts';
-import { type ContactRow, upsertContactRow, writeContact, writingAs } from './write.ts';
+import { bringOneBack, lockContacts, trashContacts } from './trash-queries.ts';
+import { upsertContactRow, type WrittenContact, writeContact, writingAs } from './write.ts';
 
 /** Creates or changes a contact by its address (docs/contract/core.md#3-2). */
-export function upsertContact(
+export async function upsertContact(
   db: Database,
   projectId: string,
   { subscribed, data, ...columns }: UpsertContact,
 ): Promise<ContactBody & { isNew: boolean }> {
   const { set, remove } = splitData(data ?? {});
   const change = { ...columns, subscribed: subscribed ?? null, set, remove };
-  if (subscribed !== true) return upsertContactRow(db, projectId, change, writingAs(db, 'contact'));
-  return db.transaction(async (tx) => {
-    const before = await tx.row<{ subscribed: boolean }>(
-      sql`select subscribed from contacts where project_id = ${projectId} and email = ${columns.email} for no key update`,
-    );
-    const row = await upsertContactRow(tx, projectId, change, writingAs(tx, 'contact'));
-    if (before?.subscribed === false)
-      await recordChange(tx, projectId, { action: 'contact.resubscribed', target: row.id, after: { reason: null } });
-    return row;
-  });
+  const write = (tx: Database) => upsertContactRow(tx, projectId, change, writingAs(tx, 'contact'));
+  const { flipped: _, ...contact } = await (subscribed === true
+    ? db.transaction(async (tx) => notingResubscription(tx, await write(tx), null))
+    : write(db));
+  return contact;
+}
+
+// The audit log notes who subscribed a contact again.
+async function notingResubscription(tx: Database, written: WrittenContact, reason: string | null) {
+  const { id, projectId, flipped, subscribed } = written;
+  if (flipped && subscribed)
+    await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason } });
+  return written;
 }
 
 /** One contact. @throws 404 CONTACT_NOT_FOUND */
@@ -66,27 +69,24 @@ export async function patchContact(
       remove,
       ...(reason == null ? {} : { flipData: { reason } }),
     };
-    const row = await (subscribed === true
-      ? db.transaction((tx) => resubscribe(tx, projectId, id, change, reason ?? null))
-      : writeContact(db, projectId, change, writingAs(db, 'contact')));
-    if (row === null) throw notFound('contact', id);
-    return row;
+    const write = async (tx: Database) => {
+      const written = await writeContact(tx, projectId, change, writingAs(tx, 'contact'));
+      if (written === null) throw notFound('contact', id);
+      return written;
+    };
+    const {
+      isNew: _isNew,
+      flipped: _flipped,
+      ...contact
+    } = await (subscribed === true
+      ? db.transaction(async (tx) => notingResubscription(tx, await write(tx), reason ?? null))
+      : write(db));
+    return contact;
   } catch (error) {
     if (isUniqueViolation(error))
       throw conflict('Another contact of this project has this address', { field: 'email' });
     throw error;
   }
-}
-
-// The audit log notes who subscribed a contact again.
-async function resubscribe(tx: Database, projectId: string, id: string, change: ContactRow, reason: string | null) {
-  const before = await tx.row<{ subscribed: boolean }>(
-    sql`select subscribed from contacts where project_id = ${projectId} and id = ${id} for no key update`,
-  );
-  const row = await writeContact(tx, projectId, change, writingAs(tx, 'contact'));
-  if (before?.subscribed === false)
-    await recordChange(tx, projectId, { action: 'contact.resubscribed', target: id, after: { reason } });
-  return row;
 }
 
 /**
@@ -101,17 +101,11 @@ export function deleteContact(
 ): Promise<void> {
   return db.transaction(async (tx) => {
     const deleted = restorable
-      ? await moveToTrash(tx, projectId, id)
+      ? await trashContacts(tx, projectId, null, writingAs(tx, 'contact'), await lockContacts(tx, projectId, [id]))
       : await tx.em.nativeDelete(Contact, { projectId, id });
     if (deleted === 0) throw notFound('contact', id);
     await recordChange(tx, projectId, { action: 'contact.deleted', target: id });
   });
-}
-
-async function moveToTrash(tx: Database, projectId: string, id: string): Promise<number> {
-  // Locked first: what the trash keeps of it is read after that.
-  await tx.row(sql`select 1 from contacts where project_id = ${projectId} and id = ${id} for update`);
-  return trashContacts(tx, projectId, null, writingAs(tx, 'contact'), [id]);
 }
 
 /**

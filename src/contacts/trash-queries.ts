@@ -1,4 +1,6 @@
+import { type FilterQuery, LockMode } from '@mikro-orm/core';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
+import { TrashedContact } from './entity.ts';
 import { type ContactWriting, contactsWritten, writeContacts } from './write.ts';
 
 /** Days for which deleted contacts can be brought back. */
@@ -13,10 +15,20 @@ export const contactsAndTrash = raw(`(
   union all select id, project_id, email, subscribed, data from contacts_trash)`);
 
 /**
+ * Locks those of the contacts that the project has, in the order of their addresses, as every statement that writes many of them does. Returns
+ * their IDs. What the transaction reads of them after that stays as it is.
+ */
+export async function lockContacts(tx: Database, projectId: string, ids: readonly string[]): Promise<string[]> {
+  const locked = await tx.rows<{ id: string }>(sql`
+    select id from contacts where project_id = ${projectId} and id = any (${ids}::uuid[]) order by email for update`);
+  return locked.map(({ id }) => id);
+}
+
+/**
  * Moves contacts of a project, which the transaction has locked, into the trash, that of a job unless it is null. Returns how many. What
  * follows a deletion (forget_contacts.sql) knows them by their rows in the trash.
  */
-export async function trashContacts(
+export function trashContacts(
   tx: Database,
   projectId: string,
   jobId: string | null,
@@ -31,7 +43,8 @@ export async function trashContacts(
         select jsonb_agg(jsonb_build_object('segmentId', segment_id, 'enteredAt', entered_at, 'exitedAt', exited_at)) as rows
         from segment_memberships where contact_id = c.id) m on true
       where c.project_id = ${projectId} and c.id = any (${ids}::uuid[])),
-    noted as (${noteMoved('deleted', writing, sql`contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`)})
+    noted as (
+      ${noteMoved('deleted', writing)} from contacts where project_id = ${projectId} and id = any (${ids}::uuid[]))
     delete from contacts where project_id = ${projectId} and id = any (${ids}::uuid[])`);
 }
 
@@ -55,9 +68,7 @@ export async function bringBack(
   after: string,
   limit: number,
 ): Promise<BroughtBack> {
-  const page = await tx.rows<{ id: string }>(sql`
-    select id from contacts_trash where job_id = ${jobId} and id > ${after}::uuid order by id limit ${limit} for update`);
-  const ids = page.map(({ id }) => id);
+  const ids = await lockTrashed(tx, { jobId, id: { $gt: after } }, limit);
   const last = ids.at(-1) ?? null;
   if (last === null) return { last, contacts: 0, restored: 0 };
   return { last, contacts: ids.length, restored: await restoreSome(tx, projectId, writing, ids) };
@@ -73,9 +84,14 @@ export async function bringOneBack(
   id: string,
   writing: ContactWriting,
 ): Promise<'restored' | 'taken' | 'absent'> {
-  const row = await tx.row(sql`select 1 from contacts_trash where project_id = ${projectId} and id = ${id} for update`);
-  if (row === null) return 'absent';
+  if ((await lockTrashed(tx, { projectId, id }, 1)).length === 0) return 'absent';
   return (await restoreSome(tx, projectId, writing, [id])) === 1 ? 'restored' : 'taken';
+}
+
+async function lockTrashed(tx: Database, which: FilterQuery<TrashedContact>, limit: number): Promise<string[]> {
+  const lockMode = LockMode.PESSIMISTIC_WRITE;
+  const trashed = await tx.em.find(TrashedContact, which, { fields: ['id'], orderBy: { id: 'asc' }, limit, lockMode });
+  return trashed.map(({ id }) => id);
 }
 
 async function restoreSome(
@@ -114,19 +130,20 @@ function reattach(tx: Database, writing: ContactWriting, ids: readonly string[])
       from back, jsonb_to_recordset(back.memberships) as m ("segmentId" uuid, "enteredAt" timestamptz, "exitedAt" timestamptz)
       where exists (select from segments s where s.id = m."segmentId")
       on conflict do nothing),
-    noted as (${noteMoved('restored', writing, raw('back'))}),
+    noted as (${noteMoved('restored', writing)} from back),
     recounted as (insert into contact_losses (project_id) select distinct project_id from back)
     select id from back where subscribed and exists (
       select from emails e where e.contact_id = back.id
         and (e.bounced_at >= back.deleted_at or e.complained_at >= back.deleted_at))`);
 }
 
-function noteMoved(moved: 'deleted' | 'restored', { cause, limitedBy = null }: ContactWriting, from: Query) {
-  const why = cause.startsWith('{') ? sql`${cause}::jsonb` : sql`(select cause from jobs where id = ${cause})`;
+// The statement up to its `from`, which names the contacts.
+function noteMoved(moved: 'deleted' | 'restored', { cause, limitedBy = null }: ContactWriting): Query {
   return sql`
     insert into contact_history (contact_id, at, project_id, cause, before, after, subscribed_before, subscribed_after, moved, limited_by)
-    select id, clock_timestamp(), project_id, ${why}, '{}', '{}', subscribed, subscribed, ${moved}, ${limitedBy}::uuid
-    from ${from}`;
+    select id, clock_timestamp(), project_id,
+      case when left(${cause}::text, 1) = '{' then ${cause}::text::jsonb else (select cause from jobs where id = ${cause}) end,
+      '{}', '{}', subscribed, subscribed, ${moved}, ${limitedBy}::uuid`;
 }
 
 // A contact goes with its events and mail, which may be many.
@@ -142,19 +159,18 @@ export async function emptyTrash(db: Database, limit: number): Promise<number> {
   }
 }
 
-function emptySome(db: Database, limit: number): Promise<number> {
-  return db.transaction(async (tx) => {
-    const gone = await tx.rows<{ id: string }>(sql`
+async function emptySome(db: Database, limit: number): Promise<number> {
+  const row = await db.row<{ deleted: number }>(sql`
+    with gone as (
       delete from contacts_trash where id = any (array(
         select id from contacts_trash where deleted_at < now() - make_interval(days => ${trashDays})
-        order by deleted_at limit ${limit} for update skip locked)) returning id`);
-    const ids = gone.map(({ id }) => id);
-    if (ids.length === 0) return 0;
-    await tx.count(sql`delete from emails where contact_id = any (${ids}::uuid[])`);
-    await tx.count(sql`delete from events where contact_id = any (${ids}::uuid[])`);
-    await tx.count(sql`delete from automation_runs where contact_id = any (${ids}::uuid[])`);
-    await tx.count(sql`delete from automation_entries where contact_id = any (${ids}::uuid[])`);
-    await tx.count(sql`delete from contact_history where contact_id = any (${ids}::uuid[])`);
-    return ids.length;
-  });
+        order by deleted_at limit ${limit} for update skip locked))
+      returning id),
+    mail as (delete from emails where contact_id = any (array(select id from gone))),
+    happened as (delete from events where contact_id = any (array(select id from gone))),
+    ran as (delete from automation_runs where contact_id = any (array(select id from gone))),
+    entered as (delete from automation_entries where contact_id = any (array(select id from gone))),
+    changed as (delete from contact_history where contact_id = any (array(select id from gone)))
+    select count(*)::int as deleted from gone`);
+  return row?.deleted ?? 0;
 }

@@ -137,15 +137,23 @@ export async function writeContacts(
   return counts ?? { created: 0, updated: 0 };
 }
 
+/** A contact as it is after it was written. */
+export interface WrittenContact extends ContactBody {
+  isNew: boolean;
+  /** Whether the write has changed the subscription of a contact that was there before. */
+  flipped: boolean;
+}
+
 /** Writes one contact; null when it does not exist. A taken address raises 23505. @throws ContactDataError */
 export function writeContact(
   db: Database,
   projectId: string,
   row: ContactRow,
   writing: ContactWriting,
-): Promise<ContactBody | null> {
+): Promise<WrittenContact | null> {
   return withinDataLimits(
-    db.row<ContactBody>(sql`select ${contactColumns} from ${contactsWritten(projectId, [row], writing)} c`),
+    db.row<WrittenContact>(sql`
+      select ${contactColumns}, c.is_new as "isNew", c.flipped from ${contactsWritten(projectId, [row], writing)} c`),
   );
 }
 
@@ -162,11 +170,8 @@ export async function upsertContactRow(
   projectId: string,
   change: ContactWrite,
   writing: ContactWriting,
-): Promise<ContactBody & { isNew: boolean }> {
-  const written = contactsWritten(projectId, [change], { ...writing, subscribedWhenNew: true });
-  const row = await withinDataLimits(
-    db.row<ContactBody & { isNew: boolean }>(sql`select ${contactColumns}, c.is_new as "isNew" from ${written} c`),
-  );
-  if (row === null) throw new Error('A contact was not written');
-  return row;
+): Promise<WrittenContact> {
+  const written = await writeContact(db, projectId, change, { ...writing, subscribedWhenNew: true });
+  if (written === null) throw new Error('A contact was not written');
+  return written;
 }

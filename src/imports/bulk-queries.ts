@@ -1,9 +1,9 @@
 import { type ContactFilter, matchesNobody, matching } from '../contacts/list-queries.ts';
-import { trashContacts } from '../contacts/trash-queries.ts';
+import { lockContacts, trashContacts } from '../contacts/trash-queries.ts';
 import { contactsWritten } from '../contacts/write.ts';
 import { enterMembers } from '../segments/members.ts';
 import type { LockedSegment } from '../segments/queries.ts';
-import { type Database, sql, unprepared } from '../store/sql.ts';
+import { type Database, sql } from '../store/sql.ts';
 import type { JobRow } from './queries.ts';
 
 /** The result of a step of a bulk job. */
@@ -35,10 +35,7 @@ export async function deleteSome(
   { id, projectId, limitedBy }: JobRow,
   ids: readonly string[],
 ): Promise<BulkStep> {
-  // Locked first: what the trash keeps of them is read after that.
-  const locked = await tx.rows<{ id: string }>(sql`
-    select id from contacts where project_id = ${projectId} and id = any (${ids}::uuid[]) order by email for update`);
-  const existing = locked.map((contact) => contact.id);
+  const existing = await lockContacts(tx, projectId, ids);
   return { changed: await trashContacts(tx, projectId, id, { cause: id, limitedBy }, existing), existing };
 }
 
@@ -78,11 +75,11 @@ export async function matchingContacts(
 ): Promise<string[]> {
   if (matchesNobody(filter)) return [];
   const rows = await db.rows<{ id: string }>(
-    unprepared(sql`
+    sql`
       select c.id from contacts c where ${matching(job.projectId, filter)}
         and c.created_at <= (select created_at from jobs where jobs.id = ${job.id})
         and not (c.id = any(${excludeIds}::uuid[])) and c.id > ${after}::uuid
-      order by c.id limit ${limit}`),
+      order by c.id limit ${limit}`,
   );
   return rows.map(({ id }) => id);
 }

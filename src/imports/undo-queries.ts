@@ -1,4 +1,4 @@
-import { bringBack, trashContacts } from '../contacts/trash-queries.ts';
+import { bringBack, lockContacts, trashContacts } from '../contacts/trash-queries.ts';
 import { contactsWritten } from '../contacts/write.ts';
 import { leastId } from '../lib/ids.ts';
 import { type Database, type Query, sql } from '../store/sql.ts';
@@ -35,20 +35,19 @@ export interface UndoStep {
   changed: number;
 }
 
-// The common table expressions of what an undo would do with the contacts of `page`. `fate` has a row for each that is still there:
+// The common table expressions of what an undo would do with the contacts `ids`. `fate` has a row for each that is still there:
 // created contacts are deleted (`deletes`) or kept for a reason (`keeps`), others get `set` and lose `remove`; `flips` says whether the
 // subscription goes back to `was_subscribed`. `named` has the fields that somebody has changed since.
-function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Query {
+function plan({ projectId, jobId, restoresConflicts }: Undone, ids: readonly string[]): Query {
   return sql`
-    page as materialized (${page}),
     own as materialized (
-      select h.* from contact_history h where h.contact_id = any (array(select id from page)) and h.cause ->> 'id' = ${jobId}
+      select h.* from contact_history h where h.contact_id = any (${ids}::uuid[]) and h.cause ->> 'id' = ${jobId}
         and h.moved is distinct from 'deleted'),
     job as materialized (select created_at, finished_at, spec ->> 'segmentId' as segment_id from jobs where id = ${jobId}),
     created as materialized (select contact_id as id from own where before is null or moved = 'restored'),
     person as materialized (
       select c.*, c.id in (select id from created) as is_created from contacts c
-      where c.project_id = ${projectId} and c.id = any (array(select id from page)) order by c.email),
+      where c.project_id = ${projectId} and c.id = any (${ids}::uuid[]) order by c.email),
     touched as materialized (
       select distinct on (o.contact_id, k.key) o.contact_id as id, k.key, o.before -> k.key as was,
         last_value(o.after -> k.key) over (partition by o.contact_id, k.key order by o.at
@@ -100,15 +99,16 @@ function plan({ projectId, jobId, restoresConflicts }: Undone, page: Query): Que
 }
 
 /** The contacts that a job changed, from one on, in the order of their ids. */
-function changedBy({ projectId, jobId }: Undone, after: string, limit: number): Query {
-  return sql`
+async function changedBy(db: Database, { projectId, jobId }: Undone, after: string, limit: number): Promise<string[]> {
+  const rows = await db.rows<{ id: string }>(sql`
     select distinct contact_id as id from contact_history
     where project_id = ${projectId} and hashtextextended(cause ->> 'id', 0) = hashtextextended(${jobId}, 0)
       and cause ->> 'type' in ('import', 'bulk', 'undo') and cause ->> 'id' = ${jobId} and contact_id > ${after}::uuid
       and moved is distinct from 'deleted'
       and at >= (select created_at from jobs where id = ${jobId})
       and at <= (select coalesce(finished_at, now()) + interval '1 second' from jobs where id = ${jobId})
-    order by 1 limit ${limit}`;
+    order by 1 limit ${limit}`);
+  return rows.map(({ id }) => id);
 }
 
 /** The effect of an undo on some of the contacts that a job changed; `last` is the last of them, null when there is none. */
@@ -116,15 +116,16 @@ export type PreviewPage = UndoPreview & { contacts: number; last: string | null 
 
 /** Returns what the undo of a job would do now with the next contacts that it changed, `limit` at most. */
 export async function previewPage(db: Database, undone: Undone, after: string, limit: number): Promise<PreviewPage> {
-  const row = await db.row<PreviewPage>(sql`
-    with ${plan(undone, changedBy(undone, after, limit))},
+  const ids = await changedBy(db, undone, after, limit);
+  const row = await db.row<UndoPreview>(sql`
+    with ${plan(undone, ids)},
     stays as (select keeps as reason, count(*)::int as count from fate where keeps is not null group by keeps)
     select (select count(*) from fate where deletes)::int as deletes,
       (select count(*) from fate where set is not null or remove is not null or flips)::int as restores,
       coalesce((select jsonb_agg(named) from named), '[]') as conflicts,
-      coalesce((select jsonb_agg(stays) from stays), '[]') as keeps,
-      (select count(*) from page)::int as contacts, (select id from page order by id desc limit 1) as last`);
-  return row ?? { deletes: 0, restores: 0, conflicts: [], keeps: [], contacts: 0, last: null };
+      coalesce((select jsonb_agg(stays) from stays), '[]') as keeps`);
+  const none = { deletes: 0, restores: 0, conflicts: [], keeps: [] };
+  return { ...(row ?? none), contacts: ids.length, last: ids.at(-1) ?? null };
 }
 
 /** How many contacts that a job deleted would come back, and how many addresses are taken. */
@@ -151,15 +152,12 @@ export async function undoSome(
   { after = leastId, trashAfter }: UndoPlace,
   limit: number,
 ): Promise<UndoStep> {
-  const page = trashAfter === undefined ? await tx.rows<{ id: string }>(changedBy(undone, after, limit)) : [];
-  const ids = page.map(({ id }) => id);
+  const ids = trashAfter === undefined ? await changedBy(tx, undone, after, limit) : [];
   const last = ids.at(-1);
   if (last === undefined) return undoDeletions(tx, undone, by, trashAfter ?? leastId, limit);
-  // Contacts are locked in the order of their addresses, as every statement that writes many of them does; what they are is read after that.
-  await tx.rows(sql`
-    select 1 from contacts where project_id = ${undone.projectId} and id = any (${ids}::uuid[]) order by email for update`);
+  await lockContacts(tx, undone.projectId, ids);
   const [step] = await tx.rows<{ changed: number; doomed: string[] }>(sql`
-    with ${plan(undone, sql`select unnest(${ids}::uuid[]) as id`)},
+    with ${plan(undone, ids)},
     written as materialized (
       select changed from ${contactsWritten(undone.projectId, restoring, { cause: by.id, limitedBy: by.limitedBy, restores: true })})
     select (select count(*) from written where changed)::int as changed, array(select id from fate where deletes) as doomed`);

@@ -9,7 +9,7 @@ import { csvFile, streamOf } from '../../lib/text.ts';
 import { recordChange } from '../../projects/audit/record.ts';
 import { ofProject } from '../../projects/queries.ts';
 import { baseColumns, isoText, lockName } from '../../store/columns.ts';
-import { type Database, join, type Query, raw, sql, unprepared } from '../../store/sql.ts';
+import { type Database, join, type Query, raw, sql } from '../../store/sql.ts';
 import { checkedDefinition, conditionObject, storedDefinition } from '../definition.ts';
 import type { CreateView, ExportContacts, FilterBody, PatchView, SearchContacts, ViewBody } from './schema.ts';
 
@@ -162,11 +162,11 @@ function contactsCsv(
     const cells = join(columns.map(cellOf), ', ');
     for (let after = leastId; ; ) {
       const rows = await db.rows<{ id: string; cells: unknown[] }>(
-        unprepared(sql`
+        sql`
           select c.id, jsonb_build_array(${cells}) as cells from contacts c
           where ${matching(projectId, filter)} and c.id > ${after}::uuid
             and (${contactIds}::uuid[] is null or c.id = any(${contactIds}::uuid[])) and not (c.id = any(${excludeIds}::uuid[]))
-          order by c.id limit ${rowsPerPage}`),
+          order by c.id limit ${rowsPerPage}`,
       );
       yield rows.map((row) => row.cells);
       if (rows.length < rowsPerPage) return;
