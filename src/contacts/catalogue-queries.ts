@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
 import { lockName } from '../store/columns.ts';
 import { type Database, raw, sql } from '../store/sql.ts';
+import { ContactField } from './entity.ts';
 import { historyOfFolded, onlyChanged } from './history-queries.ts';
 import { mostCatalogueKeys } from './limits.ts';
 
@@ -107,10 +109,10 @@ async function countChanges(db: Database, projectId: string): Promise<{ changes:
 // A count below zero belongs to a key that was not counted while the catalogue was full.
 async function deleteEmpty(db: Database, projectId: string, keys: readonly string[]): Promise<void> {
   await db.count(sql`
-    delete from contact_field_values v using contact_fields f
-    where v.project_id = ${projectId} and v.key_hash = any(${keys}::uuid[])
-      and f.project_id = ${projectId} and f.key_hash = v.key_hash and (f.open_ended or v.contacts <= 0)`);
-  await db.count(sql`
+    with unlisted as (
+      delete from contact_field_values v using contact_fields f
+      where v.project_id = ${projectId} and v.key_hash = any(${keys}::uuid[])
+        and f.project_id = ${projectId} and f.key_hash = v.key_hash and (f.open_ended or v.contacts <= 0))
     delete from contact_fields
     where project_id = ${projectId} and key_hash = any(${keys}::uuid[])
       and booleans <= 0 and numbers <= 0 and dates <= 0 and texts <= 0 and nulls <= 0`);
@@ -172,36 +174,24 @@ export async function contactTotals(
   return totals ?? { contacts: 0, subscribed: 0 };
 }
 
-/** A key of contact data, and how many contacts hold which kind of value under it; `texts` includes objects and arrays. */
-export interface FieldCounts {
-  key: string;
-  booleans: number;
-  numbers: number;
-  dates: number;
-  texts: number;
-  nulls: number;
-  /** The key has too many distinct values, or too long ones, for them to be listed. */
-  openEnded: boolean;
-}
-
-const fieldColumns = raw('key, booleans, numbers, dates, texts, nulls, open_ended as "openEnded"');
-
 /** Every key that contacts of the project hold, as of the last fold. */
-export function fieldCounts(db: Database, projectId: string): Promise<FieldCounts[]> {
-  return db.rows<FieldCounts>(sql`
-    select ${fieldColumns} from contact_fields
-    where project_id = ${projectId} and (booleans > 0 or numbers > 0 or dates > 0 or texts > 0 or nulls > 0)`);
+export function fieldCounts(db: Database, projectId: string): Promise<ContactField[]> {
+  const isHeld = ['booleans', 'numbers', 'dates', 'texts', 'nulls'].map((kind) => ({ [kind]: { $gt: 0 } }));
+  return db.em.find(ContactField, { projectId, $or: isHeld }, { disableIdentityMap: true });
 }
 
 /** One key, or null when no contact holds it, as of the last fold. */
-export function fieldCountsOf(db: Database, projectId: string, key: string): Promise<FieldCounts | null> {
-  return db.row<FieldCounts>(
-    sql`select ${fieldColumns} from contact_fields where project_id = ${projectId} and key_hash = md5(${key})::uuid`,
-  );
+export function fieldCountsOf(db: Database, projectId: string, key: string): Promise<ContactField | null> {
+  return db.em.findOne(ContactField, { projectId, keyHash: hashOf(key) }, { disableIdentityMap: true });
+}
+
+function hashOf(key: string): string {
+  const hex = createHash('md5').update(key).digest('hex');
+  return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
 }
 
 /** How many contacts hold a value other than null. */
-export function holders(field: FieldCounts): number {
+export function holders(field: ContactField): number {
   return field.booleans + field.numbers + field.dates + field.texts;
 }
 

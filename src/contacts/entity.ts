@@ -57,6 +57,25 @@ export const TrashedContact = defineEntity({
 });
 export type TrashedContact = InferEntity<typeof TrashedContact>;
 
+/** A key of contact data, and how many contacts hold which kind of value under it; `texts` includes objects and arrays. */
+export const ContactField = defineEntity({
+  name: 'ContactField',
+  tableName: 'contact_fields',
+  properties: {
+    projectId: ofProject().primary().updateRule('no action'),
+    keyHash: p.uuid().primary(),
+    key: p.text(),
+    booleans: p.integer().default(0),
+    numbers: p.integer().default(0),
+    dates: p.integer().default(0),
+    texts: p.integer().default(0),
+    nulls: p.integer().default(0),
+    /** The key has too many distinct values, or too long ones, for them to be listed. */
+    openEnded: p.boolean().default(false),
+  },
+});
+export type ContactField = InferEntity<typeof ContactField>;
+
 /** A contact of a list, whose data may be left out. */
 export type ListedContact = Omit<ContactBody, 'data' | 'dataOmitted'> & WithOmission<JsonObjectValue>;
 

@@ -3,6 +3,7 @@ import { keyContexts } from '@fernpost/earlier-name';
 import { AppError } from '../lib/errors.ts';
 import { instantOf, uuid7 } from '../lib/ids.ts';
 import { seal, unseal } from '../lib/seal.ts';
+import { Project } from '../projects/queries.ts';
 import { type Changes, createCache } from '../store/changes.ts';
 import { isoInstant } from '../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
@@ -48,10 +49,9 @@ export async function findErasureKey(
   projectId: string,
   encryptionKeys: readonly string[],
 ): Promise<ErasureKey | null> {
-  const row = await db.row<{ sealed: string | null }>(
-    sql`select erasure_key_sealed as sealed from projects where id = ${projectId}`,
-  );
-  return row?.sealed ? erasureKeyOf(unseal(row.sealed, encryptionKeys)) : null;
+  const options = { fields: ['erasureKeySealed'], disableIdentityMap: true } as const;
+  const project = await db.session().em.findOne(Project, { id: projectId }, options);
+  return project?.erasureKeySealed ? erasureKeyOf(unseal(project.erasureKeySealed, encryptionKeys)) : null;
 }
 
 /** The key of a project, which the first erasure makes. Rotating APP_ENCRYPTION_KEY encrypts it again and leaves it as it is. */
@@ -61,8 +61,7 @@ export async function ensureErasureKey(
   encryptionKeys: readonly string[],
 ): Promise<ErasureKey> {
   const fresh = seal(randomBytes(32).toString('hex'), encryptionKeys[0] ?? '');
-  await tx.count(sql`
-    update projects set erasure_key_sealed = ${fresh} where id = ${projectId} and erasure_key_sealed is null`);
+  await tx.em.nativeUpdate(Project, { id: projectId, erasureKeySealed: null }, { erasureKeySealed: fresh });
   const key = await findErasureKey(tx, projectId, encryptionKeys);
   if (key === null) throw new Error('A project that was just given a key has none');
   return key;
@@ -77,8 +76,7 @@ export function pseudonymOf(subject: string): string {
 
 /** Whether the recipient of the mail `alias` was erased: what is still reported of it is about nobody. */
 export function isErasedMail(alias: string): Query {
-  const address = raw(`${alias}.to_address`);
-  return sql`${address} like ${raw(`'erased-________@${domain}'`)}`;
+  return raw(`${alias}.to_address like 'erased-________@${domain}'`);
 }
 
 declare module '../http/context.ts' {

@@ -7,7 +7,6 @@ import { type Database, sql } from '../store/sql.ts';
 import {
   bringCatalogueUpToDate,
   contactTotals,
-  type FieldCounts,
   type FieldValue,
   fieldCounts,
   fieldCountsOf,
@@ -15,6 +14,7 @@ import {
   valuesOfKey,
   valuesOfNewestContacts,
 } from './catalogue-queries.ts';
+import type { ContactField } from './entity.ts';
 import { refuseInUse, usesOfField } from './usage.ts';
 import { contactsWritten, writingAs } from './write.ts';
 
@@ -118,7 +118,7 @@ export async function listFields(db: Database, projectId: string): Promise<{ fie
 }
 
 // One kind among all contacts is the type; where they disagree it is text.
-function typeOf(field: FieldCounts): FieldType {
+function typeOf(field: ContactField): FieldType {
   const kinds: FieldType[] = [];
   if (field.booleans > 0) kinds.push('boolean');
   if (field.numbers > 0) kinds.push('number');

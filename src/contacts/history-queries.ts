@@ -1,4 +1,6 @@
+import { User } from '../accounts/entity.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
+import { ApiKey } from '../projects/api-key-service.ts';
 import { type Database, type Query, raw, sql } from '../store/sql.ts';
 import type { Cause } from './write.ts';
 
@@ -81,11 +83,13 @@ export async function namesOfAuthors(
   causes: readonly Cause[],
 ): Promise<ReadonlyMap<string, string>> {
   const ids = [...new Set(causes.flatMap(({ by }) => by?.id ?? []))];
-  const named = await db.rows<{ id: string; name: string }>(sql`
-    select id::text as id, email as name from users where id = any (${ids}::uuid[])
-    union all
-    select id::text, name from api_keys where project_id = ${projectId} and id = any (${ids}::uuid[])`);
-  return new Map(named.map(({ id, name }) => [id, name]));
+  if (ids.length === 0) return new Map();
+  const users = await db.em.find(User, { id: ids }, { fields: ['email'] });
+  const keys = await db.em.find(ApiKey, { projectId, id: ids }, { fields: ['name'] });
+  return new Map([
+    ...users.map(({ id, email }) => [id, email] as const),
+    ...keys.map(({ id, name }) => [id, name] as const),
+  ]);
 }
 
 /** A contact as it was at an instant; `isAbsent` when it was created later, or was in the trash. */

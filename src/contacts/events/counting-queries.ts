@@ -93,33 +93,33 @@ export function recountingEvents(rows: string): Query {
  * happened after the counts were last brought up to date.
  */
 export function countByName(db: Database, projectId: string, span: SqlSpan): Promise<EventStats> {
-  const [from, until] = [sql`${span.from}::timestamptz`, sql`${span.until}::timestamptz`];
+  const { from, until, first, last } = span;
   return db.rows<EventStats[number]>(sql`
     with state as (select counted_through as at from event_counts_state),
     parts as (
       select name, sum(c.events) as events from event_counts c, state
-      where c.project_id = ${projectId} and c.day >= ${span.first}::date
-        and (${until} > state.at or c.day < ${span.last}::date)
+      where c.project_id = ${projectId} and c.day >= ${first}::date
+        and (${until}::timestamptz > state.at or c.day < ${last}::date)
       group by name
       union all
       select e.name, count(*) from events e
-      where e.project_id = ${projectId} and e.created_at < ${until}
-        and e.created_at >= greatest(${from}, (select at from state))
+      where e.project_id = ${projectId} and e.created_at < ${until}::timestamptz
+        and e.created_at >= greatest(${from}::timestamptz, (select at from state))
       group by e.name
       union all
       select d.name, n.events from state,
         (select distinct name from event_counts
-         where project_id = ${projectId} and isfinite(${from}) and day = (${from} at time zone 'UTC')::date) d,
+         where project_id = ${projectId} and isfinite(${from}::timestamptz) and day = (${from}::timestamptz at time zone 'UTC')::date) d,
         lateral (select count(*) as events from events e where e.project_id = ${projectId} and e.name = d.name
-          and e.created_at >= ${from}
-          and e.created_at < least(${span.first}::timestamptz, ${until}, state.at)) n
+          and e.created_at >= ${from}::timestamptz
+          and e.created_at < least(${first}::timestamptz, ${until}::timestamptz, state.at)) n
       union all
       select d.name, n.events from state,
         (select distinct name from event_counts
-         where project_id = ${projectId} and isfinite(${span.last}::date) and day = ${span.last}::date) d,
+         where project_id = ${projectId} and isfinite(${last}::date) and day = ${last}::date) d,
         lateral (select count(*) as events from events e where e.project_id = ${projectId} and e.name = d.name
-          and e.created_at >= ${span.last}::timestamptz and e.created_at < ${until}) n
-      where ${until} <= state.at and ${span.last}::timestamptz >= ${span.first}::timestamptz)
+          and e.created_at >= ${last}::timestamptz and e.created_at < ${until}::timestamptz) n
+      where ${until}::timestamptz <= state.at and ${last}::timestamptz >= ${first}::timestamptz)
     select name, sum(events)::integer as count from parts group by name having sum(events) > 0
     order by 2 desc, name collate "C"`);
 }

@@ -37,11 +37,11 @@ export function eventData(alias: string): string {
  * Builds an event of a campaign, which is one of its project, from the row of `campaigns` that the alias names: webhook endpoints get it in the
  * order of all events. It has no contact, so nobody enters a workflow or a segment by it. `more` is further data: jsonb.
  */
-export function campaignEvent(alias: string, name: Query, more: Query = sql`'{}'`): Query {
+export function campaignEvent(alias: string, name: Query, more?: Query): Query {
   const data =
     raw(`jsonb_build_object('campaignId', ${alias}.id, 'campaignName', ${alias}.name, 'recipients', ${alias}.total_recipients,
     'sent', ${alias}.sent_count, 'skipped', ${alias}.skipped_count, 'failed', ${alias}.failed_count)`);
-  return newEvent({ projectId: raw(`${alias}.project_id`), name, data: sql`${data} || ${more}` });
+  return newEvent({ projectId: raw(`${alias}.project_id`), name, data: more ? sql`${data} || ${more}` : data });
 }
 
 /** An event of a contact that was recorded. */
@@ -112,23 +112,16 @@ export async function recordEventRow(
   projectId: string,
   { name, contactId, emailId, data }: Pick<EventBody, 'name' | 'contactId' | 'emailId' | 'data'>,
 ): Promise<EventBody | null> {
+  const [id, text] = [newId(), eventDataText(data)];
   const given = sql`
     e as materialized (
-      select ${newId()}::uuid as id, ${projectId}::uuid as project_id, ${contactId}::uuid as contact_id, ${emailId}::uuid as email_id,
-        ${name}::text as name, ${eventDataText(data)}::jsonb as data, ${raw(recordedAt)} as created_at
+      select ${id}::uuid as id, ${projectId}::uuid as project_id, ${contactId}::uuid as contact_id, ${emailId}::uuid as email_id,
+        ${name}::text as name, ${text}::jsonb as data, ${raw(recordedAt)} as created_at
       where (${contactId}::uuid is null
           or exists (select from contacts where project_id = ${projectId} and id = ${contactId}::uuid))
         and (${emailId}::uuid is null
           or exists (select from emails where project_id = ${projectId} and id = ${emailId}::uuid)))`;
-  const event = newEvent({
-    id: sql`e.id`,
-    projectId: sql`e.project_id`,
-    contactId: sql`e.contact_id`,
-    emailId: sql`e.email_id`,
-    name: sql`e.name`,
-    data: sql`e.data`,
-    limitedBy: limitingKey(db),
-  });
+  const event = newEvent({ id, projectId, contactId, emailId, name, data: text, limitedBy: limitingKey(db) });
   const [events, result] = [sql`select ${event} from e`, sql`select ${columns} from e`];
   return db.row<EventBody>(recordingEvents({ given, events, result }));
 }

@@ -1,7 +1,8 @@
 import type { ScopedKey } from '../../http/context.ts';
 import { matchesGlob } from '../../lib/text.ts';
 import { domainOf, localPartOf } from '../../lib/validation/email-address.ts';
-import { type Database, sql } from '../../store/sql.ts';
+import { ApiKey } from '../../projects/api-key-service.ts';
+import type { Database } from '../../store/sql.ts';
 import type { MatchingRule, RuleMatch, SuppressionMatch } from './schema.ts';
 
 /**
@@ -57,11 +58,13 @@ export function suppressionOfKey(
 /** The limits of the keys that started something. A key that was deleted since reaches nobody. */
 export async function limitsOfKeys(db: Database, projectId: string, ids: readonly string[]): Promise<KeyLimits[]> {
   if (ids.length === 0) return [];
-  const keys = await db.rows<KeyLimits>(sql`
-    select id, prefix, recipients, sender_domains as "senderDomains" from api_keys
-      where project_id = ${projectId} and id = any(${ids}::uuid[])`);
+  const fields = ['prefix', 'recipients', 'senderDomains'] as const;
+  const where = { projectId, id: [...ids] };
+  const keys = await db.session().em.find(ApiKey, where, { fields, disableIdentityMap: true });
   const known = new Map(keys.map((key) => [key.id, key]));
-  return ids.map(
-    (id) => known.get(id) ?? { id, prefix: '', recipients: { domains: [], addresses: [] }, senderDomains: null },
-  );
+  return ids.map((id) => {
+    const key = known.get(id);
+    if (key === undefined) return { id, prefix: '', recipients: { domains: [], addresses: [] }, senderDomains: null };
+    return { id, prefix: key.prefix, recipients: key.recipients ?? null, senderDomains: key.senderDomains ?? null };
+  });
 }
