@@ -98,26 +98,23 @@ export async function usesOfTemplates(
   ids: readonly string[],
   limitedBy: string | null = null,
 ): Promise<{ steps: number; template: string } | null> {
-  const isInside = sql`exists (select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))`;
-  const isRun =
-    limitedBy === null
-      ? sql``
-      : sql`and a.limited_by is distinct from ${limitedBy}::uuid and (a.enabled or ${isInside})`;
   const row = await db.row<{ steps: number; template: string | null }>(sql`
     with wanted as materialized (select unnest(${ids}::uuid[]) as id),
     live as (
-      select s.template_id as template, s.id as step
-      from automation_steps s join wanted w on w.id = s.template_id join automations a on a.id = s.automation_id ${isRun}),
+      select s.template_id as template, s.id as step, s.automation_id
+      from automation_steps s join wanted w on w.id = s.template_id),
     pinned as (
-      select w.id as template, (node ->> 'id')::uuid as step
+      select w.id as template, (node ->> 'id')::uuid as step, a.id as automation_id
       from wanted w, automations a join automation_versions v on v.automation_id = a.id,
         jsonb_array_elements(v.graph -> 'steps') as node
-      where a.project_id = ${projectId} ${isRun}
+      where a.project_id = ${projectId}
         and v.graph @> jsonb_build_object('steps', jsonb_build_array(jsonb_build_object('templateId', w.id)))
         and node ->> 'templateId' = w.id::text
         and exists (select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING')
           and (r.version_id = v.id or r.next_version_id = v.id)))
     select count(distinct step)::int as steps, (array_agg(template))[1] as template
-    from (select * from live union select * from pinned) as used`);
+    from (select * from live union select * from pinned) as used join automations a on a.id = used.automation_id
+    where ${limitedBy}::uuid is null or (a.limited_by is distinct from ${limitedBy}::uuid and (a.enabled or exists (
+      select from automation_runs r where r.automation_id = a.id and r.status in ('RUNNING', 'WAITING'))))`);
   return row?.template ? { steps: row.steps, template: row.template } : null;
 }
