@@ -3,6 +3,7 @@ import { CampaignStatus, campaignStatuses } from '../lib/campaign-status.ts';
 import { ofProject } from '../projects/queries.ts';
 import { baseColumns } from '../store/columns.ts';
 import { contentColumns } from '../templates/queries.ts';
+import { type CanaryBody, type CanaryCounts, type CanaryStop, canaryStates } from './launch-body.ts';
 import { audienceTypes, type EarlierRecipients } from './schema.ts';
 
 const p = defineEntity.properties;
@@ -95,4 +96,47 @@ export const CampaignSend = defineEntity({
     updatedAt: baseColumns.updatedAt,
   },
   indexes: [{ name: 'campaign_sends_open', properties: ['updatedAt'], where: 'NOT closed' }],
+});
+
+/** The canary of a send: the first slice of its audience, and what its reports say. `counts` are kept once it has ended. */
+export const CampaignCanary = defineEntity({
+  name: 'CampaignCanary',
+  tableName: 'campaign_canaries',
+  properties: {
+    send: p
+      .manyToOne(CampaignSend)
+      .mapToPk()
+      .joinColumns('campaign_id', 'send_seq')
+      .deleteRule('cascade')
+      .primary()
+      .updateRule('no action'),
+    recipients: p.integer(),
+    holdSeconds: p.integer(),
+    stopIf: p.json<Partial<CanaryBody['stopIf']>>(),
+    minDelivered: p.integer(),
+    state: p.enum(canaryStates).default('WAITING'),
+    chosen: p.integer().nullable(),
+    heldUntil: p.datetime(3).nullable(),
+    releasedAt: p.datetime(3).nullable(),
+    endedAt: p.datetime(3).nullable(),
+    stopped: p.json<CanaryStop>().nullable(),
+    counts: p.json<CanaryCounts>().nullable(),
+    createdAt: baseColumns.createdAt,
+    updatedAt: baseColumns.updatedAt,
+  },
+});
+
+/** The content of a send before a revision replaced it, and how many got it. */
+export const CampaignVersion = defineEntity({
+  name: 'CampaignVersion',
+  tableName: 'campaign_versions',
+  properties: {
+    campaignId: p.manyToOne(Campaign).mapToPk().deleteRule('cascade').primary().updateRule('no action'),
+    sendSeq: p.integer().primary(),
+    version: p.integer().primary(),
+    subject: p.text(),
+    body: p.text(),
+    sent: p.integer(),
+    replacedAt: baseColumns.createdAt,
+  },
 });

@@ -35,7 +35,7 @@ export const Approval = v.object({
 export type Approval = v.InferOutput<typeof Approval>;
 
 /** The states of a canary; a person's `releasedAt` says why one has passed without its hold. */
-const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
+export const canaryStates = ['WAITING', 'SENDING', 'HOLDING', 'STOPPED', 'PASSED'] as const;
 export type CanaryState = (typeof canaryStates)[number];
 
 /** Why a canary paused its campaign. */

@@ -13,6 +13,7 @@ export interface LockedCampaign extends Audience {
   sendSeq: number;
   from: string;
   resendOf: string | null;
+  paused: boolean;
   /** The database's clock, in epoch milliseconds: what lies in the future is decided by it. */
   nowMs: number;
 }
@@ -25,7 +26,7 @@ export interface LockedCampaign extends Audience {
 export async function lockCampaign(tx: Database, projectId: string, id: string): Promise<LockedCampaign> {
   const campaign = await tx.row<LockedCampaign>(sql`
     select id, project_id as "projectId", name, status, send_seq as "sendSeq", "from", type, audience_type as "audienceType",
-      audience_condition as "audienceCondition", segment_id as "segmentId", resend_of as "resendOf", resend_seq as "resendSeq", correction,
+      audience_condition as "audienceCondition", segment_id as "segmentId", resend_of as "resendOf", resend_seq as "resendSeq", correction, paused_at is not null as paused,
       (1000 * extract(epoch from clock_timestamp()))::float8 as "nowMs"
     from campaigns where project_id = ${projectId} and id = ${id} for no key update`);
   if (campaign === null) throw notFound('campaign', id);
@@ -78,6 +79,12 @@ export async function keepSendLimits(tx: Database, id: string): Promise<void> {
       { reason: 'recipient' },
       'Use a key without limits, or sign in.',
     );
+}
+
+/** Locks a campaign and then its send (`lockCampaignSend`), for whoever knows both. Answers false when the send is gone. */
+export async function lockSending(tx: Database, id: string, sendSeq: number): Promise<boolean> {
+  await tx.rows(sql`select from campaigns where id = ${id} for no key update`);
+  return lockCampaignSend(tx, id, sendSeq);
 }
 
 /** Locks a send, as every claim does: whoever holds it knows that no claim is being made. Answers false when it is gone. */

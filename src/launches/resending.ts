@@ -10,7 +10,7 @@ import { domainOf } from '../lib/validation/email-address.ts';
 import { checkUnplanned } from '../projects/api-key-service.ts';
 import { recordChange } from '../projects/audit/record.ts';
 import type { ProjectFacts } from '../projects/directory.ts';
-import { limitingKey, sql } from '../store/sql.ts';
+import { limitingKey } from '../store/sql.ts';
 import { checkSender } from '../templates/service.ts';
 import { mostUnapproved, type Sender } from './review/approval.ts';
 import { checkQuota, commitSend, type SendingDeps, type Sent } from './sending.ts';
@@ -59,13 +59,12 @@ export async function resendCampaign(
       throw forbidden(`Only an admin can resend to more than ${most} contacts`, { recipients, approvalAbove: most });
     await checkSender(deps.senderDomains, project.id, original.from);
     // The copy keeps the choice of the audience for whoever duplicates it; what it goes to is resend_of.
-    await tx.count(sql`
-      insert into campaigns (id, project_id, name, description, subject, body, document, "from", from_name, reply_to, type, audience_type,
-        audience_condition, segment_id, resend_of, resend_seq)
-      select ${resendId}, project_id, name || ' (Resend)', description, subject, body, document, "from", from_name, reply_to, type,
-        audience_type, audience_condition, segment_id, id, send_seq
-      from campaigns where project_id = ${project.id} and id = ${id}`);
-    const ticket = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, {
+    const { name, description, subject, body, document, from, fromName, replyTo, audienceCondition, segmentId } =
+      await tx.em.findOneOrFail(Campaign, { projectId, id });
+    const content = { name: `${name} (Resend)`, description, subject, body, document, from, fromName, replyTo };
+    tx.em.create(Campaign, { id: resendId, ...audience, ...content, audienceCondition, segmentId });
+    await tx.em.flush();
+    const { ticket } = await commitSend(tx, await lockCampaign(tx, project.id, resendId), project.name, {
       recipients,
       at: null,
       limitedBy: limitingKey(tx),

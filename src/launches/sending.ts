@@ -164,11 +164,12 @@ async function begin(
 ): Promise<OutboxTicket> {
   const { id, name, status } = campaign;
   const { at, recipients, review, most, limitedBy } = send;
-  const ticket = await commitSend(tx, campaign, project.name, { recipients, at, limitedBy });
+  const { sendSeq, ticket } = await commitSend(tx, campaign, project.name, { recipients, at, limitedBy });
   // A scheduled one may have gone by another review before.
-  if (review !== null || most !== null || status === CampaignStatus.SCHEDULED) await noteReview(tx, id, review, most);
+  if (review !== null || most !== null || status === CampaignStatus.SCHEDULED)
+    await noteReview(tx, { id, sendSeq }, review, most);
   const { canary } = body;
-  await setCanary(tx, id, canary);
+  await setCanary(tx, id, sendSeq, canary);
   const after = {
     name,
     recipients,
@@ -204,15 +205,18 @@ export async function commitSend(
   campaign: LockedCampaign,
   projectName: string,
   { recipients, at, limitedBy }: { recipients: number; at: Date | null; limitedBy: string | null },
-): Promise<OutboxTicket> {
+): Promise<{ sendSeq: number; ticket: OutboxTicket }> {
   const { id, status } = campaign;
   const moved = await openSend(tx, id, recipients, at, limitedBy);
   if (moved === null) throw notSendable(status);
   const { sendSeq } = moved;
   // A scheduled one has its execution, which re-checks the row.
-  if (status === CampaignStatus.SCHEDULED) return enqueue(tx, wakeCampaign(id, sendSeq));
   const dueAt = at?.toISOString() ?? null;
-  return enqueue(tx, startOfSend({ ...campaign, sendSeq, dueAt }, projectName, recipients));
+  const command =
+    status === CampaignStatus.SCHEDULED
+      ? wakeCampaign(id, sendSeq)
+      : startOfSend({ ...campaign, sendSeq, dueAt }, projectName, recipients);
+  return { sendSeq, ticket: await enqueue(tx, command) };
 }
 
 function notSendable(status: CampaignStatus) {

@@ -34,7 +34,13 @@ async function aCanary(name: string, changes: Partial<CanaryOptions> = {}) {
     },
   });
   const start = await started(db.db, project.id, id, 60);
-  await setCanary(db.db, id, { recipients: 20, hold: '1h', stopIf: { bounceRate: 10 }, minDelivered: 15, ...changes });
+  await setCanary(db.db.session(), id, 1, {
+    recipients: 20,
+    hold: '1h',
+    stopIf: { bounceRate: 10 },
+    minDelivered: 15,
+    ...changes,
+  });
   return { project, id, mailer, told, activities, start };
 }
 

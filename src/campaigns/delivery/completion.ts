@@ -8,7 +8,7 @@ import { isLeftOut } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
 import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { hasDeparted } from '../state.ts';
+import { hasDeparted, lockSending } from '../state.ts';
 import { type LaneDeps, type LaneSend, takeOver } from './lane.ts';
 import { claimsOpen, othersMs } from './retaking.ts';
 
@@ -203,8 +203,7 @@ export async function closeCancelledSend(db: Database, campaignId: string, sendS
  */
 export async function revertToDraft(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
   return db.transaction(async (tx) => {
-    // Whoever locks both locks the campaign first.
-    await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
+    await lockSending(tx, campaignId, sendSeq);
     const reverted = await tx.count(sql`
       with gone as (
         delete from campaign_sends s using campaigns c

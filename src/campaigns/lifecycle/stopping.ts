@@ -14,6 +14,7 @@ import {
   keepSendLimits,
   lockCampaign,
   lockCampaignSend,
+  lockSending,
   setPaused,
   unscheduleSend,
 } from '../state.ts';
@@ -89,9 +90,8 @@ function cancelMessage(status: CampaignStatus, revertPending: boolean): string {
 /** Cancels a send, scheduled or under way, whose execution an operator has cancelled. Leaves one that is over alone. */
 export async function cancelCampaignByOperator(db: Database, campaignId: string, sendSeq: number): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
+    await lockSending(tx, campaignId, sendSeq);
     if (await unscheduleSend(tx, campaignId, sendSeq)) return;
-    await lockCampaignSend(tx, campaignId, sendSeq);
     await cancelSend(tx, campaignId, sendSeq);
   });
 }

@@ -1,6 +1,7 @@
 import type { TellMembers } from '../../accounts/system-mail/service.ts';
+import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
 import type { CanaryCounts, CanaryState, CanaryStop } from '../../campaigns/launch-body.ts';
-import { lockCampaignSend, setPaused } from '../../campaigns/state.ts';
+import { lockSending, setPaused } from '../../campaigns/state.ts';
 import { isoText } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
@@ -66,8 +67,7 @@ export async function advanceCanary(deps: CanaryDeps, campaignId: string, sendSe
     }
     if (decision.next === 'pass') {
       // What the slice has come to is kept when its members are forgotten.
-      await noteCounts(tx, campaignId, sendSeq, counts);
-      await endCanary(tx, campaignId, sendSeq);
+      await endCanary(tx, campaignId, sendSeq, counts);
       return over;
     }
     if (decision.next === 'send') return sending(tx, campaignId, sendSeq, canary);
@@ -78,10 +78,8 @@ export async function advanceCanary(deps: CanaryDeps, campaignId: string, sendSe
 }
 
 async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Promise<Canary | null> {
-  const campaign = await tx.row(sql`
-    select from campaigns where id = ${campaignId} and send_seq = ${sendSeq} and status = 'SENDING' for no key update`);
   // With the send locked no claim is being made, so that none of the slice can follow what is decided here.
-  if (campaign === null || !(await lockCampaignSend(tx, campaignId, sendSeq))) return null;
+  if (!(await lockSending(tx, campaignId, sendSeq))) return null;
   return tx.row<Canary>(sql`
     select c.project_id as "projectId", c.name, c.paused_at is not null as paused, k.state, k.recipients,
       k.stop_if as "stopIf", k.min_delivered as "minDelivered", 1000.0::float8 * k.hold_seconds as "holdMs",
@@ -90,22 +88,15 @@ async function lockCanary(tx: Database, campaignId: string, sendSeq: number): Pr
       p.disabled or p.deleted_at is not null as "isProjectDisabled", now.counts,
       (select count(*) from campaign_claims o
         where o.campaign_id = k.campaign_id and o.send_seq = k.send_seq and not o.settled)::int as "openClaims"
-    from campaign_canaries k join campaigns c on c.id = k.campaign_id
+    from campaign_canaries k join campaigns c on c.id = k.campaign_id and c.send_seq = k.send_seq and c.status = 'SENDING'
       join projects p on p.id = c.project_id, lateral (${canaryCounts}) now
     where k.campaign_id = ${campaignId} and k.send_seq = ${sendSeq} for update of k`);
-}
-
-async function noteCounts(tx: Database, campaignId: string, sendSeq: number, counts: CanaryCounts): Promise<void> {
-  await tx.count(sql`
-    update campaign_canaries set counts = ${JSON.stringify(counts)}::jsonb
-    where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
 }
 
 async function sending(tx: Database, campaignId: string, sendSeq: number, canary: Canary): Promise<CanaryStep> {
   // Rows that have no verdict although every claim is settled are claimed again (see `rewindClaims`).
   if (canary.openClaims === 0)
-    await tx.count(sql`
-      update campaign_sends set claimed_through = null where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
+    await tx.em.nativeUpdate(CampaignSend, { campaignId, sendSeq }, { claimedThrough: null });
   return { next: 'send', waitMs: 0, detail: detailOf({ ...canary, state: 'SENDING' }) };
 }
 
@@ -136,10 +127,9 @@ async function stop(
   { projectId, name, counts }: Canary,
   stopped: CanaryStop,
 ): Promise<OutboxTicket[]> {
-  await tx.count(sql`
-    update campaign_canaries set state = 'STOPPED', stopped = ${JSON.stringify(stopped)}::jsonb,
-      counts = ${JSON.stringify(counts)}::jsonb, held_until = null, ended_at = clock_timestamp(), updated_at = now()
-    where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
+  const now = new Date();
+  const ended = { state: 'STOPPED', stopped, counts, heldUntil: null, endedAt: now, updatedAt: now } as const;
+  await tx.em.nativeUpdate(CampaignCanary, { send: [campaignId, sendSeq] }, ended);
   await setPaused(tx, campaignId, sendSeq, true, stopped.code);
   return tell(tx, {
     projectId,

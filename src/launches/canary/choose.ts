@@ -1,5 +1,7 @@
+import { CampaignCanary, CampaignSend } from '../../campaigns/entity.ts';
+import type { CanaryCounts, CanaryState } from '../../campaigns/launch-body.ts';
 import { wakeCampaign } from '../../campaigns/lifecycle/begin.ts';
-import { keepSendLimits, lockCampaign, lockCampaignSend } from '../../campaigns/state.ts';
+import { keepSendLimits, lockCampaign, lockSending } from '../../campaigns/state.ts';
 import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { badRequest, conflict } from '../../lib/errors.ts';
 import { recordChange } from '../../projects/audit/record.ts';
@@ -23,29 +25,22 @@ export function checkCanary(canary: CanaryOptions | null | undefined, recipients
     throw badRequest('"canary.minDelivered" must be at most "canary.recipients"');
 }
 
-/** Gives the current send of a locked campaign its canary, or takes it away (null); absent leaves what a scheduled one has. */
-export async function setCanary(tx: Database, id: string, canary: CanaryOptions | null | undefined): Promise<void> {
+/** Gives a send of a locked campaign its canary, or takes it away (null); absent leaves what a scheduled one has. */
+export async function setCanary(
+  tx: Database,
+  campaignId: string,
+  sendSeq: number,
+  canary: CanaryOptions | null | undefined,
+): Promise<void> {
   if (canary === undefined) return;
-  if (canary === null) {
-    await tx.count(sql`
-      with gone as (
-        delete from campaign_canaries k using campaigns c
-        where c.id = ${id} and k.campaign_id = c.id and k.send_seq = c.send_seq returning k.campaign_id, k.send_seq)
-      update campaign_sends s set canary = false from gone
-      where s.campaign_id = gone.campaign_id and s.send_seq = gone.send_seq`);
-    return;
+  const send: [string, number] = [campaignId, sendSeq];
+  if (canary === null) await tx.em.nativeDelete(CampaignCanary, { send });
+  else {
+    const { recipients, hold, stopIf, minDelivered = Math.ceil((recipients * usualDelivered) / 100) } = canary;
+    const options = { recipients, holdSeconds: holdSeconds(hold), stopIf, minDelivered };
+    await tx.em.upsert(CampaignCanary, { send, ...options, updatedAt: new Date() });
   }
-  const { recipients, hold, stopIf, minDelivered = Math.ceil((recipients * usualDelivered) / 100) } = canary;
-  await tx.count(sql`
-    with held as (
-      insert into campaign_canaries (campaign_id, send_seq, recipients, hold_seconds, stop_if, min_delivered)
-      select id, send_seq, ${recipients}::int, ${holdSeconds(hold)}::int, ${JSON.stringify(stopIf)}::jsonb, ${minDelivered}::int
-      from campaigns where id = ${id}
-      on conflict (campaign_id, send_seq) do update set recipients = excluded.recipients, hold_seconds = excluded.hold_seconds,
-        stop_if = excluded.stop_if, min_delivered = excluded.min_delivered, updated_at = now()
-      returning campaign_id, send_seq)
-    update campaign_sends s set canary = true from held
-    where s.campaign_id = held.campaign_id and s.send_seq = held.send_seq`);
+  await tx.em.nativeUpdate(CampaignSend, { campaignId, sendSeq }, { canary: canary !== null });
 }
 
 /**
@@ -55,13 +50,9 @@ export async function setCanary(tx: Database, id: string, canary: CanaryOptions 
  */
 export async function chooseCanary(db: Database, campaignId: string, sendSeq: number): Promise<void> {
   await db.transaction(async (tx) => {
-    await tx.rows(sql`select from campaigns where id = ${campaignId} for no key update`);
-    await lockCampaignSend(tx, campaignId, sendSeq);
-    const canary = await tx.row<{ recipients: number }>(sql`
-      select k.recipients
-      from campaign_canaries k join campaign_sends s using (campaign_id, send_seq)
-      where k.campaign_id = ${campaignId} and k.send_seq = ${sendSeq} and k.state = 'WAITING' and s.expanded`);
-    if (canary === null) return;
+    await lockSending(tx, campaignId, sendSeq);
+    const canary = await tx.em.findOne(CampaignCanary, { send: [campaignId, sendSeq], state: 'WAITING' });
+    if (canary === null || (await tx.em.count(CampaignSend, { campaignId, sendSeq, expanded: true })) === 0) return;
     const chosen = await tx.count(sql`
       insert into campaign_canary_contacts (campaign_id, send_seq, contact_id)
       select campaign_id, send_seq, contact_id from emails
@@ -74,17 +65,21 @@ export async function chooseCanary(db: Database, campaignId: string, sendSeq: nu
           where m.campaign_id = ${campaignId} and m.send_seq = ${sendSeq} and m.contact_id = e.contact_id)
       limit 1`);
     if (rest === null) return endCanary(tx, campaignId, sendSeq);
-    await tx.count(sql`
-      update campaign_canaries set state = 'SENDING', chosen = ${chosen}, updated_at = now()
-      where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
+    tx.em.assign(canary, { state: 'SENDING', chosen });
   });
 }
 
-/** Ends the canary of a send that is locked: from the commit on everybody may be claimed. */
-export async function endCanary(tx: Database, campaignId: string, sendSeq: number): Promise<void> {
+/** Ends the canary of a send that is locked, and keeps its counts: from the commit on everybody may be claimed. */
+export async function endCanary(
+  tx: Database,
+  campaignId: string,
+  sendSeq: number,
+  counts: CanaryCounts | null = null,
+): Promise<void> {
   await tx.count(sql`
     with ended as (
-      update campaign_canaries set state = 'PASSED', ended_at = clock_timestamp(), held_until = null, updated_at = now()
+      update campaign_canaries set state = 'PASSED', counts = coalesce(${counts}::jsonb, counts), ended_at = clock_timestamp(),
+        held_until = null, updated_at = now()
       where campaign_id = ${campaignId} and send_seq = ${sendSeq} and state <> 'PASSED'),
     forgotten as (
       delete from campaign_canary_contacts where campaign_id = ${campaignId} and send_seq = ${sendSeq})
@@ -92,20 +87,25 @@ export async function endCanary(tx: Database, campaignId: string, sendSeq: numbe
     where campaign_id = ${campaignId} and send_seq = ${sendSeq}`);
 }
 
-/** Notes that a person lets a send continue whatever its canary says; called with the campaign locked. Answers false without one. */
-async function releaseCanary(tx: Database, campaignId: string, sendSeq: number): Promise<boolean> {
-  const released = await tx.count(sql`
-    update campaign_canaries set released_at = clock_timestamp(), state = 'SENDING', held_until = null, updated_at = now()
-    where campaign_id = ${campaignId} and send_seq = ${sendSeq} and state in ('SENDING', 'HOLDING', 'STOPPED')
-      and released_at is null`);
-  return released > 0;
+/**
+ * Notes that a person lets a send continue whatever its canary says, where that is in one of the states; called with the campaign
+ * locked. Answers false without one.
+ */
+async function releaseCanary(
+  tx: Database,
+  campaignId: string,
+  sendSeq: number,
+  states: readonly CanaryState[] = ['SENDING', 'HOLDING', 'STOPPED'],
+): Promise<boolean> {
+  const open = { send: [campaignId, sendSeq] as [string, number], state: { $in: [...states] }, releasedAt: null };
+  const now = new Date();
+  const released = { releasedAt: now, state: 'SENDING', heldUntil: null, updatedAt: now } as const;
+  return (await tx.em.nativeUpdate(CampaignCanary, open, released)) > 0;
 }
 
 /** As `releaseCanary`, where the canary has stopped the campaign: whoever resumes it has read why. */
 export async function releaseStopped(tx: Database, campaignId: string, sendSeq: number): Promise<void> {
-  const stopped = await tx.row(sql`
-    select from campaign_canaries where campaign_id = ${campaignId} and send_seq = ${sendSeq} and state = 'STOPPED'`);
-  if (stopped !== null) await releaseCanary(tx, campaignId, sendSeq);
+  await releaseCanary(tx, campaignId, sendSeq, ['STOPPED']);
 }
 
 /**
@@ -114,16 +114,13 @@ export async function releaseStopped(tx: Database, campaignId: string, sendSeq: 
  */
 export async function continueFromCanary(db: Database, projectId: string, id: string): Promise<OutboxTicket | null> {
   return db.transaction(async (tx) => {
-    const { sendSeq, status } = await lockCampaign(tx, projectId, id);
+    const { sendSeq, status, paused } = await lockCampaign(tx, projectId, id);
     await keepSendLimits(tx, id);
-    const canary = await tx.row<{ state: string; released: boolean; paused: boolean }>(sql`
-      select k.state, k.released_at is not null as released, c.paused_at is not null as paused
-      from campaign_canaries k join campaigns c on c.id = k.campaign_id
-      where k.campaign_id = ${id} and k.send_seq = ${sendSeq}`);
-    if (status !== CampaignStatus.SENDING || canary === null || (canary.state === 'PASSED' && !canary.released))
+    const canary = await tx.em.findOne(CampaignCanary, { send: [id, sendSeq] });
+    if (status !== CampaignStatus.SENDING || canary === null || (canary.state === 'PASSED' && !canary.releasedAt))
       throw conflict('This campaign has no canary that could be ended', { status });
-    if (canary.released) return null;
-    if (canary.paused) throw conflict('The campaign is paused: resume it to continue', { status });
+    if (canary.releasedAt) return null;
+    if (paused) throw conflict('The campaign is paused: resume it to continue', { status });
     if (!(await releaseCanary(tx, id, sendSeq)))
       throw conflict('The audience is still being prepared: end the canary once it is being sent', { status });
     const ticket = await enqueue(tx, wakeCampaign(id, sendSeq));

@@ -6,13 +6,15 @@ import { roleIncludes } from '../../lib/access.ts';
 import { AppError, conflict, forbidden } from '../../lib/errors.ts';
 import { actorName } from '../../projects/audit/queries.ts';
 import { recordChange } from '../../projects/audit/record.ts';
+import { Project } from '../../projects/queries.ts';
 import { isoInstant } from '../../store/columns.ts';
 import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { CheckedReview } from './launch-check.ts';
+import { DryRun } from './queries.ts';
 
 /** A send that somebody asked for and that has to be approved. */
-interface AskedSend {
+export interface AskedSend {
   drift: Drift;
   /** ISO instant; null for at once. */
   scheduledFor: string | null;
@@ -30,8 +32,6 @@ interface PendingApproval extends AskedSend {
   fingerprint: string;
 }
 
-const pending = sql`r.asked_at is not null and r.approved_at is null and r.state = 'DONE' and r.expires_at > clock_timestamp()`;
-
 /** Returns the sends of some campaigns that wait for approval, by campaign ID. */
 export async function pendingApprovals(db: Database, campaignIds: readonly string[]): Promise<Map<string, Approval>> {
   if (campaignIds.length === 0) return new Map();
@@ -46,7 +46,9 @@ export async function pendingApprovals(db: Database, campaignIds: readonly strin
   }>(sql`
     select r.campaign_id as id, r.n, r.fingerprint, r.asked, r.asked_at::text as "askedAt", r.expires_at::text as "expiresAt",
       ${actorName("r.asked -> 'by' ->> 'kind'", "r.asked -> 'by' ->> 'id'", 'r.project_id')} as name
-    from dry_runs r where r.campaign_id = any(${campaignIds}::uuid[]) and ${pending} order by r.n`);
+    from dry_runs r where r.campaign_id = any(${campaignIds}::uuid[]) and r.asked_at is not null and r.approved_at is null
+      and r.state = 'DONE' and r.expires_at > clock_timestamp()
+    order by r.n`);
   return new Map(
     rows.map(({ id, n, fingerprint, asked, name, askedAt, expiresAt }) => [
       id,
@@ -67,39 +69,25 @@ export async function pendingApprovals(db: Database, campaignIds: readonly strin
 
 /** Returns the send of a locked campaign that waits for approval; null for none. */
 async function pendingApproval(tx: Database, campaignId: string): Promise<PendingApproval | null> {
-  const row = await tx.row<{ reviewId: string; fingerprint: string; asked: AskedSend }>(sql`
-    select r.id as "reviewId", r.fingerprint, r.asked from dry_runs r where r.campaign_id = ${campaignId} and ${pending}
-    order by r.n desc limit 1`);
-  return row === null ? null : { reviewId: row.reviewId, fingerprint: row.fingerprint, ...row.asked };
+  const waiting = { campaignId, ...unanswered, state: 'DONE', expiresAt: { $gt: new Date() } } as const;
+  const run = await tx.em.findOne(DryRun, waiting, { orderBy: { n: 'desc' } });
+  return run?.asked && run.fingerprint ? { reviewId: run.id, fingerprint: run.fingerprint, ...run.asked } : null;
 }
+
+const unanswered = { askedAt: { $ne: null }, approvedAt: null };
 
 /** Lets a send wait for its approval, in place of another that waits. */
 async function writeAsked(tx: Database, campaignId: string, reviewId: string, asked: AskedSend): Promise<void> {
   await withdrawAsked(tx, campaignId);
-  await tx.count(sql`
-    update dry_runs set asked = ${JSON.stringify(asked)}::jsonb, asked_at = clock_timestamp(), approved_at = null, approved_by = null,
-      updated_at = now() where id = ${reviewId}`);
+  const now = new Date();
+  const waits = { asked, askedAt: now, approvedAt: null, approvedBy: null, updatedAt: now };
+  await tx.em.nativeUpdate(DryRun, { id: reviewId }, waits);
 }
 
 /** Forgets what waits. */
 async function withdrawAsked(tx: Database, campaignId: string): Promise<void> {
-  await tx.count(sql`
-    update dry_runs set asked = null, asked_at = null, updated_at = now()
-    where campaign_id = ${campaignId} and asked_at is not null and approved_at is null`);
-}
-
-/** Notes who approved a send. */
-async function noteApproved(tx: Database, reviewId: string, userId: string): Promise<void> {
-  await tx.count(sql`
-    update dry_runs set approved_at = clock_timestamp(), approved_by = ${userId}, updated_at = now() where id = ${reviewId}`);
-}
-
-/** Sends to more contacts than this need an approval; null where the project asks for none. */
-async function approvalAbove(tx: Database, projectId: string): Promise<number | null> {
-  const row = await tx.row<{ above: number | null }>(
-    sql`select approval_above as above from projects where id = ${projectId}`,
-  );
-  return row?.above ?? null;
+  const withdrawn = { asked: null, askedAt: null, updatedAt: new Date() };
+  await tx.em.nativeUpdate(DryRun, { campaignId, ...unanswered }, withdrawn);
 }
 
 /** Who asks for a send. */
@@ -111,7 +99,9 @@ export type Sender = KeyActor | MemberActor;
  */
 export async function mostUnapproved(tx: Database, projectId: string, sender: Sender): Promise<number | null> {
   const isTrusted = sender.kind === 'key' ? sender.scoped === null : roleIncludes(sender.role, 'ADMIN');
-  return isTrusted ? null : approvalAbove(tx, projectId);
+  if (isTrusted) return null;
+  const project = await tx.em.findOne(Project, { id: projectId }, { fields: ['approvalAbove'] });
+  return project?.approvalAbove ?? null;
 }
 
 /** 409 for a send that needs an approval and goes by no review: what is approved is what somebody saw. */
@@ -184,7 +174,9 @@ export async function approveAsked(
     );
   if (asked.by.kind === 'user' && asked.by.id === approver.userId)
     throw forbidden('Another admin of the project has to approve a send that you asked for');
-  await noteApproved(tx, asked.reviewId, approver.userId);
+  const now = new Date();
+  const approved = { approvedAt: now, approvedBy: approver.userId, updatedAt: now };
+  await tx.em.nativeUpdate(DryRun, { id: asked.reviewId }, approved);
   await recordChange(tx, campaign.projectId, {
     action: 'campaign.approved',
     target: campaign.id,

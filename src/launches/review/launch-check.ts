@@ -1,9 +1,11 @@
 import { audienceRule, inBaseAudience } from '../../campaigns/audience/audience.ts';
+import { CampaignSend } from '../../campaigns/entity.ts';
 import type { Drift } from '../../campaigns/launch-body.ts';
 import type { LockedCampaign } from '../../campaigns/state.ts';
 import { AppError } from '../../lib/errors.ts';
 import { type Database, sql } from '../../store/sql.ts';
-import { changedFields, factsOf, type ReviewFacts } from './findings.ts';
+import { changedFields, factsOf } from './findings.ts';
+import { DryRun } from './queries.ts';
 
 /** A review that a send may go by. */
 export interface CheckedReview {
@@ -32,12 +34,11 @@ export async function checkReview(
   { drift, until, now }: { drift: Drift; until: Date; now: Date },
 ): Promise<CheckedReview> {
   const { id: campaignId, projectId } = campaign;
-  const which = 'id' in key ? sql`id = ${key.id}` : sql`fingerprint = ${key.fingerprint}`;
-  const review = await tx.row<{ id: string; n: number; facts: ReviewFacts; audience: number; isOver: boolean }>(sql`
-    select id, n, facts, audience, expires_at <= greatest(${until}::timestamptz, clock_timestamp()) as "isOver" from dry_runs
-    where project_id = ${projectId} and campaign_id = ${campaignId} and state = 'DONE' and ${which} order by n desc limit 1`);
+  const done = { projectId, campaignId, state: 'DONE', ...key } as const;
+  const review = await tx.em.findOne(DryRun, done, { orderBy: { n: 'desc' } });
   if (review === null) throw stale('No dry run of this campaign has this fingerprint', []);
-  if (review.isOver) throw stale('The review expires before the send would begin', []);
+  if (review.expiresAt.getTime() <= Math.max(until.getTime(), Date.now()))
+    throw stale('The review expires before the send would begin', []);
   const changed = changedFields(review.facts, (await factsOf(tx, projectId, campaignId)) ?? {});
   if (changed.length > 0) throw stale(`The campaign is not as it was reviewed: ${changed.join(', ')}`, changed);
   const moved = await driftOf(tx, campaign, review.id, now);
@@ -56,10 +57,8 @@ export async function boundReview(
   tx: Database,
   { id, sendSeq }: Pick<LockedCampaign, 'id' | 'sendSeq'>,
 ): Promise<{ id: string; drift: Drift } | null> {
-  const row = await tx.row<{ id: string; drift: string }>(sql`
-    select review_id as id, drift from campaign_sends
-    where campaign_id = ${id} and send_seq = ${sendSeq} and review_id is not null`);
-  return row && { id: row.id, drift: readDrift(row.drift) };
+  const send = await tx.em.findOne(CampaignSend, { campaignId: id, sendSeq });
+  return send?.reviewId ? { id: send.reviewId, drift: readDrift(send.drift ?? '') } : null;
 }
 
 /** How many contacts came and left since a review, and how many are still there. */
@@ -88,14 +87,12 @@ function stale(message: string, changed: string[], facts: Record<string, unknown
 /** Writes down by which review a send goes, and how many recipients it may have without an approval; null for no limit. */
 export async function noteReview(
   tx: Database,
-  campaignId: string,
+  { id: campaignId, sendSeq }: Pick<LockedCampaign, 'id' | 'sendSeq'>,
   review: CheckedReview | null,
   mostUnapproved: number | null,
 ): Promise<void> {
-  await tx.count(sql`
-    update campaign_sends s set review_id = ${review?.id ?? null}, drift = ${review === null ? null : String(review.drift)},
-      most_unapproved = ${mostUnapproved}
-    from campaigns c where c.id = ${campaignId} and s.campaign_id = c.id and s.send_seq = c.send_seq`);
+  const terms = { reviewId: review?.id ?? null, drift: review && String(review.drift), mostUnapproved };
+  await tx.em.nativeUpdate(CampaignSend, { campaignId, sendSeq }, terms);
 }
 
 /** The drift as `campaign_sends.drift` holds it. */

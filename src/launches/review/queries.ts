@@ -1,14 +1,61 @@
+import { defineEntity, type InferEntity } from '@mikro-orm/core';
+import { User } from '../../accounts/entity.ts';
 import { type Audience, needsSubscription } from '../../campaigns/audience/audience.ts';
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import type { CampaignStatus } from '../../lib/campaign-status.ts';
+import { hourMs } from '../../lib/time.ts';
+import { ofProject } from '../../projects/queries.ts';
+import { baseColumns } from '../../store/columns.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+import type { AskedSend } from './approval.ts';
 import type { ReviewFacts } from './findings.ts';
 import type { Findings } from './report.ts';
 import type { ReviewedRecipient } from './round.ts';
 
-/** How long a review can be launched, in days; its rows are removed afterwards. */
-const keptDays = 7;
+const p = defineEntity.properties;
+
+/** A dry run of a campaign, and the send that somebody asked for by it. */
+export const DryRun = defineEntity({
+  name: 'DryRun',
+  tableName: 'dry_runs',
+  properties: {
+    ...baseColumns,
+    projectId: ofProject(),
+    campaignId: p.uuid(),
+    n: p.integer(),
+    state: p.enum(['RUNNING', 'DONE', 'FAILED'] as const).default('RUNNING'),
+    failedReason: p.text().nullable(),
+    facts: p.json<ReviewFacts>(),
+    expected: p.integer(),
+    through: p.uuid().nullable(),
+    audience: p.integer().default(0),
+    wouldSend: p.integer().default(0),
+    renderMs: p.float().columnType('double precision').default(0),
+    chain: p.blob().defaultRaw("'\\x'::bytea").lazy(),
+    findings: p.json<Partial<Findings>>().defaultRaw("'{}'::jsonb"),
+    fingerprint: p.text().nullable(),
+    finishedAt: p.datetime(3).nullable(),
+    expiresAt: p.datetime(3),
+    asked: p.json<AskedSend>().nullable(),
+    askedAt: p.datetime(3).nullable(),
+    approvedBy: p.manyToOne(User).mapToPk().deleteRule('set null').updateRule('no action').nullable(),
+    approvedAt: p.datetime(3).nullable(),
+    sample: p.integer().nullable(),
+    rendered: p.integer().default(0),
+  },
+  uniques: [{ name: 'dry_runs_campaign', properties: ['campaignId', 'n'] }],
+  indexes: [
+    { name: 'dry_runs_expiry', properties: ['expiresAt'] },
+    { name: 'dry_runs_project', properties: ['projectId'] },
+    { name: 'dry_runs_running', properties: ['updatedAt'], where: "state = 'RUNNING'" },
+  ],
+  checks: [{ name: 'dry_runs_sample', expression: 'sample > 0' }],
+});
+export type DryRun = InferEntity<typeof DryRun>;
+
+/** How long a review can be launched, in milliseconds; its rows are removed afterwards. */
+const keptMs = 7 * 24 * hourMs;
 
 /** A dry run that is under way, with what decides about its recipients now. */
 export interface OpenDryRun extends Audience {
@@ -96,10 +143,9 @@ export async function savePage(db: Database, { id, through }: OpenDryRun, page: 
 
 /** Ends a dry run that is under way as failed. Answers false when it was over. */
 export async function failDryRun(db: Database, id: string, reason: string): Promise<boolean> {
-  const failed = await db.count(sql`
-    update dry_runs set state = 'FAILED', failed_reason = ${reason}, finished_at = now(), updated_at = now()
-    where id = ${id} and state = 'RUNNING'`);
-  return failed > 0;
+  const now = new Date();
+  const failed = { state: 'FAILED', failedReason: reason, finishedAt: now, updatedAt: now } as const;
+  return (await db.session().em.nativeUpdate(DryRun, { id, state: 'RUNNING' }, failed)) > 0;
 }
 
 const mostDomains = 20;
@@ -126,10 +172,16 @@ export async function finishDryRun(
   id: string,
   { findings, fingerprint }: { findings: Findings; fingerprint: string },
 ): Promise<void> {
-  await db.count(sql`
-    update dry_runs set state = 'DONE', findings = ${JSON.stringify(findings)}::jsonb, fingerprint = ${fingerprint}, finished_at = now(),
-      expires_at = now() + make_interval(days => ${keptDays}), updated_at = now()
-    where id = ${id} and state = 'RUNNING'`);
+  const now = new Date();
+  const done = {
+    state: 'DONE',
+    findings,
+    fingerprint,
+    finishedAt: now,
+    expiresAt: keptUntil(now),
+    updatedAt: now,
+  } as const;
+  await db.session().em.nativeUpdate(DryRun, { id, state: 'RUNNING' }, done);
 }
 
 // Whether a send goes by the review `r` that has not frozen its audience yet: one that is scheduled or being prepared.
@@ -155,15 +207,13 @@ export async function insertDryRun(
       failed_reason = case when state = 'RUNNING' then 'A newer dry run has replaced it' else failed_reason end,
       finished_at = coalesce(finished_at, now()), state = case when state = 'RUNNING' then 'FAILED' else state end
     where campaign_id = ${campaignId} and asked_at is null`);
-  const row = await tx.row<{ n: number }>(sql`
-    insert into dry_runs (id, project_id, campaign_id, n, facts, expected, sample, expires_at)
-    select ${run.id}, ${run.projectId}, ${campaignId}, coalesce(max(n), 0) + 1, ${JSON.stringify(run.facts)}::jsonb, ${run.expected},
-      ${run.sample}::int,
-      now() + make_interval(days => ${keptDays})
-    from dry_runs where campaign_id = ${campaignId}
-    returning n`);
-  return row?.n ?? 0;
+  const latest = await tx.em.findOne(DryRun, { campaignId }, { fields: ['n'], orderBy: { n: 'desc' } });
+  const n = (latest?.n ?? 0) + 1;
+  await tx.em.insert(DryRun, { ...run, n, expiresAt: keptUntil(new Date()) });
+  return n;
 }
+
+const keptUntil = (from: Date) => new Date(from.getTime() + keptMs);
 
 /**
  * Removes the rows of reviews that have expired or whose campaign is gone, then the reviews. What a send that is being prepared
@@ -179,7 +229,7 @@ export async function removeOldDryRuns(db: Database, limit: number): Promise<num
     delete from dry_run_rows where (dry_run_id, contact_id) in (
       select dry_run_id, contact_id from dry_run_rows where dry_run_id = ${run.id} limit ${limit})`);
   if (rows >= limit) return rows;
-  return rows + (await db.count(sql`delete from dry_runs where id = ${run.id}`));
+  return rows + (await db.session().em.nativeDelete(DryRun, { id: run.id }));
 }
 
 /** Dry runs that are under way and have not moved for some time. */

@@ -6,10 +6,10 @@ import { loadContent, type PrepareCampaign } from '../../campaigns/delivery/cont
 import type { ClaimedRecipient } from '../../campaigns/delivery/ledger.ts';
 import { load } from '../../campaigns/service.ts';
 import { AppError, notFound } from '../../lib/errors.ts';
-import { isoInstant, isoInstantOrNull } from '../../store/columns.ts';
-import { type Database, sql } from '../../store/sql.ts';
-import { changedFields, factsOf, type ProblemKind, problemKinds, type ReviewFacts } from './findings.ts';
-import { readContacts } from './queries.ts';
+import { Project } from '../../projects/queries.ts';
+import type { Database } from '../../store/sql.ts';
+import { changedFields, factsOf, type ProblemKind, problemKinds } from './findings.ts';
+import { DryRun, readContacts } from './queries.ts';
 import type { ReviewedRecipient } from './round.ts';
 import type { DryRunReport } from './schema.ts';
 
@@ -90,26 +90,6 @@ export interface DryRunReportDeps {
   showsSamples: boolean;
 }
 
-interface StoredRun {
-  id: string;
-  n: number;
-  state: 'RUNNING' | 'DONE' | 'FAILED';
-  expected: number;
-  audience: number;
-  wouldSend: number;
-  rendered: number;
-  sample: number | null;
-  renderMs: number;
-  failedReason: string | null;
-  fingerprint: string | null;
-  facts: ReviewFacts;
-  findings: Partial<Findings>;
-  createdAt: string;
-  finishedAt: string | null;
-  expiresAt: string;
-  sendRate: number | null;
-}
-
 function neverReviewed(campaignId: string): AppError {
   return new AppError(404, 'RESOURCE_NOT_FOUND', 'This campaign has had no dry run in the last seven days', {
     details: { resource: 'dry run', campaignId },
@@ -127,14 +107,8 @@ export async function getDryRun(
   const { db } = deps;
   const campaign = await load(db, projectId, id);
   const n = number === 'latest' ? null : /^\d{1,9}$/.test(number) ? Number(number) : -1;
-  const run = await db.row<StoredRun>(sql`
-    select r.id, r.n, r.state, r.failed_reason as "failedReason", r.facts, r.expected, r.sample,
-      r.rendered, r.audience, r.would_send as "wouldSend",
-      r.render_ms as "renderMs", r.findings, r.fingerprint, r.created_at::text as "createdAt", r.finished_at::text as "finishedAt",
-      r.expires_at::text as "expiresAt", p.send_rate as "sendRate"
-    from dry_runs r join projects p on p.id = r.project_id
-    where r.project_id = ${projectId} and r.campaign_id = ${id} and (${n}::int is null or r.n = ${n}::int)
-    order by r.n desc limit 1`);
+  const which = { projectId, campaignId: id, ...(n !== null && { n }) };
+  const run = await db.em.findOne(DryRun, which, { orderBy: { n: 'desc' }, refresh: true });
   if (run === null) throw number === 'latest' ? neverReviewed(id) : notFound('dry run', number);
   const { findings, state } = run;
   const changed = changedFields(run.facts, (await factsOf(db, projectId, id)) ?? {});
@@ -146,12 +120,13 @@ export async function getDryRun(
   };
   const content = shownTo.length === 0 ? null : await loadContent(db, id, campaign.sendSeq);
   const compose = content === null ? null : deps.prepare(content);
+  const project = await db.em.findOne(Project, { id: projectId }, { fields: ['sendRate'] });
   const category = usageCategory(sourceTypeOf(campaign.type), campaign.type);
   const { limit, usage } = await quotaFor(db, deps.billing, { projectId, category, count: run.wouldSend });
   return {
     n: run.n,
     state,
-    failedReason: run.failedReason,
+    failedReason: run.failedReason ?? null,
     progress: state === 'DONE' ? 100 : Math.min(99, Math.floor((100 * run.audience) / Math.max(1, run.expected))),
     sample: run.sample ?? 'all',
     rendered: run.rendered,
@@ -167,14 +142,14 @@ export async function getDryRun(
       example: examples.flatMap(exampleOf)[0] ?? null,
     })),
     byProvider: findings.byProvider ?? [],
-    takes: secondsFor(run, deps.rate),
+    takes: secondsFor(run, [deps.rate, project?.sendRate ?? 0]),
     room: { limit, left: limit === null ? null : Math.max(0, limit - (usage ?? 0)) },
     samples: compose === null ? [] : shownTo.flatMap((contactId) => sampleOf(compose, known.get(contactId))),
-    fingerprint: run.fingerprint,
+    fingerprint: run.fingerprint ?? null,
     changed,
-    createdAt: isoInstant(run.createdAt),
-    finishedAt: isoInstantOrNull(run.finishedAt),
-    expiresAt: isoInstant(run.expiresAt),
+    createdAt: run.createdAt.toISOString(),
+    finishedAt: run.finishedAt?.toISOString() ?? null,
+    expiresAt: run.expiresAt.toISOString(),
   };
 }
 
@@ -214,9 +189,9 @@ function counted<Item extends { count: number }>(
 }
 
 /** Seconds that the send takes at least: by the project's rate, or as long as rendering took, or would take by a sample. */
-function secondsFor({ wouldSend, sample, rendered, renderMs, sendRate }: StoredRun, rate: number): number {
-  const rates = [rate, sendRate ?? 0].filter((each) => each > 0);
-  if (rates.length > 0) return Math.ceil(wouldSend / Math.min(...rates));
-  const share = sample === null ? 1 : wouldSend / Math.max(1, rendered);
+function secondsFor({ wouldSend, sample, rendered, renderMs }: DryRun, rates: readonly number[]): number {
+  const limits = rates.filter((rate) => rate > 0);
+  if (limits.length > 0) return Math.ceil(wouldSend / Math.min(...limits));
+  const share = sample == null ? 1 : wouldSend / Math.max(1, rendered);
   return Math.ceil((renderMs / 1000) * share);
 }

@@ -12,6 +12,7 @@ import * as erasures from '../../insight/erasures/entity.ts';
 import * as plans from '../../insight/mcp/plans.ts';
 import * as webhooks from '../../insight/webhooks/entity.ts';
 import * as wipes from '../../insight/wipes/queries.ts';
+import * as reviews from '../../launches/review/queries.ts';
 import type { Config } from '../../lib/config/config.ts';
 import * as keys from '../../projects/api-key-service.ts';
 import * as invitations from '../../projects/invitations/service.ts';
@@ -35,7 +36,7 @@ const content = [uploads, templates, blocks, brands, versions];
 /**
  * The tables that code reads or writes by the entity manager. Relations are `mapToPk` where a row only carries the ID of the other. `migrations/schema.sql` describes all tables.
  */
-export const entities = [platform, audience, content, campaigns, workflows, erasures, plans, webhooks]
+export const entities = [platform, audience, content, campaigns, reviews, workflows, erasures, plans, webhooks]
   .flat()
   .flatMap((exported) => Object.values(exported).filter((value) => value instanceof EntitySchema));
 
