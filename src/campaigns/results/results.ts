@@ -4,7 +4,7 @@ import { field, Instant, Integer, nameSchemas } from '../../lib/validation/field
 import { isoInstant } from '../../store/columns.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { SendKey } from '../delivery/ledger.ts';
-import type { Campaign } from '../entity.ts';
+import { type Campaign, CampaignVersion } from '../entity.ts';
 import { countedSend, ledgerFormat, ledgerHash } from './recipients-queries.ts';
 import type { CampaignAudit, SentVersion } from './schema.ts';
 import { type LedgerVerdict, reasonSql, verdictSql } from './verdicts.ts';
@@ -150,12 +150,23 @@ export async function sentVersions(db: Database, campaign: RevisedSend): Promise
   const former =
     contentVersion === 1
       ? []
-      : await db.rows<SentVersion & { replacedAt: string }>(sql`
-          select version, subject, sent as "sentCount", replaced_at::text as "replacedAt" from campaign_versions
-          where campaign_id = ${id} and send_seq = ${sendSeq} order by version`);
-  const before = former.reduce((sum, version) => sum + version.sentCount, 0);
+      : await db.em.find(
+          CampaignVersion,
+          { campaignId: id, sendSeq },
+          {
+            fields: ['version', 'subject', 'sent', 'replacedAt'],
+            orderBy: { version: 'asc' },
+            disableIdentityMap: true,
+          },
+        );
+  const before = former.reduce((sum, { sent }) => sum + sent, 0);
   return [
-    ...former.map((version) => ({ ...version, replacedAt: isoInstant(version.replacedAt) })),
+    ...former.map(({ version, subject, sent, replacedAt }) => ({
+      version,
+      subject,
+      sentCount: sent,
+      replacedAt: replacedAt.toISOString(),
+    })),
     { version: contentVersion, subject, sentCount: Math.max(0, sentCount - before), replacedAt: null },
   ];
 }

@@ -1,3 +1,4 @@
+import { CampaignVersion } from '../../campaigns/entity.ts';
 import { type RevisedSend, sentVersions } from '../../campaigns/results/results.ts';
 import type { SentVersion } from '../../campaigns/results/schema.ts';
 import { type Database, sql } from '../../store/sql.ts';
@@ -7,9 +8,8 @@ export async function keepReplaced(tx: Database, campaign: RevisedSend): Promise
   const { id, sendSeq, contentVersion, subject, body } = campaign;
   const current = (await sentVersions(tx, campaign)).at(-1);
   if (current === undefined) throw new Error('A send has at least one version');
-  await tx.count(sql`
-    insert into campaign_versions (campaign_id, send_seq, version, subject, body, sent)
-    values (${id}, ${sendSeq}, ${contentVersion}, ${subject}, ${body}, ${current.sentCount})`);
+  const kept = { campaignId: id, sendSeq, version: contentVersion, subject, body, sent: current.sentCount };
+  await tx.em.insert(CampaignVersion, kept);
   return current;
 }
 
@@ -20,9 +20,10 @@ export async function keepReplaced(tx: Database, campaign: RevisedSend): Promise
  */
 export async function splitClaims(tx: Database, campaign: RevisedSend, version: number): Promise<number> {
   const { id, sendSeq } = campaign;
-  const ofSend = sql`k.campaign_id = ${id} and k.send_seq = ${sendSeq} and not k.settled`;
   const rows = await tx.rows<{ id: string }>(sql`
-    select k.id from campaign_claims k where ${ofSend} and k.holder is null and k.handed_at is null for update skip locked`);
+    select id from campaign_claims
+    where campaign_id = ${id} and send_seq = ${sendSeq} and not settled and holder is null and handed_at is null
+    for update skip locked`);
   const putBack = rows.map((row) => row.id);
   const withoutVerdict = sql`
     select count(*)::int from emails e
@@ -31,7 +32,8 @@ export async function splitClaims(tx: Database, campaign: RevisedSend, version: 
       and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)`;
   const open = await tx.row<{ leaving: number }>(sql`
     select coalesce(sum(greatest(1, (${withoutVerdict}))), 0)::int as leaving
-    from campaign_claims k where ${ofSend} and k.id <> all(${putBack}::text[])`);
+    from campaign_claims k
+    where k.campaign_id = ${id} and k.send_seq = ${sendSeq} and not k.settled and k.id <> all(${putBack}::text[])`);
   const leaving = open?.leaving ?? 0;
   if (leaving > 0 || putBack.length === 0) return leaving;
   // One that nobody has taken since it was split has handed over nothing: it gets the new version as it is.
