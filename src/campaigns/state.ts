@@ -2,7 +2,7 @@ import { campaignEvent } from '../contacts/events/queries.ts';
 import { type CampaignStatus, editableStatuses, openStatuses } from '../lib/campaign-status.ts';
 import { forbidden, notFound } from '../lib/errors.ts';
 import { newEvent, recordingEvents } from '../store/record-events.ts';
-import { type Database, limitingKey, raw, sql } from '../store/sql.ts';
+import { type Database, limitingKey, type Query, raw, sql } from '../store/sql.ts';
 import type { Audience } from './audience/audience.ts';
 
 /** Sender and audience of a campaign, and where it stands, locked until the transaction ends. */
@@ -59,7 +59,8 @@ export function openSend(
       where id = ${id} and status in ${raw(editableStatuses.sql)}
       returning id, send_seq, project_id)
     insert into campaign_sends (campaign_id, send_seq, project_id, limited_by) select id, send_seq, project_id, ${limitedBy ?? null}::uuid from moved
-    on conflict (campaign_id, send_seq) do update set updated_at = now()${limitedBy === undefined ? sql`` : sql`, limited_by = excluded.limited_by`}
+    on conflict (campaign_id, send_seq) do update set updated_at = now(),
+      limited_by = case when ${limitedBy !== undefined}::boolean then excluded.limited_by else campaign_sends.limited_by end
     returning send_seq as "sendSeq"`);
 }
 
@@ -95,16 +96,27 @@ export async function lockCampaignSend(tx: Database, id: string, sendSeq: number
 }
 
 /**
+ * Runs CTEs of which `moved` changes a campaign and returns its row, and records what it says of it: `event` names an event of the
+ * campaign, null for none, and `more` is further data of that. Answers whether the campaign moved.
+ */
+export async function moveCampaign(db: Database, given: Query): Promise<boolean> {
+  const events = sql`select ${campaignEvent('m', raw('m.event'), raw('m.more'))} from moved m where m.event is not null`;
+  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
+}
+
+/**
  * Moves SENDING to CANCELLED. With campaign and send locked before, no row is claimed after the commit. Answers false when
  * the send was over.
  */
-export async function cancelSend(tx: Database, id: string, sendSeq: number): Promise<boolean> {
-  const given = sql`
+export function cancelSend(tx: Database, id: string, sendSeq: number): Promise<boolean> {
+  return moveCampaign(
+    tx,
+    sql`
     moved as (
       update campaigns set status = 'CANCELLED', cancelled_at = clock_timestamp(), paused_at = null, updated_at = now()
-      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' returning *)`;
-  const events = sql`select ${campaignEvent('m', sql`'campaign.cancelled'`)} from moved m`;
-  return (await tx.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING'
+      returning *, 'campaign.cancelled' as event, '{}'::jsonb as more)`,
+  );
 }
 
 /**
@@ -120,17 +132,17 @@ export async function unscheduleSend(
   const given = sql`
     moved as (
       update campaigns set status = 'DRAFT', scheduled_for = null, audit_note = ${note}, updated_at = now()
-      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning *),
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SCHEDULED' returning *, 'campaign.cancelled' as event),
     closed as (
       update campaign_sends s set closed = true, updated_at = now()
       from moved m where s.campaign_id = m.id and s.send_seq = m.send_seq)`;
   const reverted = newEvent({
-    projectId: sql`project_id`,
+    projectId: raw('project_id'),
     name: 'campaign.reverted',
     data: sql`jsonb_build_object('campaignId', id, 'campaignName', name, 'reason', audit_note)`,
   });
   const events = sql`
-    select ${campaignEvent('m', sql`'campaign.cancelled'`)} from moved m where audit_note is null
+    select ${campaignEvent('m', raw('m.event'))} from moved m where audit_note is null
     union all select ${reverted} from moved where audit_note is not null`;
   return (await db.count(recordingEvents({ given, events, result: sql`select 1 from moved` }))) > 0;
 }
@@ -146,22 +158,23 @@ export async function noteCampaign(db: Database, id: string, sendSeq: number, no
  * Pauses a campaign that is SENDING, or lets it go on. With campaign and send locked before, no row is claimed after the
  * commit of a pause. `reason` is the code of a pause that no person asked for. Answers false when nothing changed.
  */
-export async function setPaused(
+export function setPaused(
   tx: Database,
   id: string,
   sendSeq: number,
   paused: boolean,
   reason: string | null = null,
 ): Promise<boolean> {
-  const given = sql`
-    changed as (
+  return moveCampaign(
+    tx,
+    sql`
+    moved as (
       update campaigns set paused_at = case when ${paused}::boolean then clock_timestamp() end, pause_reason = ${reason},
         updated_at = now()
-      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' and (paused_at is null) = ${paused}::boolean returning *)`;
-  const why = sql`jsonb_strip_nulls(jsonb_build_object('reason', pause_reason))`;
-  const events = sql`
-    select ${campaignEvent('c', sql`'campaign.paused'`, why)} from changed c where paused_at is not null`;
-  return (await tx.count(recordingEvents({ given, events, result: sql`select 1 from changed` }))) > 0;
+      where id = ${id} and send_seq = ${sendSeq} and status = 'SENDING' and (paused_at is null) = ${paused}::boolean
+      returning *, case when paused_at is not null then 'campaign.paused' end as event,
+        jsonb_strip_nulls(jsonb_build_object('reason', pause_reason)) as more)`,
+  );
 }
 
 /**

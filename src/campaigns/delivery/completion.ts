@@ -1,14 +1,12 @@
 import { usageMoved } from '../../billing/daily-queries.ts';
-import { campaignEvent } from '../../contacts/events/queries.ts';
 import { CampaignStatus } from '../../lib/campaign-status.ts';
 import { leastId } from '../../lib/ids.ts';
 import { workOnLeft } from '../../mail/engine/run.ts';
 import { countingUnsent, endedColumns } from '../../mail/ledger/counting.ts';
 import { isLeftOut } from '../../mail/ledger/reasons.ts';
 import { isoText } from '../../store/columns.ts';
-import { recordingEvents } from '../../store/record-events.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
-import { hasDeparted, lockSending } from '../state.ts';
+import { hasDeparted, lockSending, moveCampaign } from '../state.ts';
 import { type LaneDeps, type LaneSend, takeOver } from './lane.ts';
 import { claimsOpen, othersMs } from './retaking.ts';
 
@@ -114,22 +112,23 @@ function countRows(campaignId: string, sendSeq: number): Query {
  * Moves SENDING to SENT when every row has its verdict, and sets the counters to what the rows say. Returns false when
  * rows or claims are still open, or the campaign is no longer SENDING.
  */
-export async function finishSend(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
-  const given = sql`
+export function finishSend(db: Database, campaignId: string, sendSeq: number): Promise<boolean> {
+  return moveCampaign(
+    db,
+    sql`
     ${countRows(campaignId, sendSeq)},
-    finished as (
+    moved as (
       update campaigns c set status = 'SENT', total_recipients = r.total, sent_count = r.sent, skipped_count = r.skipped,
         failed_count = r.failed, paused_at = null, updated_at = now()
       from rows r, campaign_sends s
       where c.id = ${campaignId}::uuid and c.send_seq = ${sendSeq}::int and c.status = 'SENDING' and s.campaign_id = c.id
         and s.send_seq = c.send_seq and s.expanded and r.pending = 0
         and not exists (select from campaign_claims k where k.campaign_id = c.id and k.send_seq = c.send_seq and not k.settled)
-      returning c.*),
+      returning c.*, 'campaign.sent' as event, '{}'::jsonb as more),
     closed as (
-      update campaign_sends s set closed = true, updated_at = now() from finished f
-      where s.campaign_id = f.id and s.send_seq = f.send_seq)`;
-  const events = sql`select ${campaignEvent('f', sql`'campaign.sent'`)} from finished f`;
-  return (await db.count(recordingEvents({ given, events, result: sql`select 1 from finished` }))) > 0;
+      update campaign_sends s set closed = true, updated_at = now() from moved m
+      where s.campaign_id = m.id and s.send_seq = m.send_seq)`,
+  );
 }
 
 /**
@@ -159,28 +158,32 @@ export async function endUnsentRows(
   how: 'delete' | 'fail',
   after: string | null,
 ): Promise<string | null> {
-  const [change, waited] =
-    how === 'delete'
-      ? [
-          sql`delete from emails e using page p
-          where e.id = p.id and p.unsent and e.sent_at is null and e.message_id is null and e.bounced_at is null`,
-          sql`e.status = 'PENDING'`,
-        ]
-      : [
-          sql`update emails e set status = 'FAILED', reason = '{"code": "campaign_cancelled"}', updated_at = now() from page p
-          where e.id = p.id and p.unsent and p.status = 'PENDING' and e.status = 'PENDING' and e.message_id is null`,
-          sql`true`,
-        ];
   // Pages go by contact id: asking for "the next rows that wait" would read all that are done already each time.
-  const row = await db.row<{ through: string | null }>(sql`
-    with page as materialized (
+  const page = sql`
+    page as materialized (
       select id, contact_id, sent_at is null and message_id is null and bounced_at is null as unsent, status from emails
       where campaign_id = ${campaignId}::uuid and send_seq = ${sendSeq}::int and contact_id > ${after ?? leastId}::uuid
-      order by campaign_id, send_seq, contact_id limit ${rowsPerStep}),
-    changed as (${change} returning ${raw(endedColumns)}, ${waited} as waited),
-    ${how === 'fail' ? sql`counted as (${countingUnsent('changed', 'FAILED')}),` : sql``}
+      order by campaign_id, send_seq, contact_id limit ${rowsPerStep})`;
+  const row = await db.row<{ through: string | null }>(
+    how === 'delete'
+      ? sql`
+    with ${page},
+    changed as (
+      delete from emails e using page p
+      where e.id = p.id and p.unsent and e.sent_at is null and e.message_id is null and e.bounced_at is null
+      returning ${raw(endedColumns)}, e.status = 'PENDING' as waited),
     ${raw(usageMoved('changed', 'false', 'waited'))}
-    select contact_id as through from page order by contact_id desc limit 1`);
+    select contact_id as through from page order by contact_id desc limit 1`
+      : sql`
+    with ${page},
+    changed as (
+      update emails e set status = 'FAILED', reason = '{"code": "campaign_cancelled"}', updated_at = now() from page p
+      where e.id = p.id and p.unsent and p.status = 'PENDING' and e.status = 'PENDING' and e.message_id is null
+      returning ${raw(endedColumns)}),
+    counted as (${countingUnsent('changed', 'FAILED')}),
+    ${raw(usageMoved('changed', 'false', 'true'))}
+    select contact_id as through from page order by contact_id desc limit 1`,
+  );
   return row?.through ?? null;
 }
 

@@ -42,7 +42,6 @@ export interface SendKey {
 export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): Promise<ClaimedRecipient[]> {
   const { campaignId, sendSeq, projectId } = send;
   const { from, key } = ledgerOf(claim.canary);
-  const keyOf = (contactId: string) => sql`(${campaignId}::uuid, ${sendSeq}::int, ${contactId}::uuid)`;
   // The range is one of whole keys of the campaign's index, so that no other can be taken for it: that of contacts would read
   // all the mail they ever got.
   const query = sql`
@@ -51,8 +50,10 @@ export function readRecipients(db: Database, send: SendKey, claim: RangeClaim): 
       case when e.message_id is not null
         then coalesce(e.delivered_at, e.opened_at, e.clicked_at, e.bounced_at, e.complained_at, e.updated_at) end as "provenAt"
     from ${from} join contacts c on c.id = e.contact_id and c.project_id = ${projectId}::uuid
-    where ${key}.campaign_id is not null and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id) > ${keyOf(claim.afterContact)}
-      and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id) <= ${keyOf(claim.throughContact)}
+    where ${key}.campaign_id is not null and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
+        > (${campaignId}::uuid, ${sendSeq}::int, ${claim.afterContact}::uuid)
+      and (${key}.campaign_id, ${key}.send_seq, ${key}.contact_id)
+        <= (${campaignId}::uuid, ${sendSeq}::int, ${claim.throughContact}::uuid)
       and e.sent_at is null and (e.status = 'PENDING' or e.message_id is not null)
     order by ${key}.campaign_id, ${key}.send_seq, ${key}.contact_id`;
   return db.transaction((tx) => tx.rows<ClaimedRecipient>(query), byIndexes);

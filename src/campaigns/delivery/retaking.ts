@@ -49,7 +49,7 @@ export function retakeClaim(
       k.former_version as "formerVersion",
       (1000 * extract(epoch from clock_timestamp() - k.claimed_at))::float8 as "ageMs",
       (1000 * extract(epoch from clock_timestamp() - case when is_back then due.handed_at else k.handed_at end))::float8 as "handedMs",
-      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts(sql`c.project_id`, sql`c."from"`)}`);
+      c.status = 'SENDING' and c.send_seq = k.send_seq as sending, ${facts('c.project_id', 'c."from"')}`);
 }
 
 /**

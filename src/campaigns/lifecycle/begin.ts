@@ -5,6 +5,7 @@ import type { Clock } from '../../lib/time.ts';
 import { reasonText } from '../../mail/ledger/reasons.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import type { Audience } from '../audience/audience.ts';
+import { facts } from '../delivery/claims.ts';
 import type { LaunchGate } from '../launch-gate.ts';
 import { openSend, unscheduleSend } from '../state.ts';
 
@@ -34,10 +35,9 @@ export async function beginDueSend(
     const campaign = await tx.row<DueCampaign>(sql`
       select c.id, c.project_id as "projectId", c.type, c.audience_type as "audienceType",
         c.audience_condition as "audienceCondition", c.segment_id as "segmentId", c.resend_of as "resendOf",
-        c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved", p.disabled as "projectDisabled",
-        exists (select from domains d where d.project_id = c.project_id and d.verified and d.approved
-          and d.domain = lower(split_part(c."from", '@', 2))) as "domainVerified"
-      from campaigns c join projects p on p.id = c.project_id
+        c.resend_seq as "resendSeq", c.correction, s.review_id as "reviewId", s.drift, s.most_unapproved as "mostUnapproved",
+        ${facts('c.project_id', 'c."from"')}
+      from campaigns c
         left join campaign_sends s on s.campaign_id = c.id and s.send_seq = c.send_seq
       where c.id = ${campaignId} and c.send_seq = ${sendSeq} and c.status = 'SCHEDULED' and c.scheduled_for <= clock_timestamp()
       for no key update of c`);

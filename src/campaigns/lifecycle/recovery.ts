@@ -24,15 +24,16 @@ interface Stalled extends Unfinished {
   isOlder: boolean;
 }
 
-const overdue = sql`c.status = 'SCHEDULED' and c.scheduled_for < clock_timestamp() - interval '1 minute'`;
 // A send is open until its campaign is SENT, a draft again, or CANCELLED and cleaned up.
-const columns = sql`c.id, c.project_id as "projectId", c.name, c.send_seq as "sendSeq", p.name as "projectName",
-  c.total_recipients as recipients, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
-  ${overdue} as overdue`;
-const open = sql`from campaign_sends s join campaigns c on c.id = s.campaign_id and c.send_seq = s.send_seq
-  join projects p on p.id = c.project_id
-  where not s.closed and c.status in ${raw(executedStatuses.sql)}`;
-const movedAt = sql`greatest(s.updated_at, c.updated_at)`;
+const unfinished = sql`
+  unfinished as (
+    select c.id, c.project_id as "projectId", c.name, c.send_seq as "sendSeq", p.name as "projectName",
+      c.total_recipients as recipients, case when c.status = 'SCHEDULED' then ${raw(isoText('c.scheduled_for'))} end as "dueAt",
+      c.status = 'SCHEDULED' and c.scheduled_for < now() - interval '1 minute' as overdue, c.paused_at is not null as paused,
+      greatest(s.updated_at, c.updated_at) as moved_at
+    from campaign_sends s join campaigns c on c.id = s.campaign_id and c.send_seq = s.send_seq
+      join projects p on p.id = c.project_id
+    where not s.closed and c.status in ${raw(executedStatuses.sql)})`;
 
 /**
  * Sends whose execution may be lost, as with the Temporal store or by hand (docs/contract/campaigns-and-workflows.md#4-10). One
@@ -44,10 +45,11 @@ export const recoverableCampaigns: RecoverableKind = {
   async stalled(db, query) {
     // A scheduled campaign is stalled a minute after its time, any other when nothing of it has moved; a paused one rests
     // rightly unless it has no execution, which is why an open one is not woken.
+    const movedAt = raw('moved_at');
     const campaigns = await db.rows<Stalled>(sql`
-      select ${columns}, ${movedAt}::text as at, c.paused_at is not null as paused,
-        coalesce(${movedAt} < ${query.changedAt}::timestamptz, false) as "isOlder" ${open}
-        and (${overdue} or ${isStalled(movedAt, query)}) and ${stalledPage(movedAt, sql`c.id`, query)}`);
+      with ${unfinished}
+      select *, moved_at::text as at, coalesce(moved_at < ${query.changedAt}::timestamptz, false) as "isOlder" from unfinished
+      where (overdue or ${isStalled(movedAt, query)}) and ${stalledPage(movedAt, raw('id'), query)}`);
     return campaigns.map((campaign) => ({
       at: campaign.at,
       id: campaign.id,
@@ -70,7 +72,7 @@ function isResting({ dueAt, overdue, paused }: Stalled): boolean {
 export async function reviveCampaign(db: Database, workflowId: string): Promise<StartCommand | null> {
   const [, id = '', sendSeq = ''] = workflowId.split('/');
   const campaign = await db.row<Unfinished>(
-    sql`select ${columns} ${open} and c.id = ${id} and c.send_seq = ${Number(sendSeq)}`,
+    sql`with ${unfinished} select * from unfinished where id = ${id} and "sendSeq" = ${Number(sendSeq)}`,
   );
   return campaign === null ? null : launchAgain(campaign);
 }
