@@ -1,4 +1,5 @@
 import { type BillingSettings, takeUnrecorded } from '../billing/service.ts';
+import { Contact } from '../contacts/entity.ts';
 import type { Mailer, OutgoingMessage } from '../domains/providers/mailer.ts';
 import type { ScopedKey } from '../http/context.ts';
 import type { JsonObjectValue } from '../lib/contact-data.ts';
@@ -115,8 +116,6 @@ async function testMessage(
 // Links of tests act on nobody: whoever presses "Unsubscribe" in a test tries the link, and must not unsubscribe the contact it shows.
 const nobody = '00000000-0000-0000-0000-000000000000';
 
-type TestContact = { id: string; email: string; subscribed: boolean; data: JsonObjectValue };
-
 async function contentFor(
   db: Database,
   config: TestDeps['config'],
@@ -125,13 +124,14 @@ async function contentFor(
   { email, previewContactId, asSent }: TestCampaign,
   source: Source,
 ): Promise<Pick<RenderedContent, 'subject' | 'html' | 'text'> & { headers?: RenderedContent['headers'] }> {
-  const chosen = previewContactId == null ? sql`email = ${email}` : sql`id = ${previewContactId}`;
-  const found = await db.row<TestContact>(
-    sql`select id, email, subscribed, data from contacts where project_id = ${project.id} and ${chosen}`,
-  );
+  const chosen = previewContactId == null ? { email } : { id: previewContactId };
+  const found = await db.em.findOne(Contact, { projectId: project.id, ...chosen });
   if (found === null && previewContactId != null) throw notFound('contact', previewContactId);
   if (found === null && !asSent) return withinLimits(() => contentAsWritten(content));
-  const contact = found ?? { id: nobody, email, subscribed: true, data: {} };
+  const contact = {
+    ...(found ?? { id: nobody, email, subscribed: true }),
+    data: (found?.data ?? {}) as JsonObjectValue,
+  };
   const prepared = prepareContent(
     {
       subject: content.subject,

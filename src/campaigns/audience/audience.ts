@@ -2,7 +2,7 @@ import { conditionQuery } from '../../contacts/conditions.ts';
 import { maxLevels } from '../../lib/conditions/condition.ts';
 import { invalid } from '../../lib/errors.ts';
 import { type FieldProblem, jsonType } from '../../lib/validation/problems.ts';
-import { storedDefinition } from '../../segments/definition.ts';
+import { Segment, storedDefinition } from '../../segments/definition.ts';
 import { type Database, type Query, raw, sql } from '../../store/sql.ts';
 import type { TemplateType } from '../../templates/queries.ts';
 import { gotVersion, isMissed } from '../results/verdicts.ts';
@@ -54,14 +54,12 @@ export async function audienceRule(db: Database, audience: Audience, now: Date):
     return sql`c.id in (select e.contact_id from emails e
       where e.campaign_id = ${resendOf}::uuid and e.send_seq = ${resendSeq}::int
         and ${correction ? gotVersion('e', correction) : raw(isMissed('e'))})`;
-  if (audienceType === 'ALL') return sql`true`;
-  if (audienceType === 'FILTERED') return audienceCondition ? compiled(audienceCondition) : sql`false`;
+  if (audienceType === 'ALL') return raw('true');
+  if (audienceType === 'FILTERED') return audienceCondition ? compiled(audienceCondition) : nobody;
   const segment = segmentId
-    ? await db.row<{ type: string; condition: unknown }>(
-        sql`select type, condition from segments where project_id = ${projectId} and id = ${segmentId}`,
-      )
+    ? await db.session().em.findOne(Segment, { projectId, id: segmentId }, { disableIdentityMap: true })
     : null;
-  if (segment === null) return sql`false`;
+  if (segment === null) return nobody;
   // A DYNAMIC segment is asked live, tracked or not: its membership rows may trail by some seconds
   // (docs/contract/campaigns-and-workflows.md#2-3).
   if (segment.type === 'DYNAMIC') return compiled(segment.condition);
@@ -72,6 +70,8 @@ export async function audienceRule(db: Database, audience: Audience, now: Date):
     return sql`(${conditionQuery(condition, { projectId, now, segments, reach: 'all' })})`;
   }
 }
+
+const nobody = raw('false');
 
 /** How many contacts the audience has now. @throws 400 for a stored condition that can no longer be read */
 export async function audienceSize(db: Database, audience: Audience, now: Date): Promise<number> {
@@ -98,9 +98,10 @@ export async function audienceCounts(
   now: Date,
 ): Promise<{ recipients: number; unsubscribed: number }> {
   const rule = await audienceRule(db, audience, now);
-  const isIn = sql`(c.subscribed or not ${needsSubscription(audience.type)}::boolean)`;
+  const leavesOut = needsSubscription(audience.type);
   const row = await db.row<{ recipients: number; unsubscribed: number }>(sql`
-    select (count(*) filter (where ${isIn}))::int as recipients, (count(*) filter (where not ${isIn}))::int as unsubscribed
+    select (count(*) filter (where c.subscribed or not ${leavesOut}::boolean))::int as recipients,
+      (count(*) filter (where not c.subscribed and ${leavesOut}::boolean))::int as unsubscribed
     from contacts c where c.project_id = ${audience.projectId}::uuid and ${rule}`);
   return row ?? { recipients: 0, unsubscribed: 0 };
 }

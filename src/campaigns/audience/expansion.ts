@@ -86,7 +86,7 @@ export async function expandPage(
 ): Promise<Expansion | null> {
   const { campaignId, sendSeq } = campaign;
   const chosen = 'ids' in page;
-  const expandWith = (conflict: Query) =>
+  const expandWith = (conflict?: Query) =>
     db.transaction(async (tx) => {
       const rows = await tx.row<{ size: number; written: number; through: string | null }>(
         insertPage(
@@ -117,7 +117,7 @@ export async function expandPage(
   try {
     // The cursor keeps pages apart, so that a conflict can only come from a twin. Looking for one beforehand, row by row, would
     // cost a fifth of the insert.
-    return await expandWith(sql``).catch((error: unknown) => {
+    return await expandWith().catch((error: unknown) => {
       if ((error as { code?: unknown }).code !== uniqueViolation) throw error;
       return expandWith(sql`on conflict do nothing`);
     });
@@ -127,34 +127,31 @@ export async function expandPage(
   }
 }
 
-// Contacts are locked until their rows are there, for `emails` has no foreign key that would do it (see the migration
-// `ledger_writes`): whoever deletes one waits, and takes its row along.
-const locked = sql`for key share of c`;
-
-// A page of everybody is found by the index, from the cursor on.
+// A page of everybody is found by the index, from the cursor on. Contacts are locked until their rows are there, for `emails` has no
+// foreign key that would do it (see the migration `ledger_writes`): whoever deletes one waits, and takes its row along.
 function wholePage(campaign: ExpandedCampaign, through: string | null, size: number): Query {
   return sql`
     select c.id, c.email from contacts c
     where ${inBaseAudience(campaign)} and c.id > ${through ?? leastId}::uuid
       and c.created_at <= (select sent_at from campaigns
         where id = ${campaign.campaignId}::uuid and send_seq = ${campaign.sendSeq}::int and status = 'SENDING')
-    order by c.project_id, c.id limit ${size}::int ${locked}`;
+    order by c.project_id, c.id limit ${size}::int for key share of c`;
 }
 
-// A page of ids that were found before: whoever left or was deleted meanwhile drops out.
+// A page of ids that were found before, locked in the same way: whoever left or was deleted meanwhile drops out.
 function chosenPage(campaign: ExpandedCampaign, ids: readonly string[]): Query {
   return sql`
     select c.id, c.email from contacts c
     where ${inBaseAudience(campaign)} and c.id = any(${ids}::uuid[])
       and exists (select from campaigns
         where id = ${campaign.campaignId}::uuid and send_seq = ${campaign.sendSeq}::int and status = 'SENDING')
-    ${locked}`;
+    for key share of c`;
 }
 
 function insertPage(
   { projectId, campaignId, sendSeq, from, fromName, replyTo, type }: ExpandedCampaign,
   page: Query,
-  conflict: Query,
+  conflict: Query | undefined,
 ): Query {
   const accepting = acceptingMail({
     projectId,
@@ -164,7 +161,7 @@ function insertPage(
       select uuidv7(), ${projectId}::uuid, id, email, ${from}, ${fromName}, ${replyTo}, ${sourceTypeOf(type)}, ${type},
         ${campaignId}::uuid, ${sendSeq}::int, split_part(email, '@', 2) = any (${simulatorDomains}::text[])
       from page`,
-    onConflict: conflict,
+    ...(conflict && { onConflict: conflict }),
   });
   return sql`
     with page as materialized (${page}),

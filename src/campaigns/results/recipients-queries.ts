@@ -43,12 +43,12 @@ export async function reportedPage(
   limit: number,
 ): Promise<ReportedRecipient[]> {
   const at = raw(`e.${kind}_at`);
-  const isAfter = after === null ? sql`true` : sql`(${at}, e.id) < (${after[0]}::timestamptz, ${after[1]}::uuid)`;
+  const [before, id] = after ?? ['infinity', leastId];
   const rows = await db.rows<ReportedRecipient>(sql`
     select e.id as "emailId", e.contact_id as "contactId", e.to_address as email, ${at}::text as "occurredAt"
     from emails e
     where e.project_id = ${projectId}::uuid and e.campaign_id = ${campaignId}::uuid and e.send_seq = ${sendSeq}::int
-      and ${at} is not null and ${isAfter}
+      and ${at} is not null and (${at}, e.id) < (${before}::timestamptz, ${id}::uuid)
     order by ${at} desc, e.id desc limit ${limit}::int`);
   return rows.map((row) => ({ ...row, occurredAt: isoInstant(row.occurredAt) }));
 }
