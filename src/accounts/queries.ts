@@ -102,26 +102,24 @@ export async function newToken(tx: Database, userId: string, purpose: TokenPurpo
   // Whoever reads an old mail later finds a dead link.
   await removeTokens(tx, userId, purpose);
   const token = randomBytes(32).toString('hex');
-  await tx.count(sql`
-    insert into account_tokens (token_hash, user_id, purpose, expires_at)
-      values (${sha256(token)}, ${userId}, ${purpose}, now() + interval '1 hour')`);
+  const expiresAt = new Date(Date.now() + hourMs);
+  await tx.em.insert(AccountToken, { tokenHash: sha256(token), userId, purpose, expiresAt });
   return token;
 }
 
 /** Uses a token up. Returns the ID of its user, or null for a token that is unknown, used or expired. */
 export async function takeToken(db: Database, token: string, purpose: TokenPurpose): Promise<string | null> {
-  const row = await db.row<{ userId: string; fresh: boolean }>(sql`
-    delete from account_tokens where token_hash = ${sha256(token)} and purpose = ${purpose}
-      returning user_id as "userId", expires_at > clock_timestamp() as fresh`);
-  return row?.fresh ? row.userId : null;
+  const given = { tokenHash: sha256(token), purpose };
+  const known = await db.em.findOne(AccountToken, given);
+  // Of two that use it at once one deletes it.
+  if (known === null || (await db.em.nativeDelete(AccountToken, given)) === 0) return null;
+  return known.expiresAt > new Date() ? known.userId : null;
 }
 
 /** Reports whether a token could be used up now. */
 export async function isTokenUsable(db: Database, token: string, purpose: TokenPurpose): Promise<boolean> {
-  const usable = await db.row(sql`
-    select 1 from account_tokens
-      where token_hash = ${sha256(token)} and purpose = ${purpose} and expires_at > clock_timestamp()`);
-  return usable !== null;
+  const usable = { tokenHash: sha256(token), purpose, expiresAt: { $gt: new Date() } };
+  return (await db.em.count(AccountToken, usable)) > 0;
 }
 
 /** Revokes all tokens of a user for this purpose. */

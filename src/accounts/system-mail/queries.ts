@@ -1,6 +1,31 @@
-import { removeSome } from '../../store/columns.ts';
+import { defineEntity, type EntityData, type InferEntity } from '@mikro-orm/core';
+import { baseColumns, removeSome } from '../../store/columns.ts';
 import { isStalled, type StalledQuery, stalledPage } from '../../store/outbox/recovery.ts';
 import { type Database, raw, sql } from '../../store/sql.ts';
+
+const p = defineEntity.properties;
+
+/** A mail of the service. Its content goes once it is sent or given up. */
+export const SystemMail = defineEntity({
+  name: 'SystemMail',
+  tableName: 'system_mails',
+  properties: {
+    ...baseColumns,
+    kind: p.text(),
+    toAddress: p.text(),
+    dedupeKey: p.text().unique().nullable(),
+    contentSealed: p.text().nullable(),
+    status: p.enum(['PENDING', 'SENT', 'FAILED'] as const).default('PENDING'),
+    attempts: p.integer().default(0),
+    messageId: p.text().nullable(),
+    error: p.text().nullable(),
+    sentAt: p.datetime(3).nullable(),
+  },
+  indexes: [
+    { name: 'system_mails_age', properties: ['createdAt'] },
+    { name: 'system_mails_pending', properties: ['updatedAt'], where: "status = 'PENDING'" },
+  ],
+});
 
 /** A mail of the service that is on its way. */
 export interface PendingMail {
@@ -47,46 +72,37 @@ export function pendingMail(db: Database, id: string): Promise<PendingMail | nul
 }
 
 /** Notes that a hand-over begins; false when another process was first. */
-export async function beginHandOver(db: Database, id: string, attemptsBefore: number): Promise<boolean> {
+export async function beginHandOver(db: Database, id: string, attempts: number): Promise<boolean> {
   return (
-    (await db.count(sql`
-      update system_mails set attempts = attempts + 1, error = null, updated_at = clock_timestamp()
-        where id = ${id} and status = 'PENDING' and attempts = ${attemptsBefore}`)) > 0
+    (await changePending(db, { id, attempts }, { attempts: attempts + 1, error: null, updatedAt: new Date() })) > 0
   );
 }
 
 /** Notes that the provider did not take the mail, and why. */
 export async function noteRefusal(db: Database, id: string, reason: string): Promise<void> {
-  await db.count(sql`update system_mails set error = ${reason.slice(0, 500)} where id = ${id} and status = 'PENDING'`);
+  await changePending(db, { id }, { error: reason.slice(0, 500) });
 }
 
 /** Notes that the provider has the mail. `at` is an ISO instant. */
 export async function noteSent(db: Database, id: string, messageId: string, at: string): Promise<void> {
-  await settle(db, id, { status: 'SENT', messageId, at });
+  const sent = { status: 'SENT', messageId, sentAt: new Date(at), error: null } as const;
+  await changePending(db, { id }, { ...sent, ...withoutContent() });
 }
 
 /** Gives the mail up. */
 export async function noteFailed(db: Database, id: string, reason: string): Promise<void> {
-  await settle(db, id, { status: 'FAILED', error: reason.slice(0, 500) });
-}
-
-interface Outcome {
-  status: 'SENT' | 'FAILED';
-  messageId?: string | null;
-  at?: string | null;
-  error?: string | null;
+  await changePending(db, { id }, { status: 'FAILED', error: reason.slice(0, 500), ...withoutContent() });
 }
 
 // The content goes with its secrets; that the mail was sent stays.
-async function settle(
+const withoutContent = () => ({ contentSealed: null, updatedAt: new Date() });
+
+function changePending(
   db: Database,
-  id: string,
-  { status, messageId = null, at = null, error = null }: Outcome,
-): Promise<void> {
-  await db.count(sql`
-    update system_mails set status = ${status}, message_id = ${messageId}, sent_at = ${at}::timestamptz, error = ${error},
-        content_sealed = null, updated_at = clock_timestamp()
-      where id = ${id} and status = 'PENDING'`);
+  which: { id: string; attempts?: number },
+  changes: EntityData<InferEntity<typeof SystemMail>>,
+): Promise<number> {
+  return db.session().em.nativeUpdate(SystemMail, { ...which, status: 'PENDING' }, changes);
 }
 
 /** Mails that nobody has tried for a while. */

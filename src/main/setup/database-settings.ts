@@ -2,6 +2,7 @@ import { EntitySchema } from '@mikro-orm/core';
 import type { Pool } from 'pg';
 import { Gauge, type Registry } from 'prom-client';
 import * as accounts from '../../accounts/entity.ts';
+import * as systemMails from '../../accounts/system-mail/queries.ts';
 import * as automations from '../../automations/entity.ts';
 import * as migrations from '../../automations/migrating/queries.ts';
 import * as campaigns from '../../campaigns/entity.ts';
@@ -29,7 +30,7 @@ import * as uploads from '../../templates/uploads/service.ts';
 import * as versions from '../../templates/versions.ts';
 
 const workflows = [automations, migrations];
-const platform = [accounts, projects, keys, invitations, domains, wipes];
+const platform = [accounts, systemMails, projects, keys, invitations, domains, wipes];
 const audience = [contacts, segments, suppressions, views];
 const content = [uploads, templates, blocks, brands, versions];
 
