@@ -175,18 +175,16 @@ export async function verifyAudit(db: Database, projectId: string): Promise<Audi
 
 /** Removes entries older than 400 days, of any project, and notes at the end of each log how far. Answers how many. */
 export function removeOldAudit(db: Database, limit: number): Promise<number> {
-  return db.transaction(async (tx) => {
-    const removed = await tx.rows<{ projectId: string; position: string }>(sql`
+  return db.count(sql`
+    with removed as (
       delete from audit_log where id in (
         select id from audit_log where at < now() - make_interval(days => ${keptDays}) order by at, position limit ${limit})
-      returning project_id as "projectId", position`);
-    await tx.count(sql`
+      returning project_id, position),
+    noted as (
       update audit_heads h set removed_through = greatest(h.removed_through, r.position)
-        from (select project_id, max(position) as position from unnest(${removed.map((row) => row.projectId)}::uuid[],
-          ${removed.map((row) => row.position)}::bigint[]) as r (project_id, position) group by project_id) r
-        where h.project_id = r.project_id`);
-    return removed.length;
-  });
+        from (select project_id, max(position) as position from removed group by project_id) r
+        where h.project_id = r.project_id)
+    select from removed`);
 }
 
 function placeOf(cursor: string): number {
