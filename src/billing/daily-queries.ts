@@ -1,7 +1,7 @@
 import { notFound } from '../lib/errors.ts';
-import { billingColumns, Project, type ProjectBilling } from '../projects/queries.ts';
+import { billingFields, billingOf, Project, type ProjectBilling } from '../projects/queries.ts';
 import { removeSome } from '../store/columns.ts';
-import { type Database, type Query, raw, sql } from '../store/sql.ts';
+import { type Database, raw, sql } from '../store/sql.ts';
 import type { ChangeLimits } from './schema.ts';
 
 // The month that an instant column counts for, in UTC.
@@ -99,20 +99,22 @@ export interface BillingProject {
 
 /** A project by its id. @throws 404 */
 export async function billingProject(db: Database, id: string): Promise<BillingProject> {
-  const project = await findProject(db, sql`p.id = ${id}`);
+  const project = await findProject(db, { id });
   if (project === null) throw notFound('project', id);
   return project;
 }
 
 /** The project of a customer, or null. */
 export function projectOfCustomer(db: Database, customer: string): Promise<BillingProject | null> {
-  return findProject(db, sql`p.customer = ${customer}`);
+  return findProject(db, { customer });
 }
 
-function findProject(db: Database, which: Query): Promise<BillingProject | null> {
-  return db.row(sql`
-    select p.id, p.name, p.customer, p.subscription, ${raw(billingColumns('p'))} as billing
-      from projects p where ${which} and p.deleted_at is null`);
+async function findProject(db: Database, which: { id: string } | { customer: string }): Promise<BillingProject | null> {
+  const fields = ['id', 'name', 'customer', ...billingFields] as const;
+  const project = await db.session().em.findOne(Project, { ...which, deletedAt: null }, { fields, refresh: true });
+  if (project === null) return null;
+  const { id, name, customer = null, subscription = null } = project;
+  return { id, name, customer, subscription, billing: billingOf(project) };
 }
 
 /** Sets the limits of a project, inside a transaction. Members are notified again once a category has another limit. */

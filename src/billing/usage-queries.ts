@@ -110,15 +110,14 @@ const pendingOf = (projectId: string) => sql`
 /** Begins to count what is let in, from what the month holds so far. Two at once do it once. */
 export async function beginCounting(db: Database, projectId: string, category: UsageGate['category']): Promise<void> {
   await db.count(sql`
-    insert into usage_counters (project_id, month, category) values (${projectId}, ${thisMonth}, ${category})
-      on conflict do nothing`);
-  await db.count(sql`
     with ${pendingOf(projectId)}
-    update usage_counters u set reserved =
+    insert into usage_counters as u (project_id, month, category, reserved)
+      select ${projectId}::uuid, ${thisMonth}, ${category}::text,
         (select coalesce(sum(settled + failed), 0) from usage_counters c
-          where c.project_id = u.project_id and c.month = u.month and c.category <> 'TOTAL' and u.category in (c.category, 'TOTAL'))
-        + (select coalesce(sum(count), 0) from pending where u.category in (category, 'TOTAL'))
-      where ${counterOf(projectId, category)} and u.reserved is null`);
+          where c.project_id = ${projectId}::uuid and c.month = ${thisMonth} and c.category <> 'TOTAL'
+            and ${category}::text in (c.category, 'TOTAL'))
+        + (select coalesce(sum(count), 0) from pending p where ${category}::text in (p.category, 'TOTAL'))
+      on conflict (project_id, month, category) do update set reserved = excluded.reserved where u.reserved is null`);
 }
 
 /** Ends the counting of what is let in, because other limits hold from now on; the next mail begins it anew. */

@@ -87,6 +87,30 @@ export const billingColumns = (
   'limits', jsonb_build_object('WORKFLOW', ${alias}.billing_limit_workflows, 'CAMPAIGN', ${alias}.billing_limit_campaigns,
     'TRANSACTIONAL', ${alias}.billing_limit_transactional, 'INBOUND', ${alias}.billing_limit_inbound))`;
 
+/** The properties of `Project` that a `ProjectBilling` is made from. */
+export const billingFields = [
+  'trusted',
+  'subscription',
+  'billingLimitWorkflows',
+  'billingLimitCampaigns',
+  'billingLimitTransactional',
+  'billingLimitInbound',
+] as const;
+
+/** The limits of a project, of which `billingFields` are loaded. */
+export function billingOf(project: Pick<Project, (typeof billingFields)[number]>): ProjectBilling {
+  return {
+    trusted: project.trusted,
+    subscribed: project.subscription != null,
+    limits: {
+      WORKFLOW: project.billingLimitWorkflows ?? null,
+      CAMPAIGN: project.billingLimitCampaigns ?? null,
+      TRANSACTIONAL: project.billingLimitTransactional ?? null,
+      INBOUND: project.billingLimitInbound ?? null,
+    },
+  };
+}
+
 type StoredProject = Omit<ProjectRecord, 'public' | 'secret'> & { publicSealed: string; secretSealed: string };
 
 const recordColumns =
@@ -96,9 +120,6 @@ const recordColumns =
   p.billing_limit_inbound as "billingLimitInbound", p.tracking, p.language, p.escape_contact_data as "escapeContactData",
   p.hide_secret_key as "hideSecretKey", p.approval_above as "approvalAbove", p.test_addresses as "testAddresses",
   p.public_key_mode as "publicKeyMode", p.public_key_requests_per_minute as "publicKeyRequestsPerMinute", p.created_at::text as "createdAt", p.updated_at::text as "updatedAt"`);
-const summaryColumns = raw(`p.id, p.name, p.created_at::text as "createdAt",
-  (select d.domain from domains d where d.project_id = p.id and d.verified and d.approved order by d.created_at, d.id limit 1)
-    as "defaultSenderDomain"`);
 
 /** Keys that may have sealed the stored ones; setting APP_ENCRYPTION_KEY first. */
 export type EncryptionKeys = readonly string[];
@@ -150,12 +171,16 @@ export async function lockProject(tx: Database, id: string): Promise<void> {
   await tx.row(sql`select from projects where id = ${id} for no key update`);
 }
 
-/** Reports whether a user is a member of a disabled project. */
-export async function isInDisabledProject(db: Database, userId: string): Promise<boolean> {
-  const found = await db.row(sql`
-    select 1 from memberships m join projects p on p.id = m.project_id
-      where m.user_id = ${userId} and p.disabled and p.deleted_at is null limit 1`);
-  return found !== null;
+/** Returns how many projects of a user fit, with `role` those in which they have that. */
+export async function countProjects(
+  db: Database,
+  userId: string,
+  which: Partial<Pick<Project, 'disabled' | 'trusted'>>,
+  role?: Role,
+): Promise<number> {
+  const memberships = await db.em.find(Membership, { userId, ...(role && { role }) });
+  const ids = memberships.map(({ projectId }) => projectId);
+  return db.em.count(Project, { id: { $in: ids }, deletedAt: null, ...which });
 }
 
 /**
@@ -163,26 +188,29 @@ export async function isInDisabledProject(db: Database, userId: string): Promise
  * they belong to one that is trusted.
  */
 export async function createsTrusted(db: Database, userId: string): Promise<boolean> {
-  const row = await db.row<{ trusted: boolean }>(sql`
-    select not u.self_registered or exists (select from memberships m join projects p on p.id = m.project_id
-        where m.user_id = u.id and p.trusted and p.deleted_at is null) as trusted
-      from users u where u.id = ${userId}`);
-  return row?.trusted ?? false;
+  const user = await db.em.findOne(User, { id: userId }, { fields: ['selfRegistered'] });
+  return user !== null && (!user.selfRegistered || (await countProjects(db, userId, { trusted: true })) > 0);
 }
 
 /** The short form of a project, or null. */
 export async function projectSummary(db: Database, id: string): Promise<ProjectSummary | null> {
-  const row = await db.row<ProjectSummary>(
-    sql`select ${summaryColumns} from projects p where p.id = ${id} and p.deleted_at is null`,
-  );
-  return row && { ...row, createdAt: isoInstant(row.createdAt) };
+  const [summary] = await summariesOf(db, [id]);
+  return summary ?? null;
 }
 
 /** The short form of a user's projects, in the order in which they joined them. */
 export async function projectSummaries(db: Database, userId: string): Promise<ProjectSummary[]> {
+  const joined = await db.em.find(Membership, { userId }, { orderBy: { createdAt: 'asc', projectId: 'asc' } });
+  const ids = joined.map(({ projectId }) => projectId);
+  return summariesOf(db, ids);
+}
+
+async function summariesOf(db: Database, ids: readonly string[]): Promise<ProjectSummary[]> {
   const rows = await db.rows<ProjectSummary>(sql`
-      select ${summaryColumns} from memberships m join projects p on p.id = m.project_id
-        where m.user_id = ${userId} and p.deleted_at is null order by m.created_at, p.id`);
+    select p.id, p.name, p.created_at::text as "createdAt", (
+        select d.domain from domains d where d.project_id = p.id and d.verified and d.approved order by d.created_at, d.id limit 1
+      ) as "defaultSenderDomain"
+    from projects p where p.id = any(${ids}::uuid[]) and p.deleted_at is null order by array_position(${ids}::uuid[], p.id)`);
   return rows.map((row) => ({ ...row, createdAt: isoInstant(row.createdAt) }));
 }
 

@@ -5,9 +5,9 @@ import { recordChange } from './audit/record.ts';
 import { type KeyPair, newKeyPair } from './directory.ts';
 import {
   changeProject,
+  countProjects,
   createsTrusted,
   type EncryptionKeys,
-  isInDisabledProject,
   Membership,
   Project,
   projectRecord,
@@ -40,7 +40,7 @@ export async function foundProject(
   most: number,
 ): Promise<ProjectRecord> {
   return db.transaction(async (tx) => {
-    if (await isInDisabledProject(tx, userId))
+    if ((await countProjects(tx, userId, { disabled: true })) > 0)
       throw new AppError(
         403,
         'PROJECT_DISABLED',
@@ -63,10 +63,7 @@ async function refuseAnother(tx: Database, userId: string, most: number): Promis
   if (most === 0) return;
   // Locked, so that requests at the same time count one after the other.
   await tx.row(sql`select 1 from users where id = ${userId} for no key update`);
-  const row = await tx.row<{ owned: number }>(sql`
-    select count(*)::int as owned from memberships m join projects p on p.id = m.project_id
-    where m.user_id = ${userId} and m.role = 'OWNER' and p.deleted_at is null`);
-  const owned = row?.owned ?? 0;
+  const owned = await countProjects(tx, userId, {}, 'OWNER');
   if (owned >= most)
     throw forbidden(
       `You own ${owned} projects, and a person may create up to ${most}`,

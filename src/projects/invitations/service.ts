@@ -18,7 +18,7 @@ import type { OutboxTicket } from '../../store/outbox/queries.ts';
 import { type Database, sql } from '../../store/sql.ts';
 import { recordChange } from '../audit/record.ts';
 import { AddMember, join } from '../member-service.ts';
-import { ofProject } from '../queries.ts';
+import { Membership, ofProject, Project } from '../queries.ts';
 
 const p = defineEntity.properties;
 
@@ -184,16 +184,15 @@ export async function invite(
   const perAddress = { scope: 'invitation-mail', subject: wish.email, limit: 3, ...hour } as const;
   await takeAttempt(db, perAddress, 'This address was invited three times within the hour');
   return db.transaction(async (tx) => {
-    const member = await tx.row<{ project: string; joined: boolean }>(sql`
-      select p.name as project, exists (select from memberships m join users u on u.id = m.user_id
-          where m.project_id = p.id and u.email = ${wish.email}) as joined
-        from projects p where p.id = ${projectId}`);
-    if (member === null) throw notFound('project', projectId);
-    if (member.joined) throw conflict(`${wish.email} is a member already`);
+    const project = await tx.em.findOne(Project, { id: projectId }, { fields: ['name'] });
+    if (project === null) throw notFound('project', projectId);
+    const user = await tx.em.findOne(User, { email: wish.email });
+    if (user !== null && (await tx.em.count(Membership, { projectId, userId: user.id })) > 0)
+      throw conflict(`${wish.email} is a member already`);
     const token = randomBytes(32).toString('hex');
     const invitation = await writeInvitation(tx, projectId, wish, inviter, token);
     const link = `${settings.DASHBOARD_URI}/auth/invitation?token=${token}`;
-    const values = { project: member.project, inviter: inviter.email };
+    const values = { project: project.name, inviter: inviter.email };
     const tickets = await queueSystemMails(tx, settings, [
       { kind: 'invitation', to: wish.email, language, link, values },
     ]);
